@@ -1,0 +1,59 @@
+"""catena: the dynamics of articulated bodies.
+
+    file or Python -> Mechanism -> Equations (by a formulation) -> Kernel -> question or simulation -> Result -> picture
+
+The public names, in the order of that flow. Each is loaded when it is first used, so that `import catena` is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_WHERE = {  # public name -> the room it lives in
+    "load": "formats",
+    "save": "formats",
+    "Pose": "pose",
+    "Shape": "mechanism",
+    "Body": "mechanism",
+    "Joint": "mechanism",
+    "Mimic": "mechanism",
+    "Frame": "mechanism",
+    "Mechanism": "mechanism",
+    "Equations": "equations",
+    "derive": "formulations",
+    "ALL_FORMULATIONS": "formulations",
+    "compile": "machine",
+    "Machine": "machine",
+    "bridge": "bridge",
+    "errors": "errors",
+    "CatenaError": "errors",
+}
+_ROOMS = {"bridge", "errors"}  # names that are modules themselves
+
+__all__ = [*_WHERE]
+
+if TYPE_CHECKING:
+    from . import bridge, errors
+    from .machine import Machine, compile
+    from .equations import Equations
+    from .errors import CatenaError
+    from .formats import load, save
+    from .formulations import ALL_FORMULATIONS, derive
+    from .mechanism import Body, Frame, Joint, Mechanism, Mimic, Shape
+    from .pose import Pose
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'catena' has no attribute {name!r}")
+    room = import_module(f".{_WHERE[name]}", __name__)
+    value = room if name in _ROOMS else getattr(room, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_WHERE])

@@ -1,0 +1,276 @@
+"""Tracing: a kernel called with CasADi symbols becomes the straight-line tape of one mechanism.
+
+What is constant folds away, what occurs twice is kept once (`casadi.cse`). A `Tracer` holds the symbols of one mechanism;
+each of its methods is one quantity as an expression of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..kernels import dynamics, kinematics
+from ..kernels.coriolis import coriolis_matrix
+from ..kernels.motion import BALL, speeds
+from ..kernels.reactions import body_table, joint_wrenches
+from ..kernels.tree import SNAP, Layout
+from ..kernels.work import Work
+from ..spatial import add, cross, rotate, transpose, unrotate
+
+DENSE = 12  # up to so many speeds, factoring the mass matrix beats the articulated pass in a tape (measured: UR5, Panda)
+
+Wrenches = Sequence[tuple[str, str]]  # (frame, "body" or "world") pairs: where external wrenches act, in whose axes
+
+
+def elements(x: Any) -> list:
+    """The entries of a CasADi vector."""
+    return [x[k] for k in range(x.numel())]
+
+
+def matrix(rows: Any) -> ca.SX:
+    """A nested sequence of scalars as a dense CasADi matrix."""
+    return ca.densify(ca.vertcat(*(ca.horzcat(*row) for row in rows)))
+
+
+def vector(values: Any) -> ca.SX:
+    """A sequence of scalars as a dense CasADi column."""
+    return ca.densify(ca.vertcat(*values))
+
+
+class Tracer:
+    """The symbols q, v, a, tau, p of a mechanism (and w for external wrenches), and its quantities."""
+
+    def __init__(self, layout: Layout, snap: float = SNAP, wrenches: Wrenches = ()):
+        self.layout, self.wrenches = layout, tuple(wrenches)
+        nq, nv, names = layout.nq, layout.nv, list(layout.mechanism.parameters)
+        self.q, self.v, self.a = ca.SX.sym("q", nq), ca.SX.sym("v", nv), ca.SX.sym("a", nv)
+        self.tau, self.p = ca.SX.sym("tau", nv), ca.SX.sym("p", len(names))
+        self.w = ca.SX.sym("w", 6 * len(self.wrenches))
+        self._table = {name: self.p[k] for k, name in enumerate(names)}
+        self.tree = layout.tree(self.value, snap)
+        self.Q, self.V, self.A, self.TAU = (elements(x) for x in (self.q, self.v, self.a, self.tau))
+        self.zeros = [0.0] * nv
+
+    def value(self, x: Any) -> Any:
+        """A scalar of the mechanism: a number as it is, an expression of parameters as symbols."""
+        if isinstance(x, float):
+            return x
+        from ..formats.expressions import evaluate
+
+        return evaluate(x, self._table)
+
+    def work(self) -> Work:
+        """Scratch memory for symbols."""
+        return Work.empty(len(self.layout.nodes), object)
+
+    def blank(self, *shape: int) -> np.ndarray:
+        """Zeros that can become symbols."""
+        return np.full(shape, 0.0, dtype=object)
+
+    @cached_property
+    def posed(self) -> Work:
+        """The poses of all nodes."""
+        x = self.work()
+        kinematics.poses(self.tree, self.Q, x)
+        return x
+
+    def seat(self, frame: str) -> tuple[int, Any, Any]:
+        """Node, rotation R_NF and origin p_NF of a frame."""
+        seat = self.layout.seat(frame)
+        R = tuple(tuple(self.value(x) for x in row) for row in seat.pose.rotation)
+        return seat.node, R, tuple(self.value(x) for x in seat.pose.position)
+
+    def wrench(self, k: int) -> tuple[int, Any, Any]:
+        """The k-th external wrench as (node, torque about the node's origin, force), in the node's axes."""
+        frame, axes = self.wrenches[k]
+        node, R, p = self.seat(frame)
+        t, f = elements(self.w[6 * k : 6 * k + 3]), elements(self.w[6 * k + 3 : 6 * k + 6])
+        if axes == "world":
+            N = self.posed.R[node] if node >= 0 else np.eye(3)
+            t, f = unrotate(N, t), unrotate(N, f)
+        else:
+            t, f = rotate(R, t), rotate(R, f)
+        return node, add(t, cross(p, f)), f
+
+    @cached_property
+    def loads(self) -> np.ndarray:
+        """(n, 6): all external wrenches, by node."""
+        total = self.blank(len(self.layout.nodes), 6)
+        for k in range(len(self.wrenches)):
+            node, t, f = self.wrench(k)
+            if node >= 0:
+                total[node, :3] += np.array(t, dtype=object)
+                total[node, 3:] += np.array(f, dtype=object)
+        return total
+
+    # ------------------------------------------------------------------------------------------------ dynamics
+    def inverse_dynamics(self, a: Any = None, v: Any = None) -> ca.SX:
+        """tau (nv,) for the acceleration `a` (by default the symbols) at the speeds `v`."""
+        tau = self.blank(self.layout.nv)
+        given = [self.V if v is None else v, self.A if a is None else a]
+        dynamics.inverse_dynamics(self.tree, self.Q, *given, self.loads, self.work(), tau)
+        return vector(tau)
+
+    def bias(self) -> ca.SX:
+        """tau of a = 0: Coriolis, centrifugal, gravity (and external wrenches, with their sign)."""
+        return self.inverse_dynamics(a=self.zeros)
+
+    def gravity(self) -> ca.SX:
+        """tau of a = v = 0."""
+        return self.inverse_dynamics(a=self.zeros, v=self.zeros)
+
+    def mass_matrix(self) -> ca.SX:
+        """M (nv, nv)."""
+        M = self.blank(self.layout.nv, self.layout.nv)
+        dynamics.mass_matrix(self.tree, self.Q, self.work(), M)
+        return matrix(M)
+
+    def forward_dynamics(self) -> ca.SX:
+        """a (nv,) for the forces tau."""
+        nv = self.layout.nv
+        a, given = self.blank(nv), (self.tree, self.Q, self.V, self.TAU, self.loads, self.zeros, self.work())
+        if self.layout.coupled or nv <= DENSE:
+            dynamics.forward_dynamics_dense(*given, a, self.blank(nv, nv))
+        else:
+            dynamics.forward_dynamics(*given, a)
+        return vector(a)
+
+    def coriolis_matrix(self) -> ca.SX:
+        """C (nv, nv)."""
+        n, nv = len(self.layout.nodes), self.layout.nv
+        rows = int(sum(speeds(k) for k in self.tree.motion))
+        S, dS, I, B, X, F, C = (
+            self.blank(*shape) for shape in ((rows, 6), (rows, 6), (n, 6, 6), (n, 6, 6), (6, 6), (3, 6), (nv, nv))
+        )
+        coriolis_matrix(self.tree, self.Q, self.V, self.work(), S, dS, I, B, X, F, C)
+        return matrix(C)
+
+    def reactions(self) -> ca.SX:
+        """(joints, 6): the wrench in every joint of `mechanism.ordered`, on the child, in the child body's axes."""
+        table = body_table(self.layout, self.value)
+        W, outside = self.blank(len(table.node), 6), self.blank(len(table.node), 6)
+        index = {j.child: k for k, j in enumerate(self.layout.mechanism.ordered)}
+        for k, (frame, _) in enumerate(self.wrenches):
+            body = self.layout.mechanism.frame(frame).body
+            if body in index:
+                _, t, f = self.wrench(k)
+                outside[index[body], :3] += np.array(t, dtype=object)
+                outside[index[body], 3:] += np.array(f, dtype=object)
+        joint_wrenches(self.tree, table, self.Q, self.V, self.A, outside, self.work(), W)
+        return matrix(W)
+
+    # ------------------------------------------------------------------------------------------------ kinematics
+    def energy(self) -> ca.SX:
+        """Kinetic and potential energy (2,)."""
+        return vector(kinematics.energy(self.tree, self.Q, self.V, self.work()))
+
+    def momentum(self) -> ca.SX:
+        """(10,): mass, centre of mass, its velocity, angular momentum about it, ground's axes."""
+        mass, com, velocity, L = kinematics.momentum(self.tree, self.Q, self.V, self.work())
+        return vector((mass, *com, *velocity, *L))
+
+    def pose(self, frame: str) -> ca.SX:
+        """(3, 4): rotation and origin of a frame in the ground."""
+        R, p = kinematics.frame_pose(*self.seat(frame), self.posed)
+        return matrix([[*R[k], p[k]] for k in range(3)])
+
+    def jacobian(self, frame: str, axes: str) -> ca.SX:
+        """(6, nv): angular first; axes "world" or "body"."""
+        node, R, p = self.seat(frame)
+        J = self.blank(6, self.layout.nv)
+        R, p = kinematics.frame_pose(node, R, p, self.posed)
+        kinematics.jacobian(self.tree, node, p, self.posed, J)
+        full = matrix(J)
+        if axes == "body":
+            E = matrix(transpose(R))
+            full = ca.vertcat(E @ full[:3, :], E @ full[3:, :])
+        return ca.densify(full)
+
+    def frame_velocity(self, frame: str, axes: str) -> ca.SX:
+        """(6,): angular velocity and velocity of the frame's origin."""
+        node, R, p = self.seat(frame)
+        x = self.work()
+        kinematics.velocities(self.tree, self.Q, self.V, x)
+        return self._in_axes(kinematics.frame_velocity(node, R, p, x) if node >= 0 else None, frame, axes)
+
+    def frame_acceleration(self, frame: str, axes: str, a: Any = None) -> ca.SX:
+        """(6,): angular acceleration and acceleration of the frame's origin (gravity plays no part)."""
+        node, R, p = self.seat(frame)
+        x = self.work()
+        kinematics.accelerations(self.tree, self.Q, self.V, self.A if a is None else a, (0.0, 0.0, 0.0), x)
+        return self._in_axes(kinematics.frame_acceleration(node, R, p, x) if node >= 0 else None, frame, axes)
+
+    def jacobian_rate(self, frame: str, axes: str) -> ca.SX:
+        """Jdot v (6,): the acceleration with a = 0; in body axes less w x u, the rate of the axes."""
+        rate = self.frame_acceleration(frame, axes, a=self.zeros)
+        if axes == "world":
+            return rate
+        velocity = self.frame_velocity(frame, axes)
+        return ca.vertcat(rate[:3], rate[3:] - ca.cross(velocity[:3], velocity[3:]))
+
+    def _in_axes(self, pair: Any, frame: str, axes: str) -> ca.SX:
+        """A pair of vectors of the frame's own axes, in those asked for."""
+        if pair is None:
+            return ca.SX.zeros(6)
+        if axes == "body":
+            return vector((*pair[0], *pair[1]))
+        R, _ = kinematics.frame_pose(*self.seat(frame), self.posed)
+        return vector((*rotate(R, pair[0]), *rotate(R, pair[1])))
+
+    # ------------------------------------------------------------------------------------------------ rates
+    def coordinate_rate(self, v: Any = None) -> ca.SX:
+        """qdot = N(q) v (nq,)."""
+        v = self.V if v is None else v
+        rate = self.blank(self.layout.nq)
+        for i, node in enumerate(self.layout.nodes):
+            k, l = node.qi, node.vi
+            if self.tree.motion[i] == BALL:
+                w, x, y, z = self.Q[k : k + 4]
+                a, b, c = v[l : l + 3]
+                rate[k] = -0.5 * (x * a + y * b + z * c)
+                rate[k + 1] = 0.5 * (w * a + y * c - z * b)
+                rate[k + 2] = 0.5 * (w * b + z * a - x * c)
+                rate[k + 3] = 0.5 * (w * c + x * b - y * a)
+            else:
+                rate[k] = v[l]
+        return vector(rate)
+
+    def _tangent(self, f: ca.SX, *speeds: ca.SX) -> tuple[ca.SX, ...]:
+        """df/dq along the speeds (nv columns), then df/d of each further argument."""
+        N = ca.jacobian(self.coordinate_rate(), self.v)
+        first = ca.jacobian(f, self.q) @ N
+        return tuple(ca.densify(x) for x in (first, *(ca.jacobian(f, s) for s in speeds)))
+
+    def inverse_dynamics_derivatives(self) -> tuple[ca.SX, ...]:
+        """d tau / d(q, v, a) and, where there are parameters, d tau / dp."""
+        f = ca.cse(self.inverse_dynamics())
+        free = (self.p,) if self.p.numel() else ()
+        dq, dv, *dp = self._tangent(f, self.v, *free)
+        return (dq, dv, self.mass_matrix(), *dp)
+
+    def forward_dynamics_derivatives(self) -> tuple[ca.SX, ...]:
+        """d a / d(q, v, tau, p) = -M^-1 d(inverse dynamics) at the acceleration found; d a / d tau = M^-1."""
+        nv = self.layout.nv
+        f = ca.cse(self.inverse_dynamics())
+        free = (self.p,) if self.p.numel() else ()
+        parts = self._tangent(f, self.v, *free)
+        at_a = ca.Function("at_a", [self.q, self.v, self.a, self.p, self.w], list(parts))
+        parts = at_a.call([self.q, self.v, self.forward_dynamics(), self.p, self.w])
+        L = self.blank(nv, nv)
+        dynamics.mass_matrix(self.tree, self.Q, self.work(), L)
+        dynamics.factor(L)
+        inverse = self._solved(L, [[1.0 if i == j else 0.0 for i in range(nv)] for j in range(nv)])
+        dq, dv, *dp = (-ca.densify(inverse @ part) for part in parts)
+        return (ca.densify(dq), ca.densify(dv), inverse, *dp)
+
+    def _solved(self, L: np.ndarray, columns: list) -> ca.SX:
+        solved = []
+        for column in columns:
+            b = np.array(column, dtype=object)
+            dynamics.solve(L, b)
+            solved.append(b)
+        return matrix(np.array(solved, dtype=object).T)

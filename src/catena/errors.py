@@ -1,0 +1,131 @@
+"""Every error catena raises, as one tree. Each says what was asked, what was found, what is allowed, what to do.
+
+    CatenaError
+    ├── MechanismError      a mechanism that cannot be: every fault at once, in `.faults`
+    │   └── FormatError     a file that cannot be read as one, in `.path`
+    ├── QuantityError       a value that is not the quantity wanted: its text, its unit or its dimension
+    │   └── ExpressionError a text that is not an expression catena reads
+    ├── UnknownNameError    a name that is not there, with the names that are (`.asked`, `.known`)
+    ├── StateError          an array of the wrong shape, a value that is not a number, a quaternion that is not unit
+    ├── SingularError       an inertia or a constraint that vanishes, with the joint in `.where`
+    ├── FormulationError    a formulation that cannot treat this mechanism
+    ├── ClosureError        a loop that cannot be closed, with the open distance in `.gaps`
+    ├── QuestionError       a question that has no answer, or no single one
+    ├── SimulationError     a run that could not go on, with what was computed in `.result`
+    └── CompileError        a tape that cannot become machine code
+
+    MechanismWarning        a mechanism that is allowed but deserves a word (a warning, not an error)
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable
+from itertools import islice
+from pathlib import Path
+
+SHOWN = 20  # faults printed; `.faults` has them all
+NEAR = 1000  # names among which the nearest is sought: it takes a look at each
+
+
+class CatenaError(Exception):
+    """The root of all errors that catena raises on purpose."""
+
+
+class MechanismWarning(UserWarning):
+    """A mechanism that is allowed but deserves a word: an inertia that no body can have, a joint that moves no mass."""
+
+
+class MechanismError(CatenaError, ValueError):
+    """A mechanism that cannot be. `faults` has one sentence for each thing that is wrong."""
+
+    def __init__(self, heading: str, faults: Iterable[str] = ()):
+        self.faults = tuple(faults)
+        lines = [heading, *(f"  - {fault}" for fault in self.faults[:SHOWN])]
+        if len(self.faults) > SHOWN:
+            lines.append(f"  ... and {len(self.faults) - SHOWN} more")
+        super().__init__("\n".join(lines) if self.faults else heading)
+
+
+class FormatError(MechanismError):
+    """A file that cannot be read. `path` is the file."""
+
+    def __init__(self, path: str | Path, heading: str, faults: Iterable[str] = ()):
+        self.path = str(path)
+        super().__init__(f"{path}: {heading}", faults)
+
+
+class QuantityError(CatenaError, ValueError):
+    """A value that is not the quantity wanted: not a number, a unit that is not known, another dimension."""
+
+
+class ExpressionError(QuantityError):
+    """A text that is not an expression catena reads, or one that has no value."""
+
+
+class UnknownNameError(CatenaError, KeyError):
+    """A name that is not there. `asked` is the name, `known` the names that are."""
+
+    def __init__(self, what: str, asked: str, known: Iterable[str], where: str = ""):
+        self.asked, self.known = asked, tuple(known)
+        self.message = unknown(what, asked, self.known, where)
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class StateError(CatenaError, ValueError):
+    """An array that is not a state of this mechanism: shape, finiteness or a quaternion's length."""
+
+
+class SingularError(CatenaError, ArithmeticError):
+    """Something that must be inverted vanishes. `where` names the joint or coordinate."""
+
+    def __init__(self, message: str, where: str = ""):
+        self.where = where
+        super().__init__(message)
+
+
+class FormulationError(CatenaError, ValueError):
+    """A formulation that does not exist or cannot treat this mechanism."""
+
+
+class ClosureError(CatenaError, ArithmeticError):
+    """A loop that cannot be closed. `gaps` maps each open loop to its largest residual."""
+
+    def __init__(self, message: str, gaps: dict[str, float] | None = None):
+        self.gaps = dict(gaps or {})
+        super().__init__(message)
+
+
+class QuestionError(CatenaError, ValueError):
+    """A question that has no answer for this mechanism, or no single one."""
+
+
+class SimulationError(CatenaError, RuntimeError):
+    """A run that could not go on. `result` holds what was computed until then, when there is any."""
+
+    def __init__(self, message: str, result: object = None):
+        self.result = result
+        super().__init__(message)
+
+
+class CompileError(CatenaError, RuntimeError):
+    """A tape that cannot become machine code."""
+
+
+def unknown(what: str, asked: object, known: Iterable[str], where: str = "") -> str:
+    """One sentence for a name that is not there, with the nearest one that is.
+
+    >>> print(unknown("joint", "elbw", ["shoulder", "elbow"], "mechanism 'arm'"))
+    no joint 'elbw' in mechanism 'arm'; joints are: shoulder, elbow. Did you mean 'elbow'?
+    """
+    names = known if isinstance(known, Collection) else tuple(known)
+    place = f" in {where}" if where else ""
+    plural = what[:-1] + "ies" if what.endswith("y") and what[-2:-1] not in "aeiou" else what + "s"
+    shown = ", ".join(map(str, islice(names, 12))) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
+    few = len(names) <= NEAR and len(str(asked)) <= 100
+    near = difflib.get_close_matches(str(asked), map(str, names), n=1) if few else []
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return f"no {what} {asked!r}{place}; {plural} are: {shown or 'none'}.{hint}"

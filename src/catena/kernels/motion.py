@@ -1,0 +1,140 @@
+"""How a node moves: the one place where kernels look at the kind of a motion."""
+
+from __future__ import annotations
+
+from ..joints import Motion
+from ..spatial import (
+    add,
+    cos,
+    get,
+    get33,
+    kernel,
+    product,
+    put,
+    put33,
+    quaternion_matrix,
+    rotate,
+    scale,
+    sin,
+    spin,
+    spin_matrix,
+    spin_symmetric,
+    transpose,
+    unrotate,
+    unrotate_matrix,
+    unrotate_symmetric,
+    unspin,
+)
+
+TURN, SLIDE, SCREW, BALL = int(Motion.TURN), int(Motion.SLIDE), int(Motion.SCREW), int(Motion.BALL)
+
+
+@kernel
+def speeds(motion):
+    """How many speeds a node has."""
+    return 3 if motion == BALL else 1
+
+
+@kernel
+def place(tree, q, i, x):
+    """Put node i where its coordinate says: cosine and sine, or the ball's rotation, and the origin in the parent."""
+    motion, k = tree.motion[i], tree.qi[i]
+    if motion == BALL:
+        put33(x.Q, i, quaternion_matrix(q[k], q[k + 1], q[k + 2], q[k + 3]))
+        put(x.r, i, get(tree.r, i))
+    else:
+        z = tree.ratio[i] * q[k] + tree.shift[i]
+        if motion == SLIDE:
+            put(x.r, i, add(get(tree.r, i), scale(z, get33(tree.E, i)[2])))
+        else:
+            x.c[i], x.s[i] = cos(z), sin(z)
+            if motion == SCREW:
+                put(x.r, i, add(get(tree.r, i), scale(tree.pitch[i] * z, get33(tree.E, i)[2])))
+            else:
+                put(x.r, i, get(tree.r, i))
+
+
+@kernel
+def into(tree, i, x, a):
+    """A vector of the parent's axes, in node i's."""
+    b = rotate(get33(tree.E, i), a)
+    if tree.motion[i] == SLIDE:
+        return b
+    if tree.motion[i] == BALL:
+        return unrotate(get33(x.Q, i), b)
+    return unspin(x.c[i], x.s[i], b)
+
+
+@kernel
+def out(tree, i, x, a):
+    """A vector of node i's axes, in its parent's."""
+    if tree.motion[i] == SLIDE:
+        b = a
+    elif tree.motion[i] == BALL:
+        b = rotate(get33(x.Q, i), a)
+    else:
+        b = spin(x.c[i], x.s[i], a)
+    return unrotate(get33(tree.E, i), b)
+
+
+@kernel
+def out_symmetric(tree, i, x, S):
+    """A symmetric matrix of node i's axes, in its parent's."""
+    if tree.motion[i] == SLIDE:
+        T = S
+    elif tree.motion[i] == BALL:
+        T = unrotate_symmetric(transpose(get33(x.Q, i)), S)
+    else:
+        T = spin_symmetric(x.c[i], x.s[i], S)
+    return unrotate_symmetric(get33(tree.E, i), T)
+
+
+@kernel
+def out_matrix(tree, i, x, A):
+    """A matrix of node i's axes, in its parent's."""
+    if tree.motion[i] == SLIDE:
+        B = A
+    elif tree.motion[i] == BALL:
+        B = unrotate_matrix(transpose(get33(x.Q, i)), A)
+    else:
+        B = spin_matrix(x.c[i], x.s[i], A)
+    return unrotate_matrix(get33(tree.E, i), B)
+
+
+@kernel
+def out_columns(tree, i, x, R):
+    """R times the rotation from node i's axes into its parent's: the node's axes, where R shows the parent's."""
+    P = product(R, transpose(get33(tree.E, i)))
+    if tree.motion[i] == SLIDE:
+        return P
+    if tree.motion[i] == BALL:
+        return product(P, get33(x.Q, i))
+    c, s = x.c[i], x.s[i]
+    return (unspin(c, s, P[0]), unspin(c, s, P[1]), unspin(c, s, P[2]))
+
+
+@kernel
+def component(tree, i, k, t, f):
+    """S' (t, f): what a torque and a force do along the k-th freedom of node i."""
+    motion = tree.motion[i]
+    if motion == SLIDE:
+        return tree.ratio[i] * f[2]
+    if motion == SCREW:
+        return tree.ratio[i] * (t[2] + tree.pitch[i] * f[2])
+    if motion == BALL:
+        return t[k]
+    return tree.ratio[i] * t[2]
+
+
+@kernel
+def direction(tree, i, k):
+    """S of the k-th freedom of node i: its angular and its linear part, in the node's axes."""
+    motion, ratio = tree.motion[i], tree.ratio[i]
+    zero, one = 0.0 * ratio, 0.0 * ratio + 1.0
+    if motion == SLIDE:
+        return (zero, zero, zero), (zero, zero, ratio)
+    if motion == SCREW:
+        return (zero, zero, ratio), (zero, zero, ratio * tree.pitch[i])
+    if motion == BALL:
+        return (one if k == 0 else zero, one if k == 1 else zero, one if k == 2 else zero), (zero, zero, zero)
+    return (zero, zero, ratio), (zero, zero, zero)

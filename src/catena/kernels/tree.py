@@ -1,0 +1,189 @@
+"""Tree: a mechanism as the arrays that kernels walk over, one row an elementary node.
+
+A node turns about its z axis, slides along it, does both (screw), or is a ball. A joint of several freedoms is several
+nodes, all but the last without mass; bodies on fixed joints melt into the node that carries them. A node's axis is laid on
+z by a signed permutation where that is possible, so that most entries of the placements are 0 or 1 and vanish from a tape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import spatial
+from ..joints import Motion, onto_z
+from ..mechanism import GROUND, Body, Joint, Mechanism
+from ..pose import Pose
+from ..validate import value_of
+
+SNAP = 1e-9  # entries of placements this near to 0, 1 or -1 are taken for them: a file's 1.5707963 means a right angle
+
+
+class Tree(NamedTuple):
+    """Arrays over n nodes, parents first. Floats for compiled code; objects where parameters are symbols."""
+
+    parent: np.ndarray  # (n,) index of the node below, -1 for the ground
+    motion: np.ndarray  # (n,) a Motion
+    qi: np.ndarray  # (n,) first coordinate of the node in q
+    vi: np.ndarray  # (n,) first speed of the node in v
+    ratio: np.ndarray  # (n,) its own coordinate is ratio * q[qi] + shift: 1 and 0 unless it mimics another
+    shift: np.ndarray  # (n,)
+    pitch: np.ndarray  # (n,) metres a radian, of a screw
+    E: np.ndarray  # (n, 3, 3) from the parent's axes into the node's, at coordinate zero
+    r: np.ndarray  # (n, 3) origin in the parent's frame, at coordinate zero
+    mass: np.ndarray  # (n,)
+    h: np.ndarray  # (n, 3) mass times centre of mass
+    J: np.ndarray  # (n, 6) Euler tensor about the node's origin ([Merwe1995] eq. 3.21)
+    armature: np.ndarray  # (nv,)
+    gravity: np.ndarray  # (3,)
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Where a body sits: on which node (-1: the ground), and its pose X_NB there."""
+
+    node: int
+    pose: Pose
+
+
+@dataclass
+class _Node:
+    parent: int
+    motion: Motion
+    pose: Pose
+    qi: int
+    vi: int
+    pitch: Any
+    ratio: Any = 1.0
+    shift: Any = 0.0
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A mechanism's nodes and seats, before its numbers become arrays."""
+
+    mechanism: Mechanism
+    nodes: tuple[_Node, ...]
+    seats: dict[str, Seat]
+    nq: int
+    nv: int
+
+    @property
+    def coupled(self) -> bool:
+        """Whether one coordinate moves several nodes, so that no articulated-body pass exists."""
+        return len({node.vi for node in self.nodes}) < len(self.nodes)
+
+    def seat(self, frame: str) -> Seat:
+        """The seat of a named frame or body."""
+        f = self.mechanism.frame(frame)
+        seat = self.seats[f.body]
+        return Seat(seat.node, seat.pose @ f.pose)
+
+    def tree(self, value: Callable[[Any], Any] | None = None, snap: float = SNAP) -> Tree:
+        """The arrays. `value` turns a scalar into a number or symbol; by default the parameters' own values."""
+        if value is None:
+            value = lambda x: x if isinstance(x, float) else value_of(x, self.mechanism.parameters)  # noqa: E731
+        n, m = len(self.nodes), self.mechanism
+        E = [spatial.transpose(node.pose.rotation) for node in self.nodes]
+        mass, h, J = _masses(self, value)
+        arrays = {
+            "ratio": [value(node.ratio) for node in self.nodes],
+            "shift": [value(node.shift) for node in self.nodes],
+            "pitch": [value(node.pitch) for node in self.nodes],
+            "E": [[[_snapped(value(x), snap) for x in row] for row in rows] for rows in E],
+            "r": [_cleaned([value(x) for x in node.pose.position]) for node in self.nodes],
+            "mass": mass,
+            "h": h,
+            "J": J,
+            "armature": [value(x) for j in m.moving for x in j.armature],
+            "gravity": [value(x) for x in m.gravity],
+        }
+        shapes = {"E": (n, 3, 3), "r": (n, 3), "h": (n, 3), "J": (n, 6), "armature": (self.nv,), "gravity": (3,)}
+        ready = {name: as_array(rows, shapes.get(name, (n,))) for name, rows in arrays.items()}
+        ints = {k: np.array([getattr(node, k) for node in self.nodes], np.int64) for k in ("parent", "motion", "qi", "vi")}
+        return Tree(**ints, **ready)
+
+
+def layout(m: Mechanism) -> Layout:
+    """Lay out the nodes of a valid mechanism: depth first, coordinates in the order of the file."""
+    first_q, first_v, nq, nv = {}, {}, 0, 0
+    for j in m.moving:
+        first_q[j.name], first_v[j.name] = nq, nv
+        nq, nv = nq + j.nq, nv + j.nv
+    nodes: list[_Node] = []
+    seats = {GROUND: Seat(-1, Pose())}
+    for j in m.ordered:
+        seats[j.child] = _add(nodes, seats[j.parent], j, first_q, first_v)
+    return Layout(m, tuple(nodes), seats, nq, nv)
+
+
+def _add(nodes: list[_Node], base: Seat, j: Joint, first_q: Mapping[str, int], first_v: Mapping[str, int]) -> Seat:
+    """Append the nodes of one joint; return the seat of its child."""
+    leader = j.mimic.joint if j.mimic else j.name
+    parent, X, qi, vi = base.node, base.pose @ j.placement, first_q.get(leader, 0), first_v.get(leader, 0)
+    for f in j.freedoms:
+        Z = onto_z(f.axis) if f.motion != Motion.BALL else Pose()
+        node = _Node(parent, f.motion, X @ Z, qi, vi, f.pitch)
+        if j.mimic:
+            node.ratio, node.shift = j.mimic.multiplier, j.mimic.offset
+        nodes.append(node)
+        parent, X, qi, vi = len(nodes) - 1, Z.inverse(), qi + f.nq, vi + f.nv
+    return Seat(parent, X @ j.offset.inverse())
+
+
+# ----------------------------------------------------------------------------------------------- numbers
+def _masses(self: Layout, value: Callable[[Any], Any]) -> tuple[list, list, list]:
+    """Mass, first moment and Euler tensor of each node: those of the bodies that sit on it."""
+    n = len(self.nodes)
+    mass, h, J = [0.0] * n, [(0.0, 0.0, 0.0)] * n, [(0.0,) * 6] * n
+    for b in self.mechanism.bodies:
+        seat = self.seats[b.name]
+        i = seat.node
+        if i < 0:
+            continue
+        m, hb, Jb = seated(b, seat, value)
+        mass[i], h[i], J[i] = mass[i] + m, spatial.add(h[i], hb), spatial.sadd(J[i], Jb)
+    return mass, [_cleaned(x) for x in h], [_cleaned(x) for x in J]
+
+
+def seated(b: Body, seat: Seat, value: Callable[[Any], Any]) -> tuple[Any, tuple, tuple]:
+    """Mass, first moment and Euler tensor of a body about the origin of the node it sits on, in the node's axes."""
+    R = tuple(tuple(value(x) for x in row) for row in seat.pose.rotation)
+    p, m = tuple(value(x) for x in seat.pose.position), value(b.mass)
+    c = spatial.add(p, spatial.rotate(R, tuple(value(x) for x in b.com)))
+    Jc = spatial.euler_tensor(tuple(value(x) for x in b.inertia))
+    turned = spatial.unrotate_symmetric(spatial.transpose(R), Jc)
+    shifted = tuple(m * x for x in spatial.outer(c))  # parallel axes, [Merwe1995] eq. 3.33
+    return m, spatial.scale(m, c), spatial.sadd(turned, shifted)
+
+
+def _snapped(x: Any, snap: float) -> Any:
+    if isinstance(x, float):
+        near = round(x)
+        return float(near) + 0.0 if abs(x - near) <= snap else x
+    return x
+
+
+def _cleaned(row: Any) -> list:
+    """Rounding residues, 1e-14 of the largest entry of their row, as zeros."""
+    size = max((abs(x) for x in row if isinstance(x, float)), default=0.0)
+    return [0.0 if isinstance(x, float) and abs(x) <= 1e-14 * size else x for x in row]
+
+
+def as_array(rows: Any, shape: tuple[int, ...]) -> np.ndarray:
+    flat = np.empty(int(np.prod(shape)), dtype=object)
+    for k, x in enumerate(_flatten(rows)):
+        flat[k] = x
+    numeric = all(isinstance(x, (float, int)) for x in flat)
+    return flat.reshape(shape).astype(np.float64) if numeric else flat.reshape(shape)
+
+
+def _flatten(rows: Any) -> Any:
+    for row in rows:
+        if isinstance(row, (list, tuple)):
+            yield from _flatten(row)
+        else:
+            yield row

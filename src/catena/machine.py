@@ -1,0 +1,338 @@
+"""Machine: a mechanism that answers. Its kernels in two lives, behind methods that take arrays of any leading shape.
+
+One state goes through the generic life (nothing to compile), a batch through lanes of machine code made for this mechanism
+alone, a mechanism of hundreds of bodies through the generic life again. The answers are the same to rounding.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from .errors import StateError, UnknownNameError
+from .kernels.motion import BALL
+from .kernels.tree import SNAP, Layout, layout
+from .mechanism import Mechanism
+from .compile import door, generic
+from .compile.rows import GENERIC, rows
+from .compile.trace import Tracer
+
+Array = np.ndarray
+LANES_UP_TO = 100  # nodes; a tape grows with the mechanism, and its compilation with it
+
+INPUTS = {  # what each quantity is a function of, besides external wrenches and parameters
+    "inverse_dynamics": "qva",
+    "forward_dynamics": "qvt",
+    "mass_matrix": "q",
+    "coriolis_matrix": "qv",
+    "bias": "qv",
+    "gravity": "q",
+    "energy": "qv",
+    "momentum": "qv",
+    "pose": "q",
+    "jacobian": "q",
+    "jacobian_rate": "qv",
+    "frame_velocity": "qv",
+    "frame_acceleration": "qva",
+    "reactions": "qva",
+    "inverse_dynamics_derivatives": "qva",
+    "forward_dynamics_derivatives": "qvt",
+}
+MATRICES = {"mass_matrix", "coriolis_matrix", "pose", "jacobian", "reactions", "inverse_dynamics_derivatives",
+            "forward_dynamics_derivatives"}  # quantities that stay matrices even with one column  # fmt: skip
+
+
+class Machine:
+    """A mechanism with compiled kernels. Arrays are (..., n): any leading shape is a batch.
+
+    M(q) a + bias(q, v) = tau + sum of J' wrench. tau is the whole generalised force in the joints' freedoms: joint damping
+    and friction are losses that `simulate` adds; they are not in here (as in Pinocchio). Armature is.
+    """
+
+    def __init__(self, mechanism: Mechanism, *, threads: int | None = None, snap: float = SNAP, life: str = "auto"):
+        if life not in ("auto", "generic", "lanes"):
+            raise StateError(f"life {life!r} is not known; allowed are 'auto', 'generic' and 'lanes'")
+        self.mechanism = mechanism.validate()
+        self.layout: Layout = layout(mechanism)
+        self.threads = threads or os.cpu_count() or 1
+        self.snap, self.life = snap, life
+        self.nq, self.nv = self.layout.nq, self.layout.nv
+        self.joint_names = tuple(j.name for j in mechanism.moving)
+        self.coordinate_names = tuple(n for j in mechanism.moving for n in j.coordinate_names)
+        self.speed_names = tuple(n for j in mechanism.moving for n in j.speed_names)
+        self.parameter_names = tuple(mechanism.parameters)
+        self._handle = generic.Handle(self.layout, snap)
+        self._address = self._handle.address
+        self._handles: list[generic.Handle] = []
+        self._kernels: dict[tuple, Any] = {}
+        self._balls = [node.qi for node in self.layout.nodes if node.motion == BALL]
+
+    def __repr__(self) -> str:
+        return (f"Machine({self.mechanism.name!r}: nq {self.nq}, nv {self.nv}, {len(self.layout.nodes)} nodes, "
+                f"{self.threads} threads, life {self.life!r}, placements snapped at {self.snap:g})")  # fmt: skip
+
+    # ------------------------------------------------------------------------------------------------ dynamics
+    def inverse_dynamics(self, q, v, a, wrenches=None, parameters=None) -> Array:
+        """tau (..., nv): the forces of a motion, M a + bias - sum of J' wrench.
+
+        wrenches: what acts from outside, {frame: (..., 6)} with torque first, about and along the frame's own axes at its
+        origin (N m, N); the key (frame, "world") means along the ground's axes. parameters: {name: value}, for those the
+        mechanism leaves free. [Merwe1995] chapter 4.
+        """
+        if wrenches is None and parameters is None:
+            try:
+                return self._inverse_dynamics_one(self._address, q, v, a)
+            except (TypeError, ValueError):
+                pass  # not one good state of doubles: the long way takes it, or says what is wrong with it
+        return self._evaluate("inverse_dynamics", (q, v, a), wrenches, parameters)
+
+    def forward_dynamics(self, q, v, tau, wrenches=None, parameters=None) -> Array:
+        """a (..., nv): the motion of forces, M^-1 (tau - bias + sum of J' wrench)."""
+        if wrenches is None and parameters is None:
+            try:
+                return self._forward_dynamics_one(self._address, q, v, tau)
+            except (TypeError, ValueError):
+                pass
+        return self._evaluate("forward_dynamics", (q, v, tau), wrenches, parameters)
+
+    rnea, aba = inverse_dynamics, forward_dynamics
+
+    def mass_matrix(self, q, parameters=None) -> Array:
+        """M (..., nv, nv): kinetic energy is 1/2 v' M v."""
+        if parameters is None:
+            try:
+                return self._mass_matrix_one(self._address, q)
+            except (TypeError, ValueError):
+                pass
+        return self._evaluate("mass_matrix", (q,), None, parameters)
+
+    crba = mass_matrix
+
+    def bias(self, q, v, wrenches=None, parameters=None) -> Array:
+        """(..., nv): the forces of a motion with a = 0: Coriolis, centrifugal and gravity."""
+        if wrenches is None and parameters is None:
+            try:
+                return self._bias_one(self._address, q, v)
+            except (TypeError, ValueError):
+                pass
+        return self._evaluate("bias", (q, v), wrenches, parameters)
+
+    def gravity(self, q, parameters=None) -> Array:
+        """(..., nv): the forces that hold the mechanism still, dV/dq."""
+        if parameters is None:
+            try:
+                return self._gravity_one(self._address, q)
+            except (TypeError, ValueError):
+                pass
+        return self._evaluate("gravity", (q,), None, parameters)
+
+    def coriolis_matrix(self, q, v, parameters=None) -> Array:
+        """C (..., nv, nv) with C v + gravity = bias and Mdot - 2 C skew."""
+        return self._evaluate("coriolis_matrix", (q, v), None, parameters)
+
+    def reactions(self, q, v, a, wrenches=None, parameters=None) -> dict[str, Array]:
+        """The wrench in every joint, fixed ones included: {joint: (..., 6)}, torque first.
+
+        What the parent does to the child through the joint (its motor included), about the child body's origin, in the
+        child body's axes (N m, N).
+        """
+        W = self._evaluate("reactions", (q, v, a), wrenches, parameters)
+        return {j.name: W[..., k, :] for k, j in enumerate(self.mechanism.ordered)}
+
+    # ------------------------------------------------------------------------------------------------ kinematics
+    def energy(self, q, v, parameters=None) -> tuple[Array, Array]:
+        """(kinetic, potential), joules, each (...). Potential counts from the ground's origin."""
+        E = self._evaluate("energy", (q, v), None, parameters)
+        return E[..., 0], E[..., 1]
+
+    def momentum(self, q, v, parameters=None) -> dict[str, Array]:
+        """mass, com (centre of mass), com_velocity, linear and angular momentum (about it), in the ground's axes."""
+        m = self._evaluate("momentum", (q, v), None, parameters)
+        mass, velocity = m[..., 0], m[..., 4:7]
+        return {"mass": mass, "com": m[..., 1:4], "com_velocity": velocity, "linear": mass[..., None] * velocity,
+                "angular": m[..., 7:]}  # fmt: skip
+
+    def pose(self, q, frame: str, parameters=None) -> Array:
+        """(..., 4, 4): the homogeneous pose of a frame or body in the ground."""
+        top = self._evaluate("pose", (q,), None, parameters, frame)
+        X = np.zeros((*top.shape[:-2], 4, 4))
+        X[..., :3, :], X[..., 3, 3] = top, 1.0
+        return X
+
+    def jacobian(self, q, frame: str, axes: str = "world", parameters=None) -> Array:
+        """J (..., 6, nv), angular first: (angular velocity, velocity of the frame's origin) = J v, in "world" or "body" axes."""
+        return self._evaluate("jacobian", (q,), None, parameters, frame, axes)
+
+    def jacobian_rate(self, q, v, frame: str, axes: str = "world", parameters=None) -> Array:
+        """Jdot v (..., 6), in the same axes as J."""
+        return self._evaluate("jacobian_rate", (q, v), None, parameters, frame, axes)
+
+    def frame_velocity(self, q, v, frame: str, axes: str = "world", parameters=None) -> Array:
+        """(..., 6): angular velocity (rad/s), then velocity of the origin (m/s)."""
+        return self._evaluate("frame_velocity", (q, v), None, parameters, frame, axes)
+
+    def frame_acceleration(self, q, v, a, frame: str, axes: str = "world", parameters=None) -> Array:
+        """(..., 6): angular acceleration (rad/s2), then acceleration of the origin (m/s2)."""
+        return self._evaluate("frame_acceleration", (q, v, a), None, parameters, frame, axes)
+
+    # ------------------------------------------------------------------------------------------------ derivatives
+    def inverse_dynamics_derivatives(self, q, v, a, wrenches=None, parameters=None) -> tuple[Array, ...]:
+        """d tau / d q, d tau / d v, d tau / d a, each (..., nv, nv), and d tau / d parameters where there are any.
+
+        d/dq is along the speeds: column k is the change when the coordinates move along the k-th speed, so that a
+        quaternion has three columns.
+        """
+        return self._evaluate("inverse_dynamics_derivatives", (q, v, a), wrenches, parameters)
+
+    def forward_dynamics_derivatives(self, q, v, tau, wrenches=None, parameters=None) -> tuple[Array, ...]:
+        """d a / d q, d a / d v, d a / d tau = M^-1, and d a / d parameters where there are any; d/dq along the speeds."""
+        return self._evaluate("forward_dynamics_derivatives", (q, v, tau), wrenches, parameters)
+
+    # ------------------------------------------------------------------------------------------------ coordinates
+    def neutral(self) -> Array:
+        """q with every coordinate zero and every quaternion the identity."""
+        q = np.zeros(self.nq)
+        q[self._balls] = 1.0
+        return q
+
+    def sample(self, rng: np.random.Generator, *shape: int) -> Array:
+        """Random coordinates (*shape, nq): normal numbers, quaternions of length one."""
+        q = rng.standard_normal((*shape, self.nq))
+        for k in self._balls:
+            q[..., k : k + 4] /= np.linalg.norm(q[..., k : k + 4], axis=-1, keepdims=True)
+        return q
+
+    def coordinate_rate(self, q, v) -> Array:
+        """qdot (..., nq): the speeds themselves, and half the quaternion times the angular velocity."""
+        q, v = (door.array(self, "coordinate_rate", name, x) for name, x in (("q", q), ("v", v)))
+        lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+        rate = np.zeros((*lead, self.nq))
+        for node in self.layout.nodes:
+            k, l = node.qi, node.vi
+            if node.motion == BALL:
+                pure = np.concatenate([np.zeros((*v.shape[:-1], 1)), v[..., l : l + 3]], axis=-1)
+                rate[..., k : k + 4] = 0.5 * quaternion_product(q[..., k : k + 4], pure)
+            else:
+                rate[..., k] = v[..., l]
+        return rate
+
+    def move(self, q, change) -> Array:
+        """The coordinates after moving by `change` (..., nv) along the speeds, exactly: a ball turns by its rotation vector."""
+        q, d = np.asarray(q, float), np.asarray(change, float)
+        q, d = (np.broadcast_to(x, np.broadcast_shapes(q.shape[:-1], d.shape[:-1]) + x.shape[-1:]) for x in (q, d))
+        moved = q.copy()
+        for node in self.layout.nodes:
+            k, l = node.qi, node.vi
+            if node.motion == BALL:
+                half = 0.5 * d[..., l : l + 3]
+                angle = np.linalg.norm(half, axis=-1, keepdims=True)
+                turn = np.concatenate([np.cos(angle), np.sinc(angle / np.pi) * half], axis=-1)
+                moved[..., k : k + 4] = quaternion_product(q[..., k : k + 4], turn)
+            else:
+                moved[..., k] = q[..., k] + d[..., l]
+        return moved
+
+    # ------------------------------------------------------------------------------------------------ the generic life
+    @cached_property
+    def _inverse_dynamics_one(self) -> Callable:
+        return self._one("inverse_dynamics_one")
+
+    @cached_property
+    def _forward_dynamics_one(self) -> Callable:
+        return self._one("forward_dynamics_dense_one" if self.layout.coupled else "forward_dynamics_one")
+
+    @cached_property
+    def _mass_matrix_one(self) -> Callable:
+        return self._one("mass_matrix_one")
+
+    @cached_property
+    def _bias_one(self) -> Callable:
+        return self._one("bias_one")
+
+    @cached_property
+    def _gravity_one(self) -> Callable:
+        return self._one("gravity_one")
+
+    def _one(self, name: str) -> Callable:
+        if self.life == "lanes":
+            def refuse(*_: Any) -> None:
+                raise TypeError
+            return refuse
+        return generic.compiled(name)
+
+    # ------------------------------------------------------------------------------------------------ evaluation
+    def _evaluate(self, quantity: str, given: Sequence[Any], wrenches: Any, parameters: Any, *which: str) -> Any:
+        names = INPUTS[quantity]
+        if which:
+            self.mechanism.frame(which[0])
+            if len(which) > 1 and which[1] not in ("world", "body"):
+                raise UnknownNameError("axes", which[1], ("world", "body"), f"{quantity} of {which[0]!r}")
+        arrays = [door.array(self, quantity, door.LETTERS[k], x) for k, x in zip(names, given)]
+        keys, forces = door.wrenches(self, quantity, wrenches)
+        p = door.parameters(self, parameters)
+        extra = [x for x in (forces, p) if x is not None]
+        lead = np.broadcast_shapes(*(x.shape[:-1] for x in (*arrays, *extra)))
+        batch = int(np.prod(lead))
+        if batch == 0:
+            batch, empty = 1, True
+            arrays = [np.zeros(x.shape[-1:]) + (self.neutral() if k == "q" else 0.0) for k, x in zip(names, arrays)]
+        else:
+            empty = False
+        wide = len(self.layout.nodes) > LANES_UP_TO or not lead
+        use_generic = self.life == "generic" or (self.life == "auto" and wide)
+        if use_generic and parameters is None and quantity in GENERIC:
+            states = [rows(x, lead, batch) for x in arrays]
+            out = GENERIC[quantity](self, states, keys, forces, lead, batch, *which)
+            outs, shapes, finite = [out.reshape(batch, -1)], [out.shape[1:]], bool(np.isfinite(out).all())
+        else:
+            kernel = self._kernel(quantity, keys, *which)
+            if p is None and self.parameter_names:
+                p = np.array(list(self.mechanism.parameters.values()))
+            flat = [x if x.ndim == 1 else rows(x, lead, batch) for x in (*arrays, forces, p) if x is not None]
+            outs, finite = kernel(flat, batch, threads=self.threads)
+            shapes = [s if s[1] > 1 or quantity in MATRICES else s[:1] for s in kernel.output_shapes]
+        if not finite or door.suspicious(self, quantity, outs[0]):
+            door.explain(self, quantity, dict(zip(names, arrays)), lead, outs[0])
+        results = tuple(
+            np.zeros((*lead, *shape)) if empty else out.reshape((*lead, *shape)) for out, shape in zip(outs, shapes)
+        )
+        return results if quantity.endswith("derivatives") else results[0]
+
+    def _kernel(self, quantity: str, wrenches: tuple, *which: str) -> Any:
+        """The lane kernel of a quantity, compiled at its first use."""
+        key = (quantity, wrenches, which)
+        if key not in self._kernels:
+            from .compile.lanes import compile_lanes
+
+            t = Tracer(self.layout, self.snap, wrenches)
+            result = getattr(t, quantity)(*which)
+            outputs = list(result) if isinstance(result, tuple) else [result]
+            inputs = [{"q": t.q, "v": t.v, "a": t.a, "t": t.tau}[k] for k in INPUTS[quantity]]
+            inputs += ([t.w] if wrenches else []) + ([t.p] if self.parameter_names else [])
+            f = ca.Function(quantity, inputs, ca.cse(outputs), {"allow_free": False})
+            self._kernels[key] = compile_lanes(f)
+        return self._kernels[key]
+
+
+def quaternion_product(a: Array, b: Array) -> Array:
+    """a b, scalar first, over any leading shapes."""
+    w, x, y, z = np.moveaxis(a, -1, 0)
+    k, l, m, n = np.moveaxis(b, -1, 0)
+    return np.stack([w * k - x * l - y * m - z * n, w * l + x * k + y * n - z * m, w * m + y * k + z * l - x * n,
+                     w * n + z * k + x * m - y * l], axis=-1)  # fmt: skip
+
+
+def compile(mechanism: Mechanism, by: str = "recursive", *, threads: int | None = None, snap: float = SNAP,
+            life: str = "auto") -> Machine:  # fmt: skip
+    """A Machine for this mechanism.
+
+    threads: over batches, by default one a core. snap: entries of rotations this near to 0 or 1 are taken for them (a file
+    that writes 1.5707963 means a right angle); 0 keeps every digit. life: "auto" (one state generic, batches in lanes, very
+    large mechanisms generic), or "generic" or "lanes" always.
+    """
+    return Machine(mechanism, threads=threads, snap=snap, life=life)

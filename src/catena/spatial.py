@@ -1,0 +1,313 @@
+"""Three-dimensional algebra over tuples of scalars, for any scalar: a float, a CasADi symbol, a Numba double.
+
+A vector is a tuple of three; a matrix is a tuple of three rows; a symmetric matrix is the six entries
+(xx, xy, xz, yy, yz, zz). Every function is plain Python when Python calls it and machine code when compiled code
+calls it (`register_jitable`), so a pass over a mechanism is written once and lives twice.
+
+The second part is the tensor algebra of [Merwe1995] chapter 3: the angular acceleration tensor, the Euler tensor and
+the torque tensor, which make the Newton-Euler pass cheaper than cross products do.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba.extending import overload
+from numba.extending import register_jitable as kernel
+
+# ---------------------------------------------------------------------------------------------------- scalars
+
+
+def sin(x):
+    return math.sin(x) if isinstance(x, (float, int)) else x.sin()
+
+
+def cos(x):
+    return math.cos(x) if isinstance(x, (float, int)) else x.cos()
+
+
+@overload(sin)
+def _compiled_sin(x):
+    return lambda x: math.sin(x)
+
+
+@overload(cos)
+def _compiled_cos(x):
+    return lambda x: math.cos(x)
+
+
+# ---------------------------------------------------------------------------------------------------- vectors
+@kernel
+def add(a, b):
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+
+
+@kernel
+def sub(a, b):
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+@kernel
+def neg(a):
+    return (-a[0], -a[1], -a[2])
+
+
+@kernel
+def scale(k, a):
+    return (k * a[0], k * a[1], k * a[2])
+
+
+@kernel
+def dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def cross(a, b):
+    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+# ---------------------------------------------------------------------------------------------------- matrices
+@kernel
+def rotate(R, a):
+    """R a."""
+    return (dot(R[0], a), dot(R[1], a), dot(R[2], a))
+
+
+@kernel
+def unrotate(R, a):
+    """R' a."""
+    return (
+        R[0][0] * a[0] + R[1][0] * a[1] + R[2][0] * a[2],
+        R[0][1] * a[0] + R[1][1] * a[1] + R[2][1] * a[2],
+        R[0][2] * a[0] + R[1][2] * a[1] + R[2][2] * a[2],
+    )
+
+
+@kernel
+def transpose(A):
+    return ((A[0][0], A[1][0], A[2][0]), (A[0][1], A[1][1], A[2][1]), (A[0][2], A[1][2], A[2][2]))
+
+
+@kernel
+def product(A, B):
+    """A B."""
+    return (unrotate(B, A[0]), unrotate(B, A[1]), unrotate(B, A[2]))
+
+
+@kernel
+def madd(A, B):
+    return (add(A[0], B[0]), add(A[1], B[1]), add(A[2], B[2]))
+
+
+@kernel
+def msub(A, B):
+    return (sub(A[0], B[0]), sub(A[1], B[1]), sub(A[2], B[2]))
+
+
+@kernel
+def tilde(a):
+    """The skew matrix with tilde(a) b = a x b ([Merwe1995] eq. 2.8)."""
+    return ((0.0 * a[0], -a[2], a[1]), (a[2], 0.0 * a[0], -a[0]), (-a[1], a[0], 0.0 * a[0]))
+
+
+@kernel
+def tilde_times(r, A):
+    """tilde(r) A."""
+    return (
+        (r[1] * A[2][0] - r[2] * A[1][0], r[1] * A[2][1] - r[2] * A[1][1], r[1] * A[2][2] - r[2] * A[1][2]),
+        (r[2] * A[0][0] - r[0] * A[2][0], r[2] * A[0][1] - r[0] * A[2][1], r[2] * A[0][2] - r[0] * A[2][2]),
+        (r[0] * A[1][0] - r[1] * A[0][0], r[0] * A[1][1] - r[1] * A[0][1], r[0] * A[1][2] - r[1] * A[0][2]),
+    )
+
+
+# ---------------------------------------------------------------------------------------------------- symmetric
+@kernel
+def full(S):
+    """The six entries as a matrix."""
+    return ((S[0], S[1], S[2]), (S[1], S[3], S[4]), (S[2], S[4], S[5]))
+
+
+@kernel
+def apply(S, a):
+    """S a for a symmetric S."""
+    return (
+        S[0] * a[0] + S[1] * a[1] + S[2] * a[2],
+        S[1] * a[0] + S[3] * a[1] + S[4] * a[2],
+        S[2] * a[0] + S[4] * a[1] + S[5] * a[2],
+    )
+
+
+@kernel
+def sadd(S, T):
+    return (S[0] + T[0], S[1] + T[1], S[2] + T[2], S[3] + T[3], S[4] + T[4], S[5] + T[5])
+
+
+@kernel
+def trace(S):
+    return S[0] + S[3] + S[5]
+
+
+@kernel
+def outer(a):
+    """a a'."""
+    return (a[0] * a[0], a[0] * a[1], a[0] * a[2], a[1] * a[1], a[1] * a[2], a[2] * a[2])
+
+
+@kernel
+def outer_pair(a, b):
+    """a b' + b a'."""
+    xy, xz, yz = a[0] * b[1] + a[1] * b[0], a[0] * b[2] + a[2] * b[0], a[1] * b[2] + a[2] * b[1]
+    return (2.0 * (a[0] * b[0]), xy, xz, 2.0 * (a[1] * b[1]), yz, 2.0 * (a[2] * b[2]))
+
+
+@kernel
+def unrotate_symmetric(E, S):
+    """E' S E: a symmetric matrix of the turned frame, in the frame E turns from."""
+    P = (rotate(full(S), (E[0][0], E[1][0], E[2][0])), rotate(full(S), (E[0][1], E[1][1], E[2][1])),
+         rotate(full(S), (E[0][2], E[1][2], E[2][2])))  # fmt: skip
+    x, y, z = (E[0][0], E[1][0], E[2][0]), (E[0][1], E[1][1], E[2][1]), (E[0][2], E[1][2], E[2][2])
+    return (dot(x, P[0]), dot(x, P[1]), dot(x, P[2]), dot(y, P[1]), dot(y, P[2]), dot(z, P[2]))
+
+
+@kernel
+def unrotate_matrix(E, A):
+    """E' A E."""
+    return product(transpose(E), product(A, E))
+
+
+@kernel
+def inverse_symmetric(S):
+    """The inverse of a symmetric matrix by cofactors, and its determinant."""
+    xx, xy, xz = S[3] * S[5] - S[4] * S[4], S[2] * S[4] - S[1] * S[5], S[1] * S[4] - S[2] * S[3]
+    det = S[0] * xx + S[1] * xy + S[2] * xz
+    k = 1.0 / det
+    return (k * xx, k * xy, k * xz, k * (S[0] * S[5] - S[2] * S[2]), k * (S[1] * S[2] - S[0] * S[4]),
+            k * (S[0] * S[3] - S[1] * S[1])), det  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------- turns about z
+@kernel
+def spin(c, s, a):
+    """Rot(z) a: from the turned frame into the one it turned from."""
+    return (c * a[0] - s * a[1], s * a[0] + c * a[1], a[2])
+
+
+@kernel
+def unspin(c, s, a):
+    """Rot(z)' a: into the turned frame."""
+    return (c * a[0] + s * a[1], c * a[1] - s * a[0], a[2])
+
+
+@kernel
+def spin_symmetric(c, s, S):
+    """Rot(z) S Rot(z)'. With p = s (xx - yy) + 2 c xy the plane block costs four products."""
+    p = s * (S[0] - S[3]) + (c + c) * S[1]
+    x, y, z = spin(c, s, (S[2], S[4], S[5]))
+    return (S[0] - s * p, c * p - S[1], x, S[3] + s * p, y, z)
+
+
+@kernel
+def spin_matrix(c, s, A):
+    """Rot(z) A Rot(z)'. The skew part of the plane block does not turn."""
+    p = s * (A[0][0] - A[1][1]) + c * (A[0][1] + A[1][0])
+    x, y, z = spin(c, s, (A[0][2], A[1][2], A[2][2]))
+    u, v, z = spin(c, s, (A[2][0], A[2][1], A[2][2]))
+    return ((A[0][0] - s * p, c * p - A[1][0], x), (c * p - A[0][1], A[1][1] + s * p, y), (u, v, z))
+
+
+@kernel
+def quaternion_matrix(w, x, y, z):
+    """The rotation R of a unit quaternion (w, x, y, z): R b is the vector b of the turned frame, in the fixed one."""
+    x2, y2, z2 = x + x, y + y, z + z
+    xx, yy, zz, xy, xz, yz = x * x2, y * y2, z * z2, x * y2, x * z2, y * z2
+    wx, wy, wz = w * x2, w * y2, w * z2
+    return ((1.0 - (yy + zz), xy - wz, xz + wy), (xy + wz, 1.0 - (xx + zz), yz - wx), (xz - wy, yz + wx, 1.0 - (xx + yy)))
+
+
+# ------------------------------------------------------------------------------- tensors of [Merwe1995] chapter 3
+@kernel
+def angular_acceleration_tensor(w, dw):
+    """tilde(dw) + tilde(w) tilde(w), which takes a point of a body to its acceleration (eq. 3.10, 3.17)."""
+    xx, yy, zz = w[0] * w[0], w[1] * w[1], w[2] * w[2]
+    xy, xz, yz = w[0] * w[1], w[0] * w[2], w[1] * w[2]
+    return ((-(yy + zz), xy - dw[2], xz + dw[1]), (xy + dw[2], -(xx + zz), yz - dw[0]), (xz - dw[1], yz + dw[0], -(xx + yy)))
+
+
+@kernel
+def euler_tensor(I):
+    """J = 1/2 tr(I) 1 - I (eq. 3.29)."""
+    half = 0.5 * trace(I)
+    return (half - I[0], -I[1], -I[2], half - I[3], -I[4], half - I[5])
+
+
+@kernel
+def inertia_tensor(J):
+    """I = tr(J) 1 - J (eq. 3.30)."""
+    t = trace(J)
+    return (t - J[0], -J[1], -J[2], t - J[3], -J[4], t - J[5])
+
+
+@kernel
+def torque(A, J):
+    """The vector of the torque tensor A J - (A J)' (eq. 3.75): the rate of angular momentum about the frame's origin.
+
+    Equal to I dw + w x I w, with A the angular acceleration tensor and J the Euler tensor about the same point.
+    """
+    x, y, z = (J[0], J[1], J[2]), (J[1], J[3], J[4]), (J[2], J[4], J[5])
+    return (dot(A[2], y) - dot(A[1], z), dot(A[0], z) - dot(A[2], x), dot(A[1], x) - dot(A[0], y))
+
+
+@kernel
+def angular_momentum_tensor(J, w):
+    """J tilde(w) + tilde(w) J (eq. 3.55, 3.56): the skew matrix of I w."""
+    W = tilde(w)
+    return madd(product(full(J), W), product(W, full(J)))
+
+
+# ---------------------------------------------------------------------------------------------------- rows of arrays
+@kernel
+def get(A, i):
+    return (A[i, 0], A[i, 1], A[i, 2])
+
+
+@kernel
+def put(A, i, a):
+    A[i, 0] = a[0]
+    A[i, 1] = a[1]
+    A[i, 2] = a[2]
+
+
+@kernel
+def accumulate(A, i, a):
+    A[i, 0] += a[0]
+    A[i, 1] += a[1]
+    A[i, 2] += a[2]
+
+
+@kernel
+def get6(A, i):
+    return (A[i, 0], A[i, 1], A[i, 2], A[i, 3], A[i, 4], A[i, 5])
+
+
+@kernel
+def put6(A, i, a):
+    for k in range(6):
+        A[i, k] = a[k]
+
+
+@kernel
+def get33(A, i):
+    return (
+        (A[i, 0, 0], A[i, 0, 1], A[i, 0, 2]),
+        (A[i, 1, 0], A[i, 1, 1], A[i, 1, 2]),
+        (A[i, 2, 0], A[i, 2, 1], A[i, 2, 2]),
+    )
+
+
+@kernel
+def put33(A, i, M):
+    for j in range(3):
+        A[i, j, 0] = M[j][0]
+        A[i, j, 1] = M[j][1]
+        A[i, j, 2] = M[j][2]
