@@ -15,6 +15,7 @@ import casadi as ca
 import numpy as np
 
 from .errors import StateError, UnknownNameError
+from .kernels.constraints import row_names
 from .kernels.motion import BALL
 from .kernels.tree import SNAP, Layout, layout
 from .mechanism import Mechanism
@@ -28,6 +29,9 @@ LANES_UP_TO = 100  # nodes; a tape grows with the mechanism, and its compilation
 INPUTS = {  # what each quantity is a function of, besides external wrenches and parameters
     "inverse_dynamics": "qva",
     "forward_dynamics": "qvt",
+    "multipliers": "qvt",
+    "constraint_rows": "qv",
+    "row_wrenches": "q",
     "mass_matrix": "q",
     "coriolis_matrix": "qv",
     "bias": "qv",
@@ -44,7 +48,7 @@ INPUTS = {  # what each quantity is a function of, besides external wrenches and
     "forward_dynamics_derivatives": "qvt",
 }
 MATRICES = {"mass_matrix", "coriolis_matrix", "pose", "jacobian", "reactions", "inverse_dynamics_derivatives",
-            "forward_dynamics_derivatives"}  # quantities that stay matrices even with one column  # fmt: skip
+            "forward_dynamics_derivatives", "row_wrenches"}  # quantities that stay matrices even with one column  # fmt: skip
 
 
 class Machine:
@@ -67,6 +71,7 @@ class Machine:
         self.speed_names = tuple(n for j in mechanism.moving for n in j.speed_names)
         self.parameter_names = tuple(mechanism.parameters)
         self._handle = generic.Handle(self.layout, snap)
+        self.rows = tuple(row_names(self.layout))
         self._address = self._handle.address
         self._handles: list[generic.Handle] = []
         self._kernels: dict[tuple, Any] = {}
@@ -143,6 +148,23 @@ class Machine:
         """
         W = self._evaluate("reactions", (q, v, a), wrenches, parameters)
         return {j.name: W[..., k, :] for k, j in enumerate(self.mechanism.ordered)}
+
+    # ------------------------------------------------------------------------------------------------ loops
+    def multipliers(self, q, v, tau, wrenches=None, parameters=None) -> Array:
+        """lambda (..., rows): the forces of the loops' rows, as `machine.rows` names them, at the motion of tau."""
+        return self._evaluate("multipliers", (q, v, tau), wrenches, parameters)
+
+    def constraint_rows(self, q, v, parameters=None) -> tuple[Array, Array, Array, Array]:
+        """Residuals, their rates, gamma (..., rows) each, and A (..., rows, nv): A v = rate, A a = gamma.
+
+        Residuals are metres for displacements and cosines for rotations.
+        """
+        found = self._evaluate("constraint_rows", (q, v), None, parameters)
+        if isinstance(found, tuple):
+            return found  # type: ignore[return-value]
+        m = len(self.rows)
+        error, rate, gamma = (found[..., k * m : (k + 1) * m] for k in range(3))
+        return error, rate, gamma, found[..., 3 * m :].reshape(*found.shape[:-1], m, self.nv)
 
     # ------------------------------------------------------------------------------------------------ kinematics
     def energy(self, q, v, parameters=None) -> tuple[Array, Array]:
@@ -244,7 +266,10 @@ class Machine:
 
     @cached_property
     def _forward_dynamics_one(self) -> Callable:
-        return self._one("forward_dynamics_dense_one" if self.layout.coupled else "forward_dynamics_one")
+        if not self.mechanism.loops:
+            return self._one("forward_dynamics_dense_one" if self.layout.coupled else "forward_dynamics_one")
+        closed, coupled = self._one("constrained_dynamics_one"), self.layout.coupled
+        return lambda address, q, v, tau: closed(address, q, v, tau, coupled)
 
     @cached_property
     def _mass_matrix_one(self) -> Callable:
@@ -301,7 +326,7 @@ class Machine:
         results = tuple(
             np.zeros((*lead, *shape)) if empty else out.reshape((*lead, *shape)) for out, shape in zip(outs, shapes)
         )
-        return results if quantity.endswith("derivatives") else results[0]
+        return results if len(results) > 1 else results[0]
 
     def _kernel(self, quantity: str, wrenches: tuple, *which: str) -> Any:
         """The lane kernel of a quantity, compiled at its first use."""

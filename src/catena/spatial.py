@@ -26,6 +26,24 @@ def cos(x):
     return math.cos(x) if isinstance(x, (float, int)) else x.cos()
 
 
+def atan2(y, x):
+    return math.atan2(y, x) if isinstance(y, (float, int)) and isinstance(x, (float, int)) else (0.0 * x + y).arctan2(x)
+
+
+def floor(x):
+    return math.floor(x) * 1.0 if isinstance(x, (float, int)) else x.floor()
+
+
+@overload(atan2)
+def _compiled_atan2(y, x):
+    return lambda y, x: math.atan2(y, x)
+
+
+@overload(floor)
+def _compiled_floor(x):
+    return lambda x: math.floor(x) * 1.0
+
+
 @overload(sin)
 def _compiled_sin(x):
     return lambda x: math.sin(x)

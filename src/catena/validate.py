@@ -133,7 +133,7 @@ def impossible_inertia(I: Any, tolerance: float = 1e-6) -> str:
     xx, xy, xz, yy, yz, zz = I
     a, b, c = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     shown = f"principal moments {a:.6g}, {b:.6g}, {c:.6g} kg m2"
-    slack = tolerance * max(abs(a), abs(c))
+    slack = tolerance * max(abs(a), abs(c)) + 1e-18  # round-off of an inertia that is zero
     if a < -slack:
         return f"inertia is not positive: {shown}; each is zero or more"
     if a + b < c - slack:
@@ -160,6 +160,8 @@ def _joint(j: Joint, m: Mechanism) -> Iterator[str]:
         if not abs(n - 1) < 1e-9:
             yield f"{here}: axis {a} has no direction; give three finite numbers that are not all zero"
             return
+    if j.kind == "helical" and not value_of(j.pitch, m.parameters):
+        yield f"{here}: a helical joint needs a pitch, in metres a radian; without one it is revolute"
     if j.kind == "gimbal" or j.kind == "universal":
         for a, b in zip(j.axis, j.axis[1:]):
             if abs(sum(x * y for x, y in zip(a, b))) > 1 - 1e-9:

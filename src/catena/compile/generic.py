@@ -19,6 +19,15 @@ from numba.extending import intrinsic
 from numba.extending import register_jitable as kernel
 
 from ..kernels import dynamics, kinematics
+from ..kernels.constraints import (
+    Constraints,
+    active_rows,
+    constrained_dynamics,
+    constrained_dynamics_dense,
+    constraints,
+    evaluate_rows,
+    row_jacobian,
+)
 from ..kernels.coriolis import coriolis_matrix as _coriolis
 from ..kernels.motion import BALL, SLIDE
 from ..kernels.reactions import BodyTable, body_table, joint_wrenches
@@ -45,13 +54,17 @@ class Handle:
         self.layout = layout
         self.tree = tree if tree is not None else layout.tree(snap=snap)
         self.bodies = bodies if bodies is not None else body_table(layout, value)
+        self.constraints = constraints(layout, value, active_rows(layout))
         n, nv, count = len(layout.nodes), layout.nv, len(self.bodies.node)
         freedoms = sum(3 if k == BALL else 1 for k in self.tree.motion)
         self.work = Work.empty(n)
         scratch = (np.zeros(nv), np.zeros((n, 6)), np.zeros((nv, nv) if nv <= 4000 else (0, 0)), np.zeros((count, 6)))
         rows = (np.zeros((freedoms, 6)), np.zeros((freedoms, 6)))
-        self._arrays = (*self.tree, *self.work, *scratch, *self.bodies, *rows)
-        sizes = (n, layout.nq, nv, count, freedoms)
+        m = len(self.constraints.kind)
+        shapes = ((m, 12), (m,), (m,), (m,), (m, nv), (m, m), (m + 1, m), (m,), (m, nv) if layout.coupled else (0, 0))
+        closing = (*self.constraints, *(np.zeros(shape) for shape in shapes))
+        self._arrays = (*self.tree, *self.work, *scratch, *self.bodies, *rows, *closing)
+        sizes = (n, layout.nq, nv, count, freedoms, m)
         self._table = np.array([*sizes, *(a.ctypes.data for a in self._arrays)], np.int64)
         self.address = int(self._table.ctypes.data)
 
@@ -93,48 +106,63 @@ def _sizes(handle):
 
 @kernel
 def _tree(handle):
-    t = _ints(handle, 19)
+    t = _ints(handle, 20)
     n, nv = t[0], t[2]
     return Tree(
-        _ints(t[5], n), _ints(t[6], n), _ints(t[7], n), _ints(t[8], n), _reals(t[9], n), _reals(t[10], n), _reals(t[11], n),
-        _reals(t[12], (n, 3, 3)), _reals(t[13], (n, 3)), _reals(t[14], n), _reals(t[15], (n, 3)), _reals(t[16], (n, 6)),
-        _reals(t[17], nv), _reals(t[18], 3),
+        _ints(t[6], n), _ints(t[7], n), _ints(t[8], n), _ints(t[9], n), _reals(t[10], n), _reals(t[11], n), _reals(t[12], n),
+        _reals(t[13], (n, 3, 3)), _reals(t[14], (n, 3)), _reals(t[15], n), _reals(t[16], (n, 3)), _reals(t[17], (n, 6)),
+        _reals(t[18], nv), _reals(t[19], 3),
     )  # fmt: skip
 
 
 @kernel
 def _work(handle):
-    t = _ints(handle, 40)
+    t = _ints(handle, 41)
     n = t[0]
     return Work(
-        _reals(t[19], n), _reals(t[20], n), _reals(t[21], (n, 3, 3)), _reals(t[22], (n, 3)), _reals(t[23], (n, 3)),
-        _reals(t[24], (n, 3)), _reals(t[25], (n, 3)), _reals(t[26], (n, 3)), _reals(t[27], (n, 3, 3)), _reals(t[28], (n, 3)),
-        _reals(t[29], (n, 3)), _reals(t[30], n), _reals(t[31], (n, 3)), _reals(t[32], (n, 6)), _reals(t[33], (n, 6)),
-        _reals(t[34], (n, 3, 3)), _reals(t[35], (n, 6)), _reals(t[36], (n, 6)), _reals(t[37], (n, 3)), _reals(t[38], (n, 3, 3)),
-        _reals(t[39], (n, 3)),
+        _reals(t[20], n), _reals(t[21], n), _reals(t[22], (n, 3, 3)), _reals(t[23], (n, 3)), _reals(t[24], (n, 3)),
+        _reals(t[25], (n, 3)), _reals(t[26], (n, 3)), _reals(t[27], (n, 3)), _reals(t[28], (n, 3, 3)), _reals(t[29], (n, 3)),
+        _reals(t[30], (n, 3)), _reals(t[31], n), _reals(t[32], (n, 3)), _reals(t[33], (n, 6)), _reals(t[34], (n, 6)),
+        _reals(t[35], (n, 3, 3)), _reals(t[36], (n, 6)), _reals(t[37], (n, 6)), _reals(t[38], (n, 3)), _reals(t[39], (n, 3, 3)),
+        _reals(t[40], (n, 3)),
     )  # fmt: skip
 
 
 @kernel
 def _zeros(handle):
-    t = _ints(handle, 44)
-    return _reals(t[40], t[2]), _reals(t[41], (t[0], 6))
+    t = _ints(handle, 45)
+    return _reals(t[41], t[2]), _reals(t[42], (t[0], 6))
 
 
 @kernel
 def _square(handle):
-    t = _ints(handle, 44)
-    return _reals(t[42], (t[2], t[2]))
+    t = _ints(handle, 45)
+    return _reals(t[43], (t[2], t[2]))
 
 
 @kernel
 def _bodies(handle):
-    t = _ints(handle, 53)
+    t = _ints(handle, 54)
     b = t[3]
     return BodyTable(
-        _ints(t[44], b), _ints(t[45], b), _reals(t[46], (b, 3, 3)), _reals(t[47], (b, 3)), _reals(t[48], b),
-        _reals(t[49], (b, 3)), _reals(t[50], (b, 6)),
-    ), _reals(t[43], (b, 6))  # fmt: skip
+        _ints(t[45], b), _ints(t[46], b), _reals(t[47], (b, 3, 3)), _reals(t[48], (b, 3)), _reals(t[49], b),
+        _reals(t[50], (b, 3)), _reals(t[51], (b, 6)),
+    ), _reals(t[44], (b, 6))  # fmt: skip
+
+
+@kernel
+def _closing(handle):
+    """The constraint rows, and their scratch memory W, gamma, error, rate, Y, S, L, lam."""
+    t = _ints(handle, 71)
+    m, nv = t[5], t[2]
+    con = Constraints(
+        _ints(t[54], m), _ints(t[55], (m, 2)), _reals(t[56], (m, 2, 3, 3)), _reals(t[57], (m, 2, 3)), _reals(t[58], (m, 3)),
+        _reals(t[59], (m, 3)), _reals(t[60], m), _ints(t[61], m),
+    )  # fmt: skip
+    return con, (
+        _reals(t[62], (m, 12)), _reals(t[63], m), _reals(t[64], m), _reals(t[65], m), _reals(t[66], (m, nv)),
+        _reals(t[67], (m, m)), _reals(t[68], (m + 1, m)), _reals(t[69], m),
+    ), _reals(t[70], (m, nv))  # fmt: skip
 
 
 @kernel
@@ -254,7 +282,58 @@ def gravity_one(handle, q):
     return tau
 
 
+@kernel
+def _constrained(handle, tree, q, v, tau, wrench, coupled, a):
+    """a under the loops' rows; the multipliers stay in the handle's memory."""
+    con, (W, gamma, error, rate, Y, S, L, lam), A = _closing(handle)
+    zeros, x = _zeros(handle)[0], _work(handle)
+    gamma[:] = 0.0
+    if coupled:
+        M = _square(handle)
+        M[:] = 0.0
+        A[:] = 0.0
+        constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, S, L, a, lam, M, A)
+    else:
+        constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, S, L, a, lam)
+
+
+def constrained_dynamics_one(handle, q, v, tau, coupled):
+    """a of one state of a mechanism with loops."""
+    _, nq, nv = _sizes(handle)
+    tree = _tree(handle)
+    _checked_q(tree, q, nq)
+    _checked(v, nv)
+    _checked(tau, nv)
+    a = np.empty(nv)
+    _constrained(handle, tree, q, v, tau, _zeros(handle)[1], coupled, a)
+    _finite(a)
+    return a
+
+
 # ------------------------------------------------------------------------------------------ rows of states
+def constrained_dynamics_rows(handle, q, v, tau, wrench, coupled, out):
+    """a and the multipliers, side by side, by rows."""
+    tree, none, nv = _tree(handle), _zeros(handle)[1], v.shape[1]
+    lam = _closing(handle)[1][7]
+    for b in range(len(q)):
+        loads = wrench[b].reshape((len(tree.parent), 6)) if len(wrench) else none
+        _constrained(handle, tree, q[b], v[b], tau[b], loads, coupled, out[b, :nv])
+        out[b, nv:] = lam
+
+
+def constraint_rows(handle, q, v, out):
+    """By rows: residuals (m), their rates (m), gamma (m), then A (m nv) row by row."""
+    tree, x, zeros = _tree(handle), _work(handle), _zeros(handle)[0]
+    con, (W, gamma, error, rate, Y, _, _, _), _ = _closing(handle)
+    m, nv = len(gamma), len(zeros)
+    for b in range(len(q)):
+        evaluate_rows(tree, con, q[b], v[b], zeros, x, W, gamma, error, rate)
+        Y[:] = 0.0
+        row_jacobian(tree, con, W, x, Y)
+        out[b, :m], out[b, m : 2 * m], out[b, 2 * m : 3 * m] = error, rate, gamma
+        out[b, 3 * m :] = Y.ravel()
+
+
 def inverse_dynamics(handle, q, v, a, wrench, out):
     """tau by rows; wrench is (rows, 6 n) or has no rows."""
     tree, x, none = _tree(handle), _work(handle), _zeros(handle)[1]
@@ -292,8 +371,8 @@ def mass_matrix(handle, q, out):
 
 def coriolis_matrix(handle, q, v, out):
     """C by rows."""
-    tree, x, t = _tree(handle), _work(handle), _ints(handle, 53)
-    S, dS = _reals(t[51], (t[4], 6)), _reals(t[52], (t[4], 6))
+    tree, x, t = _tree(handle), _work(handle), _ints(handle, 54)
+    S, dS = _reals(t[52], (t[4], 6)), _reals(t[53], (t[4], 6))
     I, B = np.zeros((t[0], 6, 6)), np.zeros((t[0], 6, 6))
     X, F = np.zeros((6, 6)), np.zeros((3, 6))
     for b in range(len(q)):
@@ -381,6 +460,9 @@ SIGNATURES: dict[str, tuple] = {
     "inverse_dynamics_one": (_I, _VEC, _VEC, _VEC),
     "forward_dynamics_one": (_I, _VEC, _VEC, _VEC),
     "forward_dynamics_dense_one": (_I, _VEC, _VEC, _VEC),
+    "constrained_dynamics_one": (_I, _VEC, _VEC, _VEC, types.boolean),
+    "constrained_dynamics_rows": (_I, _MAT, _MAT, _MAT, _MAT, types.boolean, _MAT),
+    "constraint_rows": (_I, _MAT, _MAT, _MAT),
     "mass_matrix_one": (_I, _VEC),
     "bias_one": (_I, _VEC, _VEC),
     "gravity_one": (_I, _VEC),

@@ -88,6 +88,29 @@ def _dynamics(name: str) -> Callable:
     return run
 
 
+def _forward(m: Machine, x: list[Array], keys: tuple, forces: Any, lead: tuple, batch: int) -> Array:
+    """Accelerations, under the rows of loops where there are any."""
+    if not m.mechanism.loops:
+        return _open(m, x, keys, forces, lead, batch)
+    return _constrained(m, x, keys, forces, lead, batch)[:, : m.nv].copy()
+
+
+def _constrained(m: Machine, x: list[Array], keys: tuple, forces: Any, lead: tuple, batch: int) -> Array:
+    loads = _node_wrenches(m, x[0], keys, forces, lead, batch, "node")
+    out = np.empty((batch, m.nv + len(m.rows)))
+    return _run(m, "constrained_dynamics_rows", (*x, loads, m.layout.coupled), out, batch)
+
+
+def _multipliers(m: Machine, x: list[Array], keys: tuple, forces: Any, lead: tuple, batch: int) -> Array:
+    return _constrained(m, x, keys, forces, lead, batch)[:, m.nv :].copy()
+
+
+def _constraint_rows(m: Machine, x: list[Array], keys: tuple, forces: Any, lead: tuple, batch: int) -> Array:
+    """Residuals, rates, gamma and A side by side; the Machine takes them apart."""
+    k = len(m.rows)
+    return _run(m, "constraint_rows", x, np.empty((batch, 3 * k + k * m.nv)), batch)
+
+
 def _bias(m: Machine, x: list[Array], keys: tuple, forces: Any, lead: tuple, batch: int) -> Array:
     zeros = np.zeros((batch, m.nv))
     return GENERIC["inverse_dynamics"](m, [*x, *[zeros] * (3 - len(x))], keys, forces, lead, batch)
@@ -131,9 +154,13 @@ def _reactions(m: Machine, x: list[Array], keys: tuple, forces: Any, lead: tuple
     return _run(m, "reactions", (*x, loads), np.empty((batch, len(m.mechanism.ordered), 6)), batch)
 
 
+_open = _dynamics("forward_dynamics")
+
 GENERIC: dict[str, Callable] = {
     "inverse_dynamics": _dynamics("inverse_dynamics"),
-    "forward_dynamics": _dynamics("forward_dynamics"),
+    "forward_dynamics": _forward,
+    "multipliers": _multipliers,
+    "constraint_rows": _constraint_rows,
     "bias": _bias,
     "gravity": _bias,
     "mass_matrix": _plain("mass_matrix", "nv", "nv"),

@@ -14,6 +14,14 @@ import casadi as ca
 import numpy as np
 
 from ..kernels import dynamics, kinematics
+from ..kernels.constraints import (
+    active_rows,
+    constrained_dynamics,
+    constrained_dynamics_dense,
+    constraints,
+    evaluate_rows,
+    row_jacobian,
+)
 from ..kernels.coriolis import coriolis_matrix
 from ..kernels.motion import BALL, speeds
 from ..kernels.reactions import body_table, joint_wrenches
@@ -54,6 +62,7 @@ class Tracer:
         self.tree = layout.tree(self.value, snap)
         self.Q, self.V, self.A, self.TAU = (elements(x) for x in (self.q, self.v, self.a, self.tau))
         self.zeros = [0.0] * nv
+        self.con = constraints(layout, self.value, active_rows(layout))
 
     def value(self, x: Any) -> Any:
         """A scalar of the mechanism: a number as it is, an expression of parameters as symbols."""
@@ -130,14 +139,52 @@ class Tracer:
         return matrix(M)
 
     def forward_dynamics(self) -> ca.SX:
-        """a (nv,) for the forces tau."""
+        """a (nv,) for the forces tau, under the loops' rows where there are any."""
         nv = self.layout.nv
+        if self.layout.mechanism.loops:
+            return self.constrained()[0]
         a, given = self.blank(nv), (self.tree, self.Q, self.V, self.TAU, self.loads, self.zeros, self.work())
         if self.layout.coupled or nv <= DENSE:
             dynamics.forward_dynamics_dense(*given, a, self.blank(nv, nv))
         else:
             dynamics.forward_dynamics(*given, a)
         return vector(a)
+
+    def constrained(self, gamma: Any = None) -> tuple[ca.SX, ca.SX]:
+        """a (nv,) and the multipliers (m,) for the forces tau; `gamma` is added to the rows' right side."""
+        m, nv = len(self.con.kind), self.layout.nv
+        a, lam, extra = self.blank(nv), self.blank(m), self.blank(m)
+        if gamma is not None:
+            extra[:] = gamma
+        shapes = ((m, nv), (m, m), (m + 1, m))
+        scratch = (self.blank(m, 12), extra, self.blank(m), self.blank(m), *(self.blank(*shape) for shape in shapes))
+        given = (self.tree, self.con, self.Q, self.V, self.TAU, self.loads, self.zeros, self.work(), *scratch, a, lam)
+        if self.layout.coupled or nv <= DENSE:
+            constrained_dynamics_dense(*given, self.blank(nv, nv), self.blank(m, nv))
+        else:
+            constrained_dynamics(*given)
+        return vector(a), vector(lam)
+
+    def multipliers(self) -> ca.SX:
+        """The rows' multipliers (m,) for the forces tau."""
+        return self.constrained()[1]
+
+    def constraint_rows(self) -> tuple[ca.SX, ...]:
+        """Residuals, their rates, gamma (m,) each, and A (m, nv): A v = rate, A a = gamma."""
+        m = len(self.con.kind)
+        W, x = self.blank(m, 12), self.work()
+        gamma, error, rate = (self.blank(m) for _ in range(3))
+        evaluate_rows(self.tree, self.con, self.Q, self.V, self.zeros, x, W, gamma, error, rate)
+        A = self.blank(m, self.layout.nv)
+        row_jacobian(self.tree, self.con, W, x, A)
+        return vector(error), vector(rate), vector(gamma), matrix(A)
+
+    def row_wrenches(self) -> ca.SX:
+        """(m, 12): each row's wrench on its two nodes, about the nodes' origins in their axes."""
+        m = len(self.con.kind)
+        W = self.blank(m, 12)
+        evaluate_rows(self.tree, self.con, self.Q, self.V, self.zeros, self.work(), W, *(self.blank(m) for _ in range(3)))
+        return matrix(W)
 
     def coriolis_matrix(self) -> ca.SX:
         """C (nv, nv)."""
@@ -255,8 +302,11 @@ class Tracer:
     def forward_dynamics_derivatives(self) -> tuple[ca.SX, ...]:
         """d a / d(q, v, tau, p) = -M^-1 d(inverse dynamics) at the acceleration found; d a / d tau = M^-1."""
         nv = self.layout.nv
-        f = ca.cse(self.inverse_dynamics())
         free = (self.p,) if self.p.numel() else ()
+        if self.layout.mechanism.loops:
+            dq, dv, dtau, *dp = self._tangent(ca.cse(self.forward_dynamics()), self.v, self.tau, *free)
+            return (dq, dv, dtau, *dp)
+        f = ca.cse(self.inverse_dynamics())
         parts = self._tangent(f, self.v, *free)
         at_a = ca.Function("at_a", [self.q, self.v, self.a, self.p, self.w], list(parts))
         parts = at_a.call([self.q, self.v, self.forward_dynamics(), self.p, self.w])
