@@ -72,6 +72,9 @@ class Machine:
         self.parameter_names = tuple(mechanism.parameters)
         self._handle = generic.Handle(self.layout, snap)
         self.rows = tuple(row_names(self.layout))
+        self._traced_only = bool(mechanism.loads or mechanism.nonholonomic)  # known as expressions, not to the generic life
+        if mechanism.nonholonomic:
+            self.rows += tuple(Tracer(self.layout, snap).applied.rows()[1])
         self._address = self._handle.address
         self._handles: list[generic.Handle] = []
         self._kernels: dict[tuple, Any] = {}
@@ -82,28 +85,28 @@ class Machine:
                 f"{self.threads} threads, life {self.life!r}, placements snapped at {self.snap:g})")  # fmt: skip
 
     # ------------------------------------------------------------------------------------------------ dynamics
-    def inverse_dynamics(self, q, v, a, wrenches=None, parameters=None) -> Array:
+    def inverse_dynamics(self, q, v, a, wrenches=None, parameters=None, t=0.0) -> Array:
         """tau (..., nv): the forces of a motion, M a + bias - sum of J' wrench.
 
         wrenches: what acts from outside, {frame: (..., 6)} with torque first, about and along the frame's own axes at its
         origin (N m, N); the key (frame, "world") means along the ground's axes. parameters: {name: value}, for those the
-        mechanism leaves free. [Merwe1995] chapter 4.
+        mechanism leaves free. t: the time, seconds, for loads that depend on it. [Merwe1995] chapter 4.
         """
         if wrenches is None and parameters is None:
             try:
                 return self._inverse_dynamics_one(self._address, q, v, a)
             except (TypeError, ValueError):
                 pass  # not one good state of doubles: the long way takes it, or says what is wrong with it
-        return self._evaluate("inverse_dynamics", (q, v, a), wrenches, parameters)
+        return self._evaluate("inverse_dynamics", (q, v, a), wrenches, parameters, t=t)
 
-    def forward_dynamics(self, q, v, tau, wrenches=None, parameters=None) -> Array:
+    def forward_dynamics(self, q, v, tau, wrenches=None, parameters=None, t=0.0) -> Array:
         """a (..., nv): the motion of forces, M^-1 (tau - bias + sum of J' wrench)."""
         if wrenches is None and parameters is None:
             try:
                 return self._forward_dynamics_one(self._address, q, v, tau)
             except (TypeError, ValueError):
                 pass
-        return self._evaluate("forward_dynamics", (q, v, tau), wrenches, parameters)
+        return self._evaluate("forward_dynamics", (q, v, tau), wrenches, parameters, t=t)
 
     rnea, aba = inverse_dynamics, forward_dynamics
 
@@ -118,48 +121,50 @@ class Machine:
 
     crba = mass_matrix
 
-    def bias(self, q, v, wrenches=None, parameters=None) -> Array:
+    def bias(self, q, v, wrenches=None, parameters=None, t=0.0) -> Array:
         """(..., nv): the forces of a motion with a = 0: Coriolis, centrifugal and gravity."""
         if wrenches is None and parameters is None:
             try:
                 return self._bias_one(self._address, q, v)
             except (TypeError, ValueError):
                 pass
-        return self._evaluate("bias", (q, v), wrenches, parameters)
+        return self._evaluate("bias", (q, v), wrenches, parameters, t=t)
 
-    def gravity(self, q, parameters=None) -> Array:
+    def gravity(self, q, parameters=None, t=0.0) -> Array:
         """(..., nv): the forces that hold the mechanism still, dV/dq."""
         if parameters is None:
             try:
                 return self._gravity_one(self._address, q)
             except (TypeError, ValueError):
                 pass
-        return self._evaluate("gravity", (q,), None, parameters)
+        return self._evaluate("gravity", (q,), None, parameters, t=t)
 
     def coriolis_matrix(self, q, v, parameters=None) -> Array:
         """C (..., nv, nv) with C v + gravity = bias and Mdot - 2 C skew."""
         return self._evaluate("coriolis_matrix", (q, v), None, parameters)
 
-    def reactions(self, q, v, a, wrenches=None, parameters=None) -> dict[str, Array]:
+    def reactions(self, q, v, a, wrenches=None, parameters=None, t=0.0) -> dict[str, Array]:
         """The wrench in every joint, fixed ones included: {joint: (..., 6)}, torque first.
 
         What the parent does to the child through the joint (its motor included), about the child body's origin, in the
         child body's axes (N m, N).
         """
-        W = self._evaluate("reactions", (q, v, a), wrenches, parameters)
+        W = self._evaluate("reactions", (q, v, a), wrenches, parameters, t=t)
         return {j.name: W[..., k, :] for k, j in enumerate(self.mechanism.ordered)}
 
     # ------------------------------------------------------------------------------------------------ loops
-    def multipliers(self, q, v, tau, wrenches=None, parameters=None) -> Array:
+    def multipliers(self, q, v, tau, wrenches=None, parameters=None, t=0.0) -> Array:
         """lambda (..., rows): the forces of the loops' rows, as `machine.rows` names them, at the motion of tau."""
-        return self._evaluate("multipliers", (q, v, tau), wrenches, parameters)
+        if not self.rows:
+            return np.zeros((*np.shape(q)[:-1], 0))
+        return self._evaluate("multipliers", (q, v, tau), wrenches, parameters, t=t)
 
-    def constraint_rows(self, q, v, parameters=None) -> tuple[Array, Array, Array, Array]:
+    def constraint_rows(self, q, v, parameters=None, t=0.0) -> tuple[Array, Array, Array, Array]:
         """Residuals, their rates, gamma (..., rows) each, and A (..., rows, nv): A v = rate, A a = gamma.
 
         Residuals are metres for displacements and cosines for rotations.
         """
-        found = self._evaluate("constraint_rows", (q, v), None, parameters)
+        found = self._evaluate("constraint_rows", (q, v), None, parameters, t=t)
         if isinstance(found, tuple):
             return found  # type: ignore[return-value]
         m = len(self.rows)
@@ -181,39 +186,39 @@ class Machine:
 
     def pose(self, q, frame: str, parameters=None) -> Array:
         """(..., 4, 4): the homogeneous pose of a frame or body in the ground."""
-        top = self._evaluate("pose", (q,), None, parameters, frame)
+        top = self._evaluate("pose", (q,), None, parameters, (frame,))
         X = np.zeros((*top.shape[:-2], 4, 4))
         X[..., :3, :], X[..., 3, 3] = top, 1.0
         return X
 
     def jacobian(self, q, frame: str, axes: str = "world", parameters=None) -> Array:
         """J (..., 6, nv), angular first: (angular velocity, velocity of the frame's origin) = J v, in "world" or "body" axes."""
-        return self._evaluate("jacobian", (q,), None, parameters, frame, axes)
+        return self._evaluate("jacobian", (q,), None, parameters, (frame, axes))
 
     def jacobian_rate(self, q, v, frame: str, axes: str = "world", parameters=None) -> Array:
         """Jdot v (..., 6), in the same axes as J."""
-        return self._evaluate("jacobian_rate", (q, v), None, parameters, frame, axes)
+        return self._evaluate("jacobian_rate", (q, v), None, parameters, (frame, axes))
 
     def frame_velocity(self, q, v, frame: str, axes: str = "world", parameters=None) -> Array:
         """(..., 6): angular velocity (rad/s), then velocity of the origin (m/s)."""
-        return self._evaluate("frame_velocity", (q, v), None, parameters, frame, axes)
+        return self._evaluate("frame_velocity", (q, v), None, parameters, (frame, axes))
 
     def frame_acceleration(self, q, v, a, frame: str, axes: str = "world", parameters=None) -> Array:
         """(..., 6): angular acceleration (rad/s2), then acceleration of the origin (m/s2)."""
-        return self._evaluate("frame_acceleration", (q, v, a), None, parameters, frame, axes)
+        return self._evaluate("frame_acceleration", (q, v, a), None, parameters, (frame, axes))
 
     # ------------------------------------------------------------------------------------------------ derivatives
-    def inverse_dynamics_derivatives(self, q, v, a, wrenches=None, parameters=None) -> tuple[Array, ...]:
+    def inverse_dynamics_derivatives(self, q, v, a, wrenches=None, parameters=None, t=0.0) -> tuple[Array, ...]:
         """d tau / d q, d tau / d v, d tau / d a, each (..., nv, nv), and d tau / d parameters where there are any.
 
         d/dq is along the speeds: column k is the change when the coordinates move along the k-th speed, so that a
         quaternion has three columns.
         """
-        return self._evaluate("inverse_dynamics_derivatives", (q, v, a), wrenches, parameters)
+        return self._evaluate("inverse_dynamics_derivatives", (q, v, a), wrenches, parameters, t=t)
 
-    def forward_dynamics_derivatives(self, q, v, tau, wrenches=None, parameters=None) -> tuple[Array, ...]:
+    def forward_dynamics_derivatives(self, q, v, tau, wrenches=None, parameters=None, t=0.0) -> tuple[Array, ...]:
         """d a / d q, d a / d v, d a / d tau = M^-1, and d a / d parameters where there are any; d/dq along the speeds."""
-        return self._evaluate("forward_dynamics_derivatives", (q, v, tau), wrenches, parameters)
+        return self._evaluate("forward_dynamics_derivatives", (q, v, tau), wrenches, parameters, t=t)
 
     # ------------------------------------------------------------------------------------------------ coordinates
     def neutral(self) -> Array:
@@ -284,14 +289,17 @@ class Machine:
         return self._one("gravity_one")
 
     def _one(self, name: str) -> Callable:
-        if self.life == "lanes":
+        if self.life == "lanes" or self._traced_only:
             def refuse(*_: Any) -> None:
                 raise TypeError
             return refuse
         return generic.compiled(name)
 
     # ------------------------------------------------------------------------------------------------ evaluation
-    def _evaluate(self, quantity: str, given: Sequence[Any], wrenches: Any, parameters: Any, *which: str) -> Any:
+    def _evaluate(
+        self, quantity: str, given: Sequence[Any], wrenches: Any = None, parameters: Any = None, which: tuple[str, ...] = (),
+        t: Any = 0.0,
+    ) -> Any:  # fmt: skip
         names = INPUTS[quantity]
         if which:
             self.mechanism.frame(which[0])
@@ -300,7 +308,8 @@ class Machine:
         arrays = [door.array(self, quantity, door.LETTERS[k], x) for k, x in zip(names, given)]
         keys, forces = door.wrenches(self, quantity, wrenches)
         p = door.parameters(self, parameters)
-        extra = [x for x in (forces, p) if x is not None]
+        time = np.asarray(t, float)[..., None] if self._traced_only else None
+        extra = [x for x in (forces, p, time) if x is not None]
         lead = np.broadcast_shapes(*(x.shape[:-1] for x in (*arrays, *extra)))
         batch = int(np.prod(lead))
         if batch == 0:
@@ -309,7 +318,7 @@ class Machine:
         else:
             empty = False
         wide = len(self.layout.nodes) > LANES_UP_TO or not lead
-        use_generic = self.life == "generic" or (self.life == "auto" and wide)
+        use_generic = (self.life == "generic" or (self.life == "auto" and wide)) and not self._traced_only
         if use_generic and parameters is None and quantity in GENERIC:
             states = [rows(x, lead, batch) for x in arrays]
             out = GENERIC[quantity](self, states, keys, forces, lead, batch, *which)
@@ -318,7 +327,7 @@ class Machine:
             kernel = self._kernel(quantity, keys, *which)
             if p is None and self.parameter_names:
                 p = np.array(list(self.mechanism.parameters.values()))
-            flat = [x if x.ndim == 1 else rows(x, lead, batch) for x in (*arrays, forces, p) if x is not None]
+            flat = [x if x.ndim == 1 else rows(x, lead, batch) for x in (*arrays, forces, p, time) if x is not None]
             outs, finite = kernel(flat, batch, threads=self.threads)
             shapes = [s if s[1] > 1 or quantity in MATRICES else s[:1] for s in kernel.output_shapes]
         if not finite or door.suspicious(self, quantity, outs[0]):
@@ -328,19 +337,28 @@ class Machine:
         )
         return results if len(results) > 1 else results[0]
 
+    def function(self, quantity: str, *which: str, wrenches: Sequence[tuple[str, str]] = ()) -> ca.Function:
+        """The tape of a quantity, as a CasADi function of q, v, a or tau (those it needs), wrenches and parameters.
+
+        which: the frame, then "world" or "body", for quantities of a frame. wrenches: (frame, axes) of each external wrench;
+        the function then takes their components side by side, (6 k). With parameters in the mechanism they come next, and with loads the time comes last.
+        """
+        if quantity not in INPUTS:
+            raise UnknownNameError("quantity", quantity, INPUTS, "a machine")
+        t = Tracer(self.layout, self.snap, wrenches)
+        result = getattr(t, quantity)(*which)
+        outputs = list(result) if isinstance(result, tuple) else [result]
+        inputs = [{"q": t.q, "v": t.v, "a": t.a, "t": t.tau}[k] for k in INPUTS[quantity]]
+        inputs += ([t.w] if wrenches else []) + ([t.p] if self.parameter_names else []) + ([t.t] if self._traced_only else [])
+        return ca.Function(quantity, inputs, ca.cse(outputs), {"allow_free": False})
+
     def _kernel(self, quantity: str, wrenches: tuple, *which: str) -> Any:
         """The lane kernel of a quantity, compiled at its first use."""
         key = (quantity, wrenches, which)
         if key not in self._kernels:
             from .compile.lanes import compile_lanes
 
-            t = Tracer(self.layout, self.snap, wrenches)
-            result = getattr(t, quantity)(*which)
-            outputs = list(result) if isinstance(result, tuple) else [result]
-            inputs = [{"q": t.q, "v": t.v, "a": t.a, "t": t.tau}[k] for k in INPUTS[quantity]]
-            inputs += ([t.w] if wrenches else []) + ([t.p] if self.parameter_names else [])
-            f = ca.Function(quantity, inputs, ca.cse(outputs), {"allow_free": False})
-            self._kernels[key] = compile_lanes(f)
+            self._kernels[key] = compile_lanes(self.function(quantity, *which, wrenches=wrenches))
         return self._kernels[key]
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from . import joints as catalogue
 from .errors import MechanismError, UnknownNameError
 from .joints import Freedom
+from .loads import Load, Nonholonomic
 from .pose import Pose, Scalar, Vector, scalar, unit, vector
 
 GROUND = "ground"
@@ -206,7 +207,8 @@ class Mechanism:
     """Bodies, the joints that make them a tree, and what stands around them.
 
     parameters: the values of the names that expressions use. gravity: m/s2 in the ground's axes. planar: declared True or
-    False, or None to find out. loops: joints that close the tree. as_found: the inertias are those of somebody's file; one
+    False, or None to find out. loops: joints that close the tree. loads: springs, dampers, forces. nonholonomic: rows that
+    the speeds obey. as_found: the inertias are those of somebody's file; one
     that no body can have is then a doubt, not a fault. notes: what the reader of the file remarked.
     """
 
@@ -217,12 +219,14 @@ class Mechanism:
     gravity: Vector = GRAVITY
     parameters: Mapping[str, float] = field(default_factory=dict)
     loops: tuple[Joint, ...] = ()
+    loads: tuple[Load, ...] = ()
+    nonholonomic: tuple[Nonholonomic, ...] = ()
     planar: bool | None = None
     as_found: bool = False
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for attribute in ("bodies", "joints", "frames", "loops", "notes"):
+        for attribute in ("bodies", "joints", "frames", "loops", "loads", "nonholonomic", "notes"):
             object.__setattr__(self, attribute, tuple(getattr(self, attribute)))
         object.__setattr__(self, "gravity", vector(self.gravity))
         object.__setattr__(self, "parameters", {str(k): float(v) for k, v in self.parameters.items()})

@@ -20,6 +20,7 @@ from ..kernels.constraints import (
     constrained_dynamics_dense,
     constraints,
     evaluate_rows,
+    proximal,
     row_jacobian,
 )
 from ..kernels.coriolis import coriolis_matrix
@@ -28,6 +29,7 @@ from ..kernels.reactions import body_table, joint_wrenches
 from ..kernels.tree import SNAP, Layout
 from ..kernels.work import Work
 from ..spatial import add, cross, rotate, transpose, unrotate
+from .applied import Applied
 
 DENSE = 12  # up to so many speeds, factoring the mass matrix beats the articulated pass in a tape (measured: UR5, Panda)
 
@@ -46,7 +48,7 @@ def matrix(rows: Any) -> ca.SX:
 
 def vector(values: Any) -> ca.SX:
     """A sequence of scalars as a dense CasADi column."""
-    return ca.densify(ca.vertcat(*values))
+    return ca.densify(ca.vertcat(*values)) if len(values) else ca.SX.zeros(0)
 
 
 class Tracer:
@@ -57,7 +59,7 @@ class Tracer:
         nq, nv, names = layout.nq, layout.nv, list(layout.mechanism.parameters)
         self.q, self.v, self.a = ca.SX.sym("q", nq), ca.SX.sym("v", nv), ca.SX.sym("a", nv)
         self.tau, self.p = ca.SX.sym("tau", nv), ca.SX.sym("p", len(names))
-        self.w = ca.SX.sym("w", 6 * len(self.wrenches))
+        self.w, self.t = ca.SX.sym("w", 6 * len(self.wrenches)), ca.SX.sym("t")
         self._table = {name: self.p[k] for k, name in enumerate(names)}
         self.tree = layout.tree(self.value, snap)
         self.Q, self.V, self.A, self.TAU = (elements(x) for x in (self.q, self.v, self.a, self.tau))
@@ -106,9 +108,33 @@ class Tracer:
         return node, add(t, cross(p, f)), f
 
     @cached_property
+    def applied(self) -> Applied:
+        """The mechanism's own loads."""
+        return Applied(self)
+
+    @cached_property
+    def body_loads(self) -> dict[str, tuple[Any, Any]]:
+        """The loads' wrench on each body that has one, as torque about its node's origin and force, in the node's axes."""
+        found = {}
+        for body, (t, f) in self.applied.wrenches.items():
+            node, _, p = self.seat(body)
+            if node >= 0:
+                N = self.posed.R[node]
+                t, f = unrotate(N, elements(t)), unrotate(N, elements(f))
+                found[body] = (add(t, cross(p, f)), f)
+        return found
+
+    @cached_property
+    def pushed(self) -> list:
+        """The joint forces that act: tau and what the loads add along the speeds."""
+        return [x + y for x, y in zip(self.TAU, elements(self.applied.forces))] if self.layout.mechanism.loads else self.TAU
+
+    @cached_property
     def loads(self) -> np.ndarray:
-        """(n, 6): all external wrenches, by node."""
+        """(n, 6): all external wrenches, by node, the loads' included."""
         total = self.blank(len(self.layout.nodes), 6)
+        for body, (t, f) in self.body_loads.items():
+            total[self.layout.seats[body].node] += np.array([*t, *f], dtype=object)
         for k in range(len(self.wrenches)):
             node, t, f = self.wrench(k)
             if node >= 0:
@@ -122,7 +148,7 @@ class Tracer:
         tau = self.blank(self.layout.nv)
         given = [self.V if v is None else v, self.A if a is None else a]
         dynamics.inverse_dynamics(self.tree, self.Q, *given, self.loads, self.work(), tau)
-        return vector(tau)
+        return vector(tau) - self.applied.forces if self.layout.mechanism.loads else vector(tau)
 
     def bias(self) -> ca.SX:
         """tau of a = 0: Coriolis, centrifugal, gravity (and external wrenches, with their sign)."""
@@ -141,9 +167,9 @@ class Tracer:
     def forward_dynamics(self) -> ca.SX:
         """a (nv,) for the forces tau, under the loops' rows where there are any."""
         nv = self.layout.nv
-        if self.layout.mechanism.loops:
+        if self.layout.mechanism.loops or self.layout.mechanism.nonholonomic:
             return self.constrained()[0]
-        a, given = self.blank(nv), (self.tree, self.Q, self.V, self.TAU, self.loads, self.zeros, self.work())
+        a, given = self.blank(nv), (self.tree, self.Q, self.V, self.pushed, self.loads, self.zeros, self.work())
         if self.layout.coupled or nv <= DENSE:
             dynamics.forward_dynamics_dense(*given, a, self.blank(nv, nv))
         else:
@@ -152,18 +178,51 @@ class Tracer:
 
     def constrained(self, gamma: Any = None) -> tuple[ca.SX, ca.SX]:
         """a (nv,) and the multipliers (m,) for the forces tau; `gamma` is added to the rows' right side."""
+        if self.layout.mechanism.nonholonomic:
+            return self._constrained_by_rows(gamma)
         m, nv = len(self.con.kind), self.layout.nv
         a, lam, extra = self.blank(nv), self.blank(m), self.blank(m)
         if gamma is not None:
             extra[:] = gamma
         shapes = ((m, nv), (m, m), (m + 1, m))
         scratch = (self.blank(m, 12), extra, self.blank(m), self.blank(m), *(self.blank(*shape) for shape in shapes))
-        given = (self.tree, self.con, self.Q, self.V, self.TAU, self.loads, self.zeros, self.work(), *scratch, a, lam)
+        given = (self.tree, self.con, self.Q, self.V, self.pushed, self.loads, self.zeros, self.work(), *scratch, a, lam)
         if self.layout.coupled or nv <= DENSE:
             constrained_dynamics_dense(*given, self.blank(nv, nv), self.blank(m, nv))
         else:
             constrained_dynamics(*given)
         return vector(a), vector(lam)
+
+    def _constrained_by_rows(self, gamma: Any = None) -> tuple[ca.SX, ca.SX]:
+        """The same with rows that are only known as expressions, by the mass matrix."""
+        nv = self.layout.nv
+        _, _, right, A = self.constraint_rows()
+        m = A.shape[0]
+        right = elements(right if gamma is None else right + vector(gamma))
+        a = np.array([x - y for x, y in zip(self.pushed, elements(self._bias_of_motion()))], dtype=object)
+        M, S, L, lam = self.blank(nv, nv), self.blank(m, m), self.blank(m + 1, m), self.blank(m)
+        dynamics.mass_matrix(self.tree, self.Q, self.work(), M)
+        dynamics.factor(M)
+        dynamics.solve(M, a)
+        Y = [np.array(elements(A[k, :]), dtype=object) for k in range(m)]
+        rows = [y.copy() for y in Y]
+        for k in range(m):
+            dynamics.solve(M, Y[k])
+        for k in range(m):
+            for l in range(m):
+                S[l, k] = sum(x * y for x, y in zip(rows[l], Y[k]))
+            right[k] = right[k] - sum(x * y for x, y in zip(rows[k], a))
+        proximal(S, right, lam, L)
+        for k in range(m):
+            for i in range(nv):
+                a[i] += Y[k][i] * lam[k]
+        return vector(a), vector(lam)
+
+    def _bias_of_motion(self) -> ca.SX:
+        """M a + bias of a = 0, external and load wrenches included, joint loads not."""
+        tau = self.blank(self.layout.nv)
+        dynamics.inverse_dynamics(self.tree, self.Q, self.V, self.zeros, self.loads, self.work(), tau)
+        return vector(tau)
 
     def multipliers(self) -> ca.SX:
         """The rows' multipliers (m,) for the forces tau."""
@@ -177,7 +236,17 @@ class Tracer:
         evaluate_rows(self.tree, self.con, self.Q, self.V, self.zeros, x, W, gamma, error, rate)
         A = self.blank(m, self.layout.nv)
         row_jacobian(self.tree, self.con, W, x, A)
-        return vector(error), vector(rate), vector(gamma), matrix(A)
+        if not self.layout.mechanism.nonholonomic:
+            return vector(error), vector(rate), vector(gamma), matrix(A)
+        held, _ = self.applied.rows()
+        drift = ca.jtimes(held, self.q, self.coordinate_rate()) + ca.jacobian(held, self.t)
+        loops = matrix(A) if m else ca.SX.zeros(0, self.layout.nv)
+        return (
+            ca.densify(ca.vertcat(vector(error), ca.SX.zeros(held.numel()))),
+            ca.densify(ca.vertcat(vector(rate), held)),
+            ca.densify(ca.vertcat(vector(gamma), -drift)),
+            ca.densify(ca.vertcat(loops, ca.jacobian(held, self.v))),
+        )
 
     def row_wrenches(self) -> ca.SX:
         """(m, 12): each row's wrench on its two nodes, about the nodes' origins in their axes."""
@@ -207,13 +276,16 @@ class Tracer:
                 _, t, f = self.wrench(k)
                 outside[index[body], :3] += np.array(t, dtype=object)
                 outside[index[body], 3:] += np.array(f, dtype=object)
+        for body, (t, f) in self.body_loads.items():
+            outside[index[body]] += np.array([*t, *f], dtype=object)
         joint_wrenches(self.tree, table, self.Q, self.V, self.A, outside, self.work(), W)
         return matrix(W)
 
     # ------------------------------------------------------------------------------------------------ kinematics
     def energy(self) -> ca.SX:
-        """Kinetic and potential energy (2,)."""
-        return vector(kinematics.energy(self.tree, self.Q, self.V, self.work()))
+        """Kinetic and potential energy (2,), that of springs included."""
+        kinetic, potential = kinematics.energy(self.tree, self.Q, self.V, self.work())
+        return vector((kinetic, potential + self.applied.energy if self.layout.mechanism.loads else potential))
 
     def momentum(self) -> ca.SX:
         """(10,): mass, centre of mass, its velocity, angular momentum about it, ground's axes."""
@@ -303,13 +375,13 @@ class Tracer:
         """d a / d(q, v, tau, p) = -M^-1 d(inverse dynamics) at the acceleration found; d a / d tau = M^-1."""
         nv = self.layout.nv
         free = (self.p,) if self.p.numel() else ()
-        if self.layout.mechanism.loops:
+        if self.layout.mechanism.loops or self.layout.mechanism.nonholonomic:
             dq, dv, dtau, *dp = self._tangent(ca.cse(self.forward_dynamics()), self.v, self.tau, *free)
             return (dq, dv, dtau, *dp)
         f = ca.cse(self.inverse_dynamics())
         parts = self._tangent(f, self.v, *free)
-        at_a = ca.Function("at_a", [self.q, self.v, self.a, self.p, self.w], list(parts))
-        parts = at_a.call([self.q, self.v, self.forward_dynamics(), self.p, self.w])
+        at_a = ca.Function("at_a", [self.t, self.q, self.v, self.a, self.p, self.w], list(parts))
+        parts = at_a.call([self.t, self.q, self.v, self.forward_dynamics(), self.p, self.w])
         L = self.blank(nv, nv)
         dynamics.mass_matrix(self.tree, self.Q, self.work(), L)
         dynamics.factor(L)
