@@ -1,0 +1,106 @@
+"""Machine code on disk, so that a tape is compiled once in the life of a machine.
+
+An entry is one file named by its key: a checksum, then the object code. The key is the hash of all that the code
+depends on, so that an entry is never stale; it can only be damaged, and then it does not match its checksum and is
+built again. Entries are written beside their place and moved into it, so that a reader sees all of one or nothing.
+
+    CATENA_CACHE_DIR=/some/where    the folder, instead of the user's cache folder
+    CATENA_CACHE=off                no cache
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+import warnings
+from pathlib import Path
+
+import platformdirs
+
+MAGIC = b"catena lanes 1\n"
+SUFFIX = ".lanes"
+LIMIT = 1 << 30  # bytes: beyond it the entries that were not used for longest go
+
+_told: set[str] = set()  # folders that could not be written, each told once
+
+
+def folder() -> Path | None:
+    """Where entries are kept, or None if the cache is off."""
+    if os.environ.get("CATENA_CACHE", "").strip().lower() in ("off", "0", "no", "false"):
+        return None
+    chosen = os.environ.get("CATENA_CACHE_DIR", "").strip()
+    return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("catena", appauthor=False))
+
+
+def key(*parts: str | bytes) -> str:
+    """The hash of some texts, each with its length, so that no two lists of texts look alike."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def load(name: str) -> bytes | None:
+    """The code kept under this key, or None if there is none or it is damaged."""
+    place = folder()
+    if place is None:
+        return None
+    path = place / (name + SUFFIX)
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    head = len(MAGIC) + hashlib.sha256().digest_size
+    code = data[head:]
+    if data[:head] != MAGIC + hashlib.sha256(code).digest():
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(path)  # it is young again
+    return code
+
+
+def store(name: str, code: bytes) -> None:
+    """Keep code under a key. A folder that cannot be written costs a warning, once, and nothing else."""
+    place = folder()
+    if place is None:
+        return
+    try:
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=place, prefix=".", suffix=SUFFIX + ".new")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(MAGIC + hashlib.sha256(code).digest() + code)
+            os.replace(temporary, place / (name + SUFFIX))
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+        _evict(place)
+    except OSError as error:
+        if str(place) not in _told:
+            _told.add(str(place))
+            warnings.warn(
+                f"compiled kernels cannot be kept in '{place}' ({error.strerror or error}), so they are compiled anew in "
+                "every session; set CATENA_CACHE_DIR to a folder that can be written, or CATENA_CACHE=off",
+                stacklevel=2,
+            )
+
+
+def _evict(place: Path) -> None:
+    """Remove the entries that were not used for longest, until the rest is below the limit."""
+    entries: list[tuple[float, int, Path]] = []
+    for path in place.glob(f"*{SUFFIX}*"):  # what a killed process left half written grows old like the rest
+        try:
+            found = path.stat()
+        except OSError:
+            continue  # another process was faster
+        entries.append((found.st_mtime, found.st_size, path))
+    total = sum(size for _, size, _ in entries)
+    for _, size, path in sorted(entries):
+        if total <= LIMIT:
+            return
+        path.unlink(missing_ok=True)
+        total -= size

@@ -1,0 +1,155 @@
+"""A planned tape as a module of LLVM text.
+
+    chunk0, chunk1, ...   void (x, y, w)    the straight-line code; inputs x, outputs y, work w, each [n][W]
+    tape                  void (x, y, w)    all chunks in turn
+    block                 void (x, y)       exported: W states that already are in lanes
+    batch                 i64 (...)         exported: rows of states, gathered and scattered; 1 if some output is not finite
+
+The text is emitted in its final form: no optimisation pass of LLVM runs over it, only code generation. Measured, the
+standard pipelines cost half as much again in time to compile and gain nothing on code without branches that CasADi and
+the value numbering of `tape` have already simplified.
+"""
+
+from __future__ import annotations
+
+from catena.compile import operations, sincos, transpose
+from catena.compile.tape import Angles, Node, Plan, Step, Tape
+from catena.compile.text import Text
+
+STACK = 65536  # bytes: larger work memory comes from the heap
+GROUP = 4  # so many outputs are tested for finiteness at once
+
+
+def module(tape: Tape, plan: Plan, width: int, fused: bool) -> str:
+    """The text of the module for lanes of `width` states, on a machine with or without fused multiply-add."""
+    t = Text(width)
+    t.lines += ["declare ptr @malloc(i64)", "declare void @free(ptr)", "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)"]
+    t.lines += ["declare i64 @llvm.smin.i64(i64, i64)"]
+    operations.declare(t, {node.op for node in tape.nodes})
+    if any(isinstance(step, Angles) for chunk in plan.chunks for step in chunk):
+        sincos.write(t, fused)
+    for k, steps in enumerate(plan.chunks):
+        # without alignstack registers are spilled across the borders of cache lines, which costs up to a fifth
+        head = f"internal void @chunk{k}(ptr noalias %x, ptr noalias %y, ptr noalias %w) noinline alignstack({8 * width})"
+        with t.function(head):
+            _chunk(t, tape.nodes, steps, plan.slots)
+            t.do("ret void")
+    with t.function("internal void @tape(ptr noalias %x, ptr noalias %y, ptr noalias %w)"):
+        t.do(*(f"call void @chunk{k}(ptr %x, ptr %y, ptr %w)" for k in range(len(plan.chunks))), "ret void")
+    _block(t, plan.n_slots)
+    _broken(t)
+    _batch(t, [r * c for r, c in tape.input_shapes], [r * c for r, c in tape.output_shapes], plan.n_slots)
+    t.table()
+    return str(t)
+
+
+def _chunk(t: Text, nodes: list[Node], steps: list[Step], slots: dict[int, int]) -> None:
+    """Straight-line code for some steps. A node is read from memory where it is first used, if it was not made here."""
+    lines, template = t.lines, operations.templates(t.width)
+    align = 8 * t.width
+    names: dict[int, str] = {}
+
+    def operand(n: int) -> str:
+        if n not in names:
+            node = nodes[n]
+            if node.op == "CONST":
+                names[n] = t.constant(node.at)
+            elif node.op == "INPUT":
+                names[n] = t.load("%x", node.at)
+            else:
+                names[n] = t(f"load {t.V}, ptr {t.at('%w', slots[n])}, align {align}")
+        return names[n]
+
+    def keep(value: str, slot: int) -> None:
+        t.do(f"store {t.V} {value}, ptr {t.at('%w', slot)}, align {align}")
+
+    for step in steps:
+        if isinstance(step, Angles):
+            for k, angle in enumerate(step.angles):
+                keep(operand(angle), step.base + 2 * k)
+            t.do(f"call void @lanes_sincos(ptr {t.at('%w', step.base)}, i64 {len(step.angles)})")
+        elif nodes[step].op == "OUTPUT":
+            t.store(operand(nodes[step].args[0]), "%y", nodes[step].at)
+        else:
+            args = [operand(a) for a in nodes[step].args]
+            names[step] = r = f"%v{step}"
+            lines.append("  " + template[nodes[step].op].format(r=r, a=args[0], b=args[-1]))
+            if step in slots:
+                keep(r, slots[step])
+
+
+def _block(t: Text, n_slots: int) -> None:
+    """`void block(const double* x, double* y)`: one block of W states, structure of arrays."""
+    with t.function("void @block(ptr noalias %x, ptr noalias %y)"):
+        heap = _memory(t, w=n_slots)
+        t.do("call void @tape(ptr %x, ptr %y, ptr %w)")
+        t.do(*(f"call void @free(ptr {p})" for p in heap), "ret void")
+
+
+def _batch(t: Text, n_in: list[int], n_out: list[int], n_slots: int) -> None:
+    """`i64 batch(i64 start, i64 stop, i64 batch, double** in, i64* strides, double** out)`: states start to stop.
+
+    The rows of input k are strides[k] doubles apart; 0 gives every state the same row. Past the end of the batch lanes
+    take its last row again: any batch is right, without a second piece of code for its tail.
+    """
+    groups = max(1, -(-sum(n_out) // GROUP))
+    with t.function("i64 @batch(i64 %start, i64 %stop, i64 %batch, ptr %in, ptr %strides, ptr %out)"):
+        heap = _memory(t, x=sum(n_in), y=groups * GROUP, w=n_slots)
+        status = t("alloca i64")
+        t.do(f"store i64 0, ptr {status}")
+        for k in range(sum(n_out), groups * GROUP):
+            t.store("zeroinitializer", "%y", k)  # the test for finiteness reads whole groups
+        inputs = [(t.load("%in", k, "ptr"), t.load("%strides", k, "i64")) for k in range(len(n_in))]
+        outputs = [(t.load("%out", k, "ptr"), str(n)) for k, n in enumerate(n_out)]
+        last = t("sub i64 %batch, 1")
+        with t.loop("block", "%stop", step=t.width, start="%start") as i:
+            states = [t(f"call i64 @llvm.smin.i64(i64 {t(f'add i64 {i}, {l}')}, i64 {last})") for l in range(t.width)]
+            for k, n in enumerate(n_in):
+                transpose.gather(t, f"in{k}", _rows(t, *inputs[k], states), n, t.at("%x", sum(n_in[:k])))
+            t.do("call void @tape(ptr %x, ptr %y, ptr %w)")
+            for k, n in enumerate(n_out):
+                transpose.scatter(t, f"out{k}", _rows(t, *outputs[k], states), n, t.at("%y", sum(n_out[:k])))
+            broken = t(f"call i64 @broken(ptr %y, i64 {groups})")
+            before = t.load(status, of="i64")
+            t.do(f"store i64 {t(f'or i64 {before}, {broken}')}, ptr {status}")
+        t.do(*(f"call void @free(ptr {p})" for p in heap), f"ret i64 {t.load(status, of='i64')}")
+
+
+def _rows(t: Text, base: str, stride: str, states: list[str]) -> list[str]:
+    """The addresses of the rows of some states."""
+    return [t.at(base, t(f"mul i64 {state}, {stride}"), "double") for state in states]
+
+
+def _broken(t: Text) -> None:
+    """`i64 broken(ptr y, i64 groups)`: 1 if any value is infinite or not a number, else 0.
+
+    The sum of y 0 is zero, unless there is such a value: then it is not a number. One instruction for each value, in
+    GROUP sums at once, because each waits for the one before it.
+    """
+    lanes = GROUP * t.width
+    many = f"<{lanes} x double>"
+    with t.function("internal i64 @broken(ptr noalias %y, i64 %groups) noinline"):
+        with t.loop("group", "%groups") as k:
+            t.do(f"%sum = phi {many} [ zeroinitializer, %group.enter ], [ %after, %group.again ]")
+            zero = t(f"fmul contract {many} {t.load('%y', k, many)}, zeroinitializer")
+            t.do(f"%after = fadd contract {many} {zero}, %sum")
+        bad = t(f"fcmp uno <{lanes} x double> %after, zeroinitializer")
+        some = t(f"icmp ne i{lanes} {t(f'bitcast <{lanes} x i1> {bad} to i{lanes}')}, 0")
+        t.do(f"ret i64 {t(f'zext i1 {some} to i64')}")
+
+
+def _memory(t: Text, **sizes: int) -> list[str]:
+    """Memory called %name for so many lane vectors, for each name; on the stack unless it is large.
+
+    Gives the pointers that have to be freed.
+    """
+    heap: list[str] = []
+    small = 8 * t.width * sum(sizes.values()) <= STACK
+    for name, size in sizes.items():
+        if small:
+            t.do(f"%{name} = alloca {t.V}, i64 {max(1, size)}, align 64")
+        else:
+            heap.append(t(f"call ptr @malloc(i64 {8 * t.width * size + 64})"))
+            beyond = t(f"getelementptr i8, ptr {heap[-1]}, i64 63")
+            t.do(f"%{name} = call ptr @llvm.ptrmask.p0.i64(ptr {beyond}, i64 -64)")
+    return heap

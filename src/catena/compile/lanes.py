@@ -1,0 +1,182 @@
+"""From a CasADi SX function to machine code over lanes, and how to call it.
+
+    Function -> tape.read -> tape.plan -> emit.module -> host.assemble -> host.link -> LaneKernel
+                                                            (disk cache)
+
+Each instruction of the code serves W states at once, one in each lane of a vector register.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.metadata
+import itertools
+import os
+import struct
+import warnings
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from catena.compile import cache as disk
+from catena.compile import emit, host, operations, sincos, tape, text, transpose
+from catena.errors import CompileError, StateError
+
+Array = NDArray[np.float64]
+
+WORTH_A_THREAD = 2_000_000  # instructions times states, about 100 microseconds: for less a thread is not woken
+
+_BATCH = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 3, *[ctypes.c_void_p] * 3)
+_DOUBLE = np.dtype(np.float64)
+_from_buffer, _addressof = ctypes.c_char.from_buffer, ctypes.addressof
+
+
+def compile_lanes(f: ca.Function, *, width: int | None = None, cache: bool = True) -> LaneKernel:
+    """Compile a dense SX function to machine code over lanes of `width` states.
+
+    width: a power of two, by default what the processor's registers hold. If code for several lanes cannot be made, one
+    lane is tried, with a warning. cache: look on disk first, and keep the code there.
+
+    >>> x = ca.SX.sym("x", 2)
+    >>> kernel = compile_lanes(ca.Function("f", [x], [ca.sin(x[0]) * x]))
+    >>> (y,), finite = kernel([np.array([[0.0, 1.0], [0.5, 2.0], [1.0, 3.0]])], 3)
+    >>> y.shape, finite
+    ((3, 2), True)
+    """
+    width = host.default_width() if width is None else width
+    if width < 1 or width & (width - 1):
+        raise CompileError(f"function '{f.name()}': lanes of {width} states were asked; the width is a power of two")
+    try:
+        return _kernel(f, width, cache)
+    except CompileError:
+        raise
+    except RuntimeError as error:  # LLVM's
+        if width == 1:
+            raise CompileError(f"LLVM cannot compile function '{f.name()}': {error}") from error
+        kernel = compile_lanes(f, width=1, cache=cache)
+        warnings.warn(f"function '{f.name()}' is compiled to one lane only, not {width}: {error}", stacklevel=2)
+        return kernel
+
+
+def _kernel(f: ca.Function, width: int, cache: bool) -> LaneKernel:
+    """Load from the cache, or compile and keep. Code that does not link is not better than damaged code."""
+    key = disk.key(*_origin(), *host.description(), str(width), f.serialize()) if cache else ""
+    code = disk.load(key) if cache else None
+    if code is not None:
+        try:
+            return LaneKernel(f, width, code)
+        except RuntimeError:
+            pass
+    code = object_code(f, width)
+    kernel = LaneKernel(f, width, code)
+    if cache:
+        disk.store(key, code)
+    return kernel
+
+
+def object_code(f: ca.Function, width: int, chunk: int = tape.CHUNK) -> bytes:
+    """Compile a function to object code, with no look at the cache. `chunk` bounds the steps in one piece of the tape."""
+    nodes = tape.read(f)
+    return host.assemble(emit.module(nodes, tape.plan(nodes, chunk), width, host.has_fma()))
+
+
+@functools.cache
+def _origin() -> tuple[str | bytes, ...]:
+    """Who makes the code: versions, and the sources themselves, so that no change in them can find an old entry."""
+    sources = (Path(module.__file__ or "") for module in (text, operations, sincos, transpose, tape, emit, host))
+    written = b"".join(path.read_bytes() for path in sources if path.suffix == ".py" and path.is_file())
+    return importlib.metadata.version("catena"), ca.CasadiMeta.version(), written
+
+
+class LaneKernel:
+    """Machine code of one function over lanes.
+
+    name, width; input_shapes and output_shapes, (rows, columns) of each argument; input_sizes and output_sizes, their
+    numbers of entries. Matrices are passed flat, by rows. block_address is `void block(const double* x, double* y)` on
+    one block of states in lanes, [sum of sizes][width]; see `catena.compile.call`. The code lives as long as the kernel.
+    """
+
+    def __init__(self, f: ca.Function, width: int, code: bytes):
+        self.name: str = f.name()
+        self.width = width
+        self.input_shapes: tuple[tuple[int, int], ...] = tuple(f.size_in(k) for k in range(f.n_in()))
+        self.output_shapes: tuple[tuple[int, int], ...] = tuple(f.size_out(k) for k in range(f.n_out()))
+        self.input_sizes = tuple(r * c for r, c in self.input_shapes)
+        self.output_sizes = tuple(r * c for r, c in self.output_shapes)
+        self._library = host.link(code, "batch", "block")
+        self.block_address: int = self._library["block"]
+        self.batch_address: int = self._library["batch"]
+        self._batch = _BATCH(self.batch_address)
+        self._cost = f.n_instructions()
+        self._pack_inputs = struct.Struct(f"{f.n_in()}q").pack
+        self._pack_outputs = struct.Struct(f"{f.n_out()}q").pack
+
+    def __repr__(self) -> str:
+        arguments = [", ".join(f"{r}x{c}" for r, c in shapes) for shapes in (self.input_shapes, self.output_shapes)]
+        return f"<LaneKernel {self.name}: ({arguments[0]}) -> ({arguments[1]}), {self.width} lanes>"
+
+    def __call__(
+        self, inputs: Sequence[Array], batch: int, outs: Sequence[Array] | None = None, threads: int = 1
+    ) -> tuple[list[Array], bool]:
+        """Evaluate a batch of states.
+
+        inputs: for each argument a C-contiguous float64 array, (batch, n), or (n,) for all states alike. outs: arrays
+        (batch, n) to write to, else they are made. threads: at most so many share a batch that is large enough; the
+        results do not depend on it. Returns the outputs and whether every value of them is finite.
+        """
+        results = [np.empty((batch, n)) for n in self.output_sizes] if outs is None else list(outs)
+        if len(inputs) != len(self.input_sizes) or len(results) != len(self.output_sizes):
+            raise StateError(f"{self!r} was given {len(inputs)} inputs and {len(results)} outputs")
+        strides = []
+        for x, n in zip(inputs, self.input_sizes):
+            if x.shape == (batch, n):
+                strides.append(n)
+            elif x.shape == (n,):
+                strides.append(0)
+            else:
+                raise StateError(f"an input of {self!r} has shape {x.shape}; it must be {(batch, n)} or {(n,)}")
+        for y, n in zip(results, self.output_sizes):
+            if y.shape != (batch, n) or not y.flags.writeable:
+                raise StateError(f"an output of {self!r} has shape {y.shape}; it must be {(batch, n)}, and writable")
+        pack, sources, targets = self._pack_inputs, map(_address, inputs), map(_address, results)
+        arguments = pack(*sources), pack(*strides), self._pack_outputs(*targets)
+        if threads > 1 and batch * self._cost >= 2 * WORTH_A_THREAD:
+            return results, self._shared(batch, min(threads, batch * self._cost // WORTH_A_THREAD), arguments)
+        return results, batch == 0 or self._batch(0, batch, batch, *arguments) == 0
+
+    def _shared(self, batch: int, parts: int, arguments: tuple[bytes, bytes, bytes]) -> bool:
+        """Run a batch on several threads, this one among them. Cuts lie between blocks, so each block is as if alone."""
+        blocks = -(-batch // self.width)
+        parts = min(parts, blocks)
+        cuts = [min(batch, k * blocks // parts * self.width) for k in range(parts + 1)]
+        spans = list(itertools.pairwise(cuts))
+        others = [_pool().submit(self._batch, start, stop, batch, *arguments) for start, stop in spans[1:]]
+        try:
+            status = self._batch(*spans[0], batch, *arguments)
+        finally:
+            wait(others)  # they write to arrays that an interruption here would free
+        return not any([status, *(other.result() for other in others)])
+
+
+def _address(x: Array) -> int:
+    """Where the data of an array begins. A buffer's address takes a third of the time of `x.ctypes.data`."""
+    if x.dtype != _DOUBLE or not x.flags.c_contiguous:
+        raise StateError(f"an array of {x.dtype} with strides {x.strides} was given; it must be C-contiguous float64")
+    try:
+        return _addressof(_from_buffer(x))  # type: ignore[arg-type]  # an array is a buffer, whatever its stubs say
+    except (TypeError, ValueError):  # read-only; empty
+        return x.ctypes.data
+
+
+@functools.cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="catena-lanes")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # a child process has the pool but not its threads

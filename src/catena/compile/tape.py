@@ -1,0 +1,219 @@
+"""The tape: a CasADi SX function as a list of nodes, put in order and cut into chunks for the emitter.
+
+    casadi.Function -> read -> Tape -> plan -> Plan -> (emit) LLVM text
+
+A tape is straight-line code. Two things are done to it here, both about *order*, neither about arithmetic:
+
+- sines and cosines are pulled together. All angles that are known at the same moment form one group, which a small
+  loop serves (see `sincos`), instead of forty instructions and a branch in the middle of the tape for each of them;
+- a long tape is cut into chunks, because LLVM's time grows faster than the length of a block. A value that one chunk
+  makes and a later one reads lives in a slot of the work array; slots are used again when nobody reads them any more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import casadi as ca
+
+from catena.compile.operations import COMMUTATIVE, SUPPORTED
+from catena.compile.text import bits_of
+from catena.errors import CompileError
+
+OPERATIONS = {getattr(ca, name): name.removeprefix("OP_") for name in dir(ca) if name.startswith("OP_")}
+
+CHUNK = 1500  # steps: LLVM's time is proportional up to here; much smaller chunks pass more through memory
+AT_ONCE = 64  # angles in one step
+
+
+class Node(NamedTuple):
+    """One instruction, named by its place in the tape. `args` are the places of its operands.
+
+    `at` is the index into x of an INPUT and into y of an OUTPUT, and the 64 bits of a CONST.
+    """
+
+    op: str
+    args: tuple[int, ...] = ()
+    at: int = 0
+
+
+class Tape(NamedTuple):
+    """A whole SX function: nodes in an order that computes before it uses, and the (rows, columns) of each argument."""
+
+    name: str
+    nodes: list[Node]
+    input_shapes: tuple[tuple[int, int], ...]
+    output_shapes: tuple[tuple[int, int], ...]
+
+
+class Angles(NamedTuple):
+    """A step that takes sine and cosine of several nodes at once.
+
+    Angle k is written to slot base + 2k; its sine then replaces it, and its cosine comes to base + 2k + 1.
+    """
+
+    angles: tuple[int, ...]
+    base: int
+
+
+Step = int | Angles
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The order of emission: chunks of steps, the slot of every node that lives in memory, how many slots there are."""
+
+    chunks: list[list[Step]]
+    slots: dict[int, int]
+    n_slots: int
+
+
+def read(f: ca.Function) -> Tape:
+    """Read the instructions of a dense SX function.
+
+    CasADi numbers the entries of a matrix by columns, we by rows: entry k of an r x c argument is entry
+    (k mod r) c + k div r here, so that a result reshapes to (batch, r, c) without a copy.
+    """
+    if not f.is_a("SXFunction"):
+        raise CompileError(f"function '{f.name()}' is a {f.class_name()}; only SX functions become lanes: call .expand()")
+    sparse = [f.name_in(k) for k in range(f.n_in()) if not f.sparsity_in(k).is_dense()]
+    sparse += [f.name_out(k) for k in range(f.n_out()) if not f.sparsity_out(k).is_dense()]
+    if sparse:
+        raise CompileError(f"function '{f.name()}' has sparse arguments: {', '.join(sparse)}; densify them first")
+    input_shapes = tuple(f.size_in(k) for k in range(f.n_in()))
+    output_shapes = tuple(f.size_out(k) for k in range(f.n_out()))
+    places_in, places_out = _places(input_shapes), _places(output_shapes)
+    nodes: list[Node] = []
+    known: dict[Node, int] = {}  # value numbering: what is computed twice on CasADi's tape is computed once on ours
+    holder: dict[int, int] = {}  # CasADi's register -> the node whose value it holds now
+    unknown: set[str] = set()
+    for n in range(f.n_instructions()):
+        op, source, target = OPERATIONS[f.instruction_id(n)], f.instruction_input(n), f.instruction_output(n)
+        if op == "ASSIGN":
+            holder[target[0]] = holder[source[0]]
+            continue
+        if op == "INPUT":
+            node = Node(op, at=places_in[source[0]][source[1]])
+        elif op == "CONST":
+            node = Node(op, at=bits_of(f.instruction_constant(n)))
+        elif op == "OUTPUT":
+            node = Node(op, (holder[source[0]],), at=places_out[target[0]][target[1]])
+        else:
+            if op not in SUPPORTED:
+                unknown.add(op)
+            args = (holder[s] for s in source)
+            node = Node(op, tuple(sorted(args) if op in COMMUTATIVE else args))
+        n_known = known.setdefault(node, len(nodes))
+        if n_known == len(nodes):
+            nodes.append(node)
+        if op != "OUTPUT":
+            holder[target[0]] = n_known
+    if unknown:
+        raise CompileError(
+            f"function '{f.name()}' uses {', '.join(sorted(unknown))}, which cannot be done in lanes; "
+            f"what can: {', '.join(sorted(SUPPORTED))}"
+        )
+    return Tape(f.name(), nodes, input_shapes, output_shapes)
+
+
+def _places(shapes: tuple[tuple[int, int], ...]) -> list[list[int]]:
+    """For each argument, the place in the concatenated row-major memory of its column-major entries."""
+    places, start = [], 0
+    for rows, columns in shapes:
+        places.append([start + r * columns + c for c in range(columns) for r in range(rows)])
+        start += rows * columns
+    return places
+
+
+def plan(tape: Tape, chunk: int = CHUNK) -> Plan:
+    """Order the tape, cut it into equal chunks of at most `chunk` steps, give a slot to all that must live in memory."""
+    steps, slots, n_angles = _order(tape.nodes)
+    chunks = _cut(steps, chunk)
+    n_slots = _allot(tape.nodes, chunks, slots, 2 * n_angles)
+    return Plan(chunks, slots, n_slots)
+
+
+def _cut(steps: list[Step], chunk: int) -> list[list[Step]]:
+    """Cut into chunks of about the same weight, at most `chunk`. A step weighs 1, angles 4 each: they are all memory."""
+    weights = [4 * len(step.angles) if isinstance(step, Angles) else 1 for step in steps]
+    pieces = max(1, -(-sum(weights) // chunk))
+    most = -(-sum(weights) // pieces)
+    chunks: list[list[Step]] = [[]]
+    weight = 0
+    for step, w in zip(steps, weights):
+        if weight + w > most and chunks[-1]:
+            chunks.append([])
+            weight = 0
+        chunks[-1].append(step)
+        weight += w
+    return chunks
+
+
+def _order(nodes: list[Node]) -> tuple[list[Step], dict[int, int], int]:
+    """Angles first: level by level, what leads to the angles, then the angles together; the rest in its own order.
+
+    The level of a node counts the sines on the longest path that leads to it; angles of one level are independent.
+    """
+    level = [0] * len(nodes)
+    groups: dict[int, dict[int, list[int]]] = {}  # level -> angle -> its SIN and COS nodes
+    for n, node in enumerate(nodes):
+        level[n] = max((level[a] for a in node.args), default=0)
+        if node.op in ("SIN", "COS"):
+            groups.setdefault(level[n], {}).setdefault(node.args[0], []).append(n)
+            level[n] += 1
+    steps: list[Step] = []
+    slots: dict[int, int] = {}
+    done = [node.op in ("INPUT", "CONST", "SIN", "COS") for node in nodes]  # these are no steps: made where they are read
+    n_angles = 0
+    for _, group in sorted(groups.items()):
+        steps += sorted(_ancestors(nodes, group, done))
+        angles = list(group)
+        for k in range(0, len(angles), AT_ONCE):
+            steps.append(Angles(tuple(angles[k : k + AT_ONCE]), 2 * (n_angles + k)))
+        for readers in group.values():
+            slots |= {n: 2 * n_angles + (nodes[n].op == "COS") for n in readers}
+            n_angles += 1
+    steps += [n for n in range(len(nodes)) if not done[n]]
+    return steps, slots, n_angles
+
+
+def _ancestors(nodes: list[Node], roots: dict[int, list[int]], done: list[bool]) -> list[int]:
+    """The nodes that must be computed before `roots` and are not `done`; marks them done."""
+    found, stack = [], list(roots)
+    while stack:
+        n = stack.pop()
+        if not done[n]:
+            done[n] = True
+            found.append(n)
+            stack += nodes[n].args
+    return found
+
+
+def _allot(nodes: list[Node], chunks: list[list[Step]], slots: dict[int, int], first: int) -> int:
+    """Give slots, from `first` on, to the nodes that cross chunks; the number of slots is returned."""
+    born: dict[int, int] = {}
+    dies: dict[int, int] = {}  # node -> last chunk that reads it from memory
+    for c, chunk in enumerate(chunks):
+        for step in chunk:
+            if isinstance(step, Angles):
+                reads: tuple[int, ...] = step.angles
+            else:
+                reads = nodes[step].args
+                born[step] = c
+            for a in reads:
+                if born.get(a, c) != c:
+                    dies[a] = c
+    ending: dict[int, list[int]] = {}
+    free: list[int] = []
+    n_slots = first
+    for c, chunk in enumerate(chunks):
+        free += ending.pop(c - 1, [])  # free only after the chunk: inside it reads and writes keep any order
+        for step in chunk:
+            if isinstance(step, int) and step in dies:
+                if not free:
+                    free.append(n_slots)
+                    n_slots += 1
+                slots[step] = free.pop()
+                ending.setdefault(dies[step], []).append(slots[step])
+    return n_slots

@@ -1,0 +1,123 @@
+"""Writing LLVM assembly as text: LLVM parses it far faster than a tree of builder objects is made."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Text:
+    """The growing text of a module over lanes. Calling it writes an instruction and gives back the result's name.
+
+    `V`, `I` and `B` are the types of `width` doubles, integers and truths, one for each lane.
+
+    >>> t = Text(4)
+    >>> t.add("%a", "%b")
+    '%t1'
+    >>> print(t)
+      %t1 = fadd contract <4 x double> %a, %b
+    """
+
+    def __init__(self, width: int):
+        self.width = width
+        self.V, self.I, self.B = (f"<{width} x {scalar}>" for scalar in ("double", "i64", "i1"))
+        self.lines: list[str] = []
+        self._table: dict[int, int] = {}  # bits of a constant -> its place in the table
+        self._names = 0
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+    def __call__(self, code: str) -> str:
+        self._names += 1
+        name = f"%t{self._names}"
+        self.lines.append(f"  {name} = {code}")
+        return name
+
+    def do(self, *code: str) -> None:
+        """Write instructions that have no result, or name it themselves."""
+        self.lines += [f"  {line}" for line in code]
+
+    def label(self, name: str) -> None:
+        """Begin a basic block."""
+        self.lines.append(f"{name}:")
+
+    @contextmanager
+    def function(self, head: str) -> Iterator[None]:
+        """A function around what is written inside. None of ours throws, so none carries tables for unwinding."""
+        self.lines.append(f"define {head} nounwind {{\nentry:")
+        yield
+        self.lines.append("}\n")
+
+    @contextmanager
+    def loop(self, name: str, stop: int | str, step: int = 1, start: int | str = 0) -> Iterator[str]:
+        """A loop around what is written inside, entered at least once; gives the name of the counter."""
+        self.do(f"br label %{name}.enter")
+        self.label(f"{name}.enter")
+        self.do(f"br label %{name}")
+        self.label(name)
+        self.do(f"%{name}.i = phi i64 [ {start}, %{name}.enter ], [ %{name}.next, %{name}.again ]")
+        yield f"%{name}.i"
+        self.do(f"br label %{name}.again")
+        self.label(f"{name}.again")
+        self.do(f"%{name}.next = add i64 %{name}.i, {step}", f"%{name}.more = icmp slt i64 %{name}.next, {stop}")
+        self.do(f"br i1 %{name}.more, label %{name}, label %{name}.leave")
+        self.label(f"{name}.leave")
+
+    def at(self, pointer: str, index: int | str, of: str = "") -> str:
+        """The address of element `index` in an array of lane vectors, or of things of type `of`."""
+        return self(f"getelementptr {of or self.V}, ptr {pointer}, i64 {index}")
+
+    def load(self, pointer: str, index: int | str = 0, of: str = "") -> str:
+        """Read element `index`. What callers hand us is aligned to a double, no more."""
+        return self(f"load {of or self.V}, ptr {self.at(pointer, index, of)}, align 8")
+
+    def store(self, value: str, pointer: str, index: int | str = 0, of: str = "") -> None:
+        """Write element `index`."""
+        self.do(f"store {of or self.V} {value}, ptr {self.at(pointer, index, of)}, align 8")
+
+    def add(self, a: str, b: str) -> str:
+        """The sum a + b."""
+        return self(f"fadd contract {self.V} {a}, {b}")
+
+    def mul(self, a: str, b: str) -> str:
+        """The product a b, which may melt into a following sum."""
+        return self(f"fmul contract {self.V} {a}, {b}")
+
+    def fma(self, a: str, b: str, c: str) -> str:
+        """The sum a b + c: one rounding where the machine has fused multiply-add, two where it has not."""
+        return self.add(self.mul(a, b), c)
+
+    def constant(self, value: float | int) -> str:
+        """A double (or the 64 bits of one), the same in every lane, read from the table of constants.
+
+        An arithmetic instruction takes one operand straight from memory. A literal would instead cost an instruction
+        that spreads it over the lanes: on large tapes a tenth of all.
+        """
+        bits = value if isinstance(value, int) else bits_of(value)
+        place = self._table.setdefault(bits, len(self._table))
+        address = f"getelementptr ({self.V}, ptr @table, i64 {place})"
+        return self(f"load {self.V}, ptr {address}, align {8 * self.width}")
+
+    def table(self) -> None:
+        """Write the table of all constants that were used."""
+        rows = (f"{self.V} {splat(bits)}" for bits in self._table)
+        size, align = f"{len(self._table)} x {self.V}", 8 * self.width
+        self.lines.append(f"@table = internal constant [{size}] [{', '.join(rows)}], align {align}")
+
+
+def bits_of(value: float) -> int:
+    """The 64 bits of a double as an integer; unlike the double itself it tells 0 from -0, and equals itself if NaN."""
+    bits: int = struct.unpack("<Q", struct.pack("<d", value))[0]
+    return bits
+
+
+def splat(bits: int) -> str:
+    """A double, given by its bits, as a literal in every lane."""
+    return f"splat (double 0x{bits:016X})"
+
+
+def whole(value: int) -> str:
+    """An integer as a literal in every lane."""
+    return f"splat (i64 {value})"
