@@ -1,0 +1,118 @@
+"""Generalised speeds for `kane`: u with q' = W u + X, and simple nonholonomic constraints ([Everett1988] eq. 1-2, 20-24).
+
+A mechanism has speeds v of its own, q' = N(q) v. Others are v = W u + X, so that the W and X of (1) are N W and N X here.
+m rows A v + B = 0 leave p = nv - m of the u independent:
+
+    u_r = A_rs u_s + B_r                        r dependent, s independent: the rows, solved for u_r                        (2)
+    v   = Gamma u_s + beta                      Gamma = W_s + W_r A_rs,  beta = W_r B_r + X                                (20)
+    V~_is = V_ij Gamma_js,  omega~_is likewise  nonholonomic partial velocities: what multiplies u_s                   (22)-(24)
+    a   = Gamma u_s' + gamma                    gamma = the rate of Gamma u_s + beta while u_s stays
+
+B and X move the mechanism but are no virtual displacement (21), so they appear in gamma alone. Where the block of the rows
+that stands before u_r becomes singular in some place, other dependent speeds, or other u, are the cure: a knife edge on a
+body that turns wants the velocities along and across the blade for u, not those along x and y.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+from scipy.linalg import qr
+
+from ..compile.trace import Tracer
+from ..errors import FormulationError, SingularError
+from ..kernels.motion import BALL
+
+Map = Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]]  # (t, q, p) -> a matrix and a column: A, B or W, X
+
+
+class Speeds(NamedTuple):
+    """The independent generalised speeds u_s.
+
+    Gamma (nv x p), gamma (nv): as above, at the speeds v of the tracer. encode: (q, v, p) -> u_s. decode: (q, u_s, p) -> v.
+    W_r (nv x m), J_r (m x m) = A W_r: what the dependent speeds do.
+    """
+
+    names: tuple[str, ...]
+    Gamma: ca.SX
+    gamma: ca.SX
+    encode: ca.Function
+    decode: ca.Function
+    W_r: ca.SX
+    J_r: ca.SX
+
+    @property
+    def size(self) -> int:
+        """p, how many are independent."""
+        return len(self.names)
+
+    def multipliers(self, excess: ca.SX) -> ca.SX:
+        """lambda (m) of the rows, from A' lambda = the force that is missing in M a + bias - tau.
+
+        The rows of the dependent speeds, which (22) leaves aside, bring it into evidence: J_r' lambda = W_r' excess.
+        """
+        return ca.solve(self.J_r.T, self.W_r.T @ excess)
+
+
+def own_speeds(s: Tracer, t: ca.SX, rows: Map | None, speeds: Map | None, dependent: Sequence[int] | None) -> Speeds:
+    """The independent speeds of a traced mechanism under these rows; v itself if nothing is asked."""
+    n = s.layout.nv
+    W, X = speeds(t, s.q, s.p) if speeds else (ca.SX.eye(n), ca.SX(n, 1))
+    A, B = rows(t, s.q, s.p) if rows else (ca.SX(0, n), ca.SX(0, 1))
+    _check(s, t, W, X, A, B, dependent)
+    J, c = A @ W, A @ X + B
+    own = [f"{name}'" for j in s.layout.mechanism.moving for name in j.speed_names]
+    names = [f"u{k + 1}" for k in range(n)] if speeds else own
+    r = _determined(s, J) if dependent is None else list(dependent)
+
+    free = [k for k in range(n) if k not in r]
+    W_r, J_r = W[:, r], J[:, r]
+    u = ca.SX.sym("u", len(free))
+    solved = ca.solve(J_r, -ca.horzcat(J[:, free], c)) if r else ca.SX(0, len(free) + 1)  # A_rs and B_r of (2)
+    Gamma, beta = W[:, free] + W_r @ solved[:, :-1], W_r @ solved[:, -1] + X
+    v = Gamma @ u + beta
+    encode = ca.Function("encode", [s.q, s.v, s.p], [ca.densify((ca.solve(W, s.v - X) if speeds else s.v)[free])])
+    decode = ca.Function("decode", [s.q, u, s.p], [ca.densify(v)])
+    gamma = ca.substitute(ca.jtimes(v, s.q, s.coordinate_rate()), u, encode(s.q, s.v, s.p))
+    return Speeds(tuple(names[k] for k in free), ca.sparsify(Gamma), ca.sparsify(gamma), encode, decode, W_r, J_r)
+
+
+def somewhere(s: Tracer, seed: int) -> list[np.ndarray]:
+    """A random place: coordinates with unit quaternions, and the mechanism's own parameters."""
+    q = np.random.default_rng(seed).standard_normal(s.layout.nq)
+    for node in s.layout.nodes:
+        if node.motion == BALL:
+            q[node.qi : node.qi + 4] /= np.linalg.norm(q[node.qi : node.qi + 4])
+    return [q, np.array(list(s.layout.mechanism.parameters.values()))]
+
+
+def _determined(s: Tracer, J: ca.SX) -> list[int]:
+    """The m speeds that the rows J u + c = 0 determine best at a random place: the first pivots of a QR factorisation."""
+    if not J.shape[0]:
+        return []
+    value = np.array(ca.Function("J", [s.q, s.p], [ca.densify(J)])(*somewhere(s, 0)))
+    _, R, order = qr(value, mode="economic", pivoting=True)
+    found = np.abs(np.diag(R))
+    rank, name = int((found > 1e-10 * found[0]).sum()), s.layout.mechanism.name
+    if rank < len(value):
+        raise SingularError(f"kane: only {rank} of the {len(value)} rows A v + B = 0 of {name!r} are independent; leave out "
+                            "those that follow from the others")  # fmt: skip
+    return sorted(int(k) for k in order[:rank])
+
+
+def _check(s: Tracer, t: ca.SX, W: ca.SX, X: ca.SX, A: ca.SX, B: ca.SX, dependent: Sequence[int] | None) -> None:
+    """Refuse maps of the wrong shape, and maps of time."""
+    n, m, name = s.layout.nv, B.numel(), s.layout.mechanism.name
+    chosen = range(m) if dependent is None else sorted(set(dependent) & set(range(n)))
+    if W.shape != (n, n) or X.numel() != n or A.shape != (m, n) or len(chosen) != m:
+        raise FormulationError(
+            f"kane: {name!r} has {n} speeds: W is {n} x {n} and X has {n} entries, a row of A has {n}, B has one entry a row, "
+            f"and as many speeds of 0 to {n - 1} are dependent; found W {W.shape}, X {X.shape}, A {A.shape}, B {B.shape}, "
+            f"dependent {dependent}"
+        )
+    if ca.depends_on(ca.veccat(W, X, A, B), t):
+        raise FormulationError(f"kane: the rows or speeds of {name!r} depend on time, and v cannot then be read from the state "
+                               "alone; make what moves in time a joint of its own")  # fmt: skip
