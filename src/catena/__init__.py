@@ -27,6 +27,10 @@ _WHERE = {  # public name -> the room it lives in
     "ALL_FORMULATIONS": "formulations",
     "compile": "machine",
     "Machine": "machine",
+    "simulate": "simulate",
+    "ALL_INTEGRATORS": "simulate",
+    "Result": "results",
+    "load_result": "results",
     "bridge": "bridge",
     "errors": "errors",
     "CatenaError": "errors",
@@ -44,6 +48,8 @@ if TYPE_CHECKING:
     from .formulations import ALL_FORMULATIONS, derive
     from .mechanism import Body, Frame, Joint, Mechanism, Mimic, Shape
     from .pose import Pose
+    from .results import Result, load_result
+    from .simulate import ALL_INTEGRATORS, simulate
 
 
 def __getattr__(name: str) -> Any:

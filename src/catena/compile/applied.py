@@ -78,6 +78,14 @@ class Applied:
             raise UnknownNameError("speed", load.coordinate, self.speeds, f"load {load.name!r}")
         self.forces[self.speeds[load.coordinate]] += self.text(load.name, load.force)
 
+    def generalised(self) -> ca.SX:
+        """All loads as generalised forces along the speeds, (nv,)."""
+        Q = self.forces
+        for body, (t, f) in self.wrenches.items():
+            J = self.s.jacobian(body, "world")
+            Q = Q + J[:3, :].T @ t + J[3:, :].T @ f
+        return Q
+
     # ------------------------------------------------------------------------------------------------ rows
     def rows(self) -> tuple[ca.SX, list[tuple[str, str]]]:
         """The speed rows A v + B as one column, each zero, and their (name, direction)."""

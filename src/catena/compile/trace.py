@@ -194,29 +194,34 @@ class Tracer:
         return vector(a), vector(lam)
 
     def _constrained_by_rows(self, gamma: Any = None) -> tuple[ca.SX, ca.SX]:
-        """The same with rows that are only known as expressions, by the mass matrix."""
-        nv = self.layout.nv
+        """The same with rows that are only known as expressions: free motion, then the smallest change to the rows'."""
         _, _, right, A = self.constraint_rows()
-        m = A.shape[0]
-        right = elements(right if gamma is None else right + vector(gamma))
-        a = np.array([x - y for x, y in zip(self.pushed, elements(self._bias_of_motion()))], dtype=object)
-        M, S, L, lam = self.blank(nv, nv), self.blank(m, m), self.blank(m + 1, m), self.blank(m)
+        right = right if gamma is None else right + vector(gamma)
+        free = np.array([x - y for x, y in zip(self.pushed, elements(self._bias_of_motion()))], dtype=object)
+        dynamics.solve(self._factor, free)
+        change, lam = self.smallest_change(A, right - A @ vector(free))
+        return vector(free) + change, lam
+
+    @cached_property
+    def _factor(self) -> np.ndarray:
+        """The factor of the mass matrix."""
+        M = self.blank(self.layout.nv, self.layout.nv)
         dynamics.mass_matrix(self.tree, self.Q, self.work(), M)
         dynamics.factor(M)
-        dynamics.solve(M, a)
-        Y = [np.array(elements(A[k, :]), dtype=object) for k in range(m)]
-        rows = [y.copy() for y in Y]
+        return M
+
+    def smallest_change(self, A: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """M^-1 A' lam with A M^-1 A' lam = r: of all speeds with A v = r those of least kinetic energy; and lam."""
+        m, nv = A.shape
+        rows = [elements(A[k, :]) for k in range(m)]
+        Y = [np.array(row, dtype=object) for row in rows]
+        S, L, lam = self.blank(m, m), self.blank(m + 1, m), self.blank(m)
         for k in range(m):
-            dynamics.solve(M, Y[k])
-        for k in range(m):
+            dynamics.solve(self._factor, Y[k])
             for l in range(m):
                 S[l, k] = sum(x * y for x, y in zip(rows[l], Y[k]))
-            right[k] = right[k] - sum(x * y for x, y in zip(rows[k], a))
-        proximal(S, right, lam, L)
-        for k in range(m):
-            for i in range(nv):
-                a[i] += Y[k][i] * lam[k]
-        return vector(a), vector(lam)
+        proximal(S, elements(r), lam, L)
+        return vector([sum(Y[k][i] * lam[k] for k in range(m)) for i in range(nv)]), vector(lam)
 
     def _bias_of_motion(self) -> ca.SX:
         """M a + bias of a = 0, external and load wrenches included, joint loads not."""
@@ -382,10 +387,7 @@ class Tracer:
         parts = self._tangent(f, self.v, *free)
         at_a = ca.Function("at_a", [self.t, self.q, self.v, self.a, self.p, self.w], list(parts))
         parts = at_a.call([self.t, self.q, self.v, self.forward_dynamics(), self.p, self.w])
-        L = self.blank(nv, nv)
-        dynamics.mass_matrix(self.tree, self.Q, self.work(), L)
-        dynamics.factor(L)
-        inverse = self._solved(L, [[1.0 if i == j else 0.0 for i in range(nv)] for j in range(nv)])
+        inverse = self._solved(self._factor, [[1.0 if i == j else 0.0 for i in range(nv)] for j in range(nv)])
         dq, dv, *dp = (-ca.densify(inverse @ part) for part in parts)
         return (ca.densify(dq), ca.densify(dv), inverse, *dp)
 

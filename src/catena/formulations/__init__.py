@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 
-from ..equations import Equations
+import casadi as ca
+
+from ..compile.trace import Tracer
+from ..equations import Equations, operations
 from ..errors import FormulationError, unknown
+from ..kernels.tree import layout
 from ..mechanism import Mechanism
 
 ALL_FORMULATIONS = ("newton_euler", "lagrange", "hamilton", "kane", "boltzmann_hamel", "penalty", "recursive")
@@ -21,4 +26,27 @@ def formulation(name: str) -> Callable[..., Equations]:
 
 def derive(mechanism: Mechanism, by: str = "recursive", **options: object) -> Equations:
     """The equations of motion of a mechanism, by one of `ALL_FORMULATIONS`."""
-    return formulation(by)(mechanism.validate(), **options)
+    equations = formulation(by)(mechanism.validate(), **options)
+    return equations if by == "recursive" or not mechanism.loads else loaded(equations)
+
+
+def loaded(e: Equations) -> Equations:
+    """The same equations with the mechanism's loads acting, as generalised forces beside tau."""
+    s = Tracer(layout(e.mechanism))
+    Q = ca.Function("loads", [s.t, s.q, s.v, s.p], [s.applied.generalised()])
+    t, tau, x = s.t, s.tau, ca.SX.sym("x", len(e.state_names))
+    at_x = e.derivative(t, x, tau + Q(t, *e.decode(x, s.p), s.p), s.p)
+    given = [t, s.q, s.v, tau, s.p]
+
+    def at(f: ca.Function | None) -> ca.Function | None:
+        return f and ca.Function(f.name(), given, [ca.cse(f(t, s.q, s.v, tau + Q(t, s.q, s.v, s.p), s.p))])
+
+    acceleration = at(e.acceleration)
+    return replace(
+        e,
+        derivative=ca.Function("derivative", [t, x, tau, s.p], [ca.cse(at_x)]),
+        acceleration=acceleration,
+        multipliers=at(e.multipliers),
+        reactions=None,  # a load moves reactions where it acts, which a generalised force does not say
+        counts=replace(e.counts, operations=operations(acceleration)),
+    )

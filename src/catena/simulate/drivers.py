@@ -1,0 +1,312 @@
+"""The time loop in machine code. Each driver is compiled once and serves every mechanism: it calls the mechanism's own
+derivative by its address, W states side by side in the lanes of a register.
+
+A `buffer` is what the derivative reads: rows t, x (nx), u (nu), p, each W wide. `K` holds the stages' derivatives. Drivers
+return a status; what it means in words is in `OUTCOMES`.
+"""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+
+from ..compile.call import call_block
+
+REACHED, EVENT, TOO_SMALL, NOT_FINITE, TOO_MANY, NOT_SOLVED = range(6)
+OUTCOMES = {
+    REACHED: "the end was reached",
+    EVENT: "an event was located",
+    TOO_SMALL: "the step went to zero",
+    NOT_FINITE: "a value became infinite or not a number",
+    TOO_MANY: "the largest number of steps was taken",
+    NOT_SOLVED: "the implicit stages did not converge; take a smaller step",
+}
+SAFETY, SHRINK, GROW = 0.9, 0.2, 6.0
+ROUNDS = 60  # fixed-point rounds for implicit stages
+
+OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
+
+
+@nb.njit(**OPTIONS)
+def _stage(address, buffer, x, K, A, i, time, h):
+    """k_i at x + h sum_j A_ij k_j."""
+    nx, W = x.shape
+    for k in range(nx):
+        for l in range(W):
+            total = 0.0
+            for j in range(i):
+                total += A[i, j] * K[j, k, l]
+            buffer[1 + k, l] = x[k, l] + h * total
+    for l in range(W):
+        buffer[0, l] = time
+    call_block(address, buffer, K[i])
+
+
+@nb.njit(**OPTIONS)
+def _derivative(address, buffer, x, time, out):
+    buffer[0] = time
+    buffer[1 : 1 + x.shape[0]] = x
+    call_block(address, buffer, out)
+
+
+@nb.njit(**OPTIONS)
+def _settle(settle, buffer, x, time, rounds):
+    """Put a state back on its constraints: quaternions to length one, loops closed, speeds along them."""
+    if settle != 0:
+        for _ in range(rounds):
+            buffer[0] = time
+            buffer[1 : 1 + x.shape[0]] = x
+            call_block(settle, buffer, x)
+
+
+@nb.njit(**OPTIONS)
+def _weights(P, theta, b):
+    """b_i(theta) of dense output."""
+    for i in range(P.shape[0]):
+        total, power = 0.0, theta
+        for d in range(P.shape[1]):
+            total += P[i, d] * power
+            power *= theta
+        b[i] = total
+
+
+@nb.njit(**OPTIONS)
+def _interpolate(x, K, h, b, out):
+    for k in range(x.shape[0]):
+        for l in range(x.shape[1]):
+            total = 0.0
+            for i in range(len(b)):
+                total += b[i] * K[i, k, l]
+            out[k, l] = x[k, l] + h * total
+
+
+@nb.njit(**OPTIONS)
+def _error(K, E, x, new, h, rtol, atol):
+    """The largest lane's error beside what is allowed, root mean square over the state."""
+    nx, W = x.shape
+    worst = 0.0
+    for l in range(W):
+        first, second = 0.0, 0.0
+        for k in range(nx):
+            scale = atol[k] + rtol * max(abs(x[k, l]), abs(new[k, l]))
+            e = 0.0
+            for i in range(E.shape[1]):
+                e += E[0, i] * K[i, k, l]
+            first += (e / scale) ** 2
+            if len(E) > 1:
+                e = 0.0
+                for i in range(E.shape[1]):
+                    e += E[1, i] * K[i, k, l]
+                second += (e / scale) ** 2
+        if len(E) > 1:  # Hairer's combination of an estimate of order 5 and one of order 3
+            denominator = first + 0.01 * second
+            size = abs(h) * first / np.sqrt(denominator * nx) if denominator > 0.0 else 0.0
+        else:
+            size = abs(h) * np.sqrt(first / nx)
+        if not size <= worst:
+            worst = size
+    return worst
+
+
+@nb.njit(**OPTIONS)
+def adaptive(
+    address, settle, guard, A, B, C, E, P, order, x, buffer, K, new, t, end, h, largest, rtol, atol, times, row, out, g, g_new,
+    most,
+):  # fmt: skip
+    """Advance x from t to `end`, filling rows of `out` at `times` from `row` on.
+
+    Returns status, t, h, row, accepted, rejected, evaluations, event. g holds the guards' values at t; a guard that goes
+    from above zero to zero or below is an event: x and t are left at its instant.
+    """
+    s, stages = len(B), K.shape[0]
+    b, scratch = np.zeros(P.shape[0]), np.zeros_like(x)
+    accepted, rejected, evaluations = 0, 0, 1
+    _derivative(address, buffer, x, t, K[0])
+    if guard != 0:
+        buffer[0] = t
+        buffer[1 : 1 + x.shape[0]] = x
+        call_block(guard, buffer, g)
+    exponent = -1.0 / order
+    refused = False
+    while t < end:
+        if accepted + rejected >= most:
+            return TOO_MANY, t, h, row, accepted, rejected, evaluations, -1
+        h = min(h, largest)
+        if h < 16.0 * np.spacing(max(abs(t), abs(end))) and end - t > h:
+            return TOO_SMALL, t, h, row, accepted, rejected, evaluations, -1
+        clipped = t + h * 1.0000001 >= end
+        step = end - t if clipped else h
+        for i in range(1, s):
+            _stage(address, buffer, x, K, A, i, t + C[i] * step, step)
+        _stage(address, buffer, x, K, A, s, t + step, step)  # the derivative at the step's end; its state stands in buffer
+        evaluations += s
+        new[:] = buffer[1 : 1 + x.shape[0]]
+        size = _error(K[: s + 1], E, x, new, step, rtol, atol)
+        if not size < 1.0:
+            if not np.isfinite(size):
+                if h < 1e-12 * max(1.0, abs(t)):
+                    return NOT_FINITE, t, h, row, accepted, rejected, evaluations, -1
+                h = 0.1 * step
+            else:
+                h = step * max(SHRINK, SAFETY * size**exponent)
+            rejected += 1
+            refused = True
+            continue
+        accepted += 1
+        factor = GROW if size == 0.0 else min(GROW, SAFETY * size**exponent)
+        later = step * min(1.0, factor) if refused else step * factor
+        refused = False
+        t_new = end if clipped else t + step
+        event, theta = -1, 1.0
+        dense = stages > s + 1 and ((row < len(times) and times[row] <= t_new) or guard != 0)
+        if dense:
+            for i in range(s + 1, stages):
+                _stage(address, buffer, x, K, A, i, t + C[i] * step, step)
+            evaluations += stages - s - 1
+        if guard != 0:
+            event, theta = _locate(guard, buffer, x, new, K, P, b, scratch, t, step, g, g_new)
+            if event >= 0:
+                t_new = t + theta * step
+        while row < len(times) and times[row] <= t_new:
+            if times[row] == t_new and event < 0:
+                break  # the settled end of the step is better than the dense output
+            _weights(P, (times[row] - t) / step, b)
+            _interpolate(x, K, step, b, scratch)
+            _settle(settle, buffer, scratch, times[row], 1)
+            out[row] = scratch
+            row += 1
+        if event >= 0:
+            _weights(P, theta, b)
+            _interpolate(x, K, step, b, scratch)
+            x[:] = scratch
+            _settle(settle, buffer, x, t_new, 2)
+            return EVENT, t_new, min(later, step), row, accepted, rejected, evaluations, event
+        x[:] = new
+        t = t_new
+        h = max(later, h) if clipped else later
+        if settle != 0:
+            _settle(settle, buffer, x, t, 1)
+            _derivative(address, buffer, x, t, K[0])
+            evaluations += 1
+        else:
+            K[0] = K[s]
+        while row < len(times) and times[row] <= t:
+            out[row] = x
+            row += 1
+        g[:] = g_new
+    return REACHED, t, h, row, accepted, rejected, evaluations, -1
+
+
+@nb.njit(**OPTIONS)
+def _guards(guard, buffer, x, time, g):
+    buffer[0] = time
+    buffer[1 : 1 + x.shape[0]] = x
+    call_block(guard, buffer, g)
+
+
+@nb.njit(**OPTIONS)
+def _locate(guard, buffer, x, new, K, P, b, scratch, t, step, g, g_new):
+    """The first guard that falls to zero within a step, and where, by bisection on the dense output."""
+    _guards(guard, buffer, new, t + step, g_new)
+    found, first = -1, 1.0
+    for j in range(g.shape[0]):
+        if g[j, 0] > 0.0 and g_new[j, 0] <= 0.0:
+            low, high = 0.0, 1.0
+            for _ in range(60):
+                middle = 0.5 * (low + high)
+                _weights(P, middle, b)
+                _interpolate(x, K, step, b, scratch)
+                values = np.empty_like(g)
+                _guards(guard, buffer, scratch, t + middle * step, values)
+                if values[j, 0] > 0.0:
+                    low = middle
+                else:
+                    high = middle
+                if high - low < 1e-15:
+                    break
+            if high < first or found < 0:
+                found, first = j, high
+    return found, first
+
+
+@nb.njit(**OPTIONS)
+def fixed(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out):
+    """`steps` explicit steps of size h; a row of `out` after every `every` of them. Returns status and t."""
+    s, row = len(B), 0
+    start = t
+    for n in range(steps):
+        for i in range(s):
+            _stage(address, buffer, x, K, A, i, t + C[i] * h, h)
+        for k in range(x.shape[0]):
+            for l in range(x.shape[1]):
+                total = 0.0
+                for i in range(s):
+                    total += B[i] * K[i, k, l]
+                x[k, l] += h * total
+        t = start + (n + 1) * h
+        _settle(settle, buffer, x, t, 1)
+        if (n + 1) % every == 0:
+            out[row] = x
+            row += 1
+    return (REACHED if np.isfinite(x.sum()) else NOT_FINITE), t
+
+
+@nb.njit(**OPTIONS)
+def mapped(address, x, buffer, t, h, steps, every, out):
+    """`steps` steps of a map x -> F(t, x, u, p, h), whose last buffer row is h."""
+    row, start = 0, t
+    nx = x.shape[0]
+    buffer[-1] = h
+    for n in range(steps):
+        buffer[0] = t
+        buffer[1 : 1 + nx] = x
+        call_block(address, buffer, x)
+        t = start + (n + 1) * h
+        if (n + 1) % every == 0:
+            out[row] = x
+            row += 1
+    return (REACHED if np.isfinite(x.sum()) else NOT_FINITE), t
+
+
+@nb.njit(**OPTIONS)
+def implicit(address, A, B, C, x, buffer, K, t, h, steps, every, out):
+    """`steps` implicit steps of size h, stages by fixed-point rounds from those of the step before."""
+    s, row, start = len(B), 0, t
+    nx, W = x.shape
+    fresh = np.zeros((nx, W))
+    for i in range(s):
+        _derivative(address, buffer, x, t, K[i])
+    for n in range(steps):
+        solved = False
+        for _ in range(ROUNDS):
+            change, size = 0.0, 0.0
+            for i in range(s):
+                for k in range(nx):
+                    for l in range(W):
+                        total = 0.0
+                        for j in range(s):
+                            total += A[i, j] * K[j, k, l]
+                        buffer[1 + k, l] = x[k, l] + h * total
+                buffer[0] = t + C[i] * h
+                call_block(address, buffer, fresh)
+                for k in range(nx):
+                    for l in range(W):
+                        change = max(change, abs(fresh[k, l] - K[i, k, l]))
+                        size = max(size, abs(fresh[k, l]))
+                        K[i, k, l] = fresh[k, l]
+            if change <= 4e-16 * max(size, 1.0):
+                solved = True
+                break
+        if not solved and not change <= 1e-11 * max(size, 1.0):
+            return NOT_SOLVED, t
+        for k in range(nx):
+            for l in range(W):
+                total = 0.0
+                for i in range(s):
+                    total += B[i] * K[i, k, l]
+                x[k, l] += h * total
+        t = start + (n + 1) * h
+        if (n + 1) % every == 0:
+            out[row] = x
+            row += 1
+    return (REACHED if np.isfinite(x.sum()) else NOT_FINITE), t
