@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sympy
 
-from catena.compile.trace import Tracer
+from catena.compiler.trace import Tracer
 from catena.errors import FormulationError, SingularError
 from catena.formulations._boltzmann_hamel_links import connectivity, links
 from catena.formulations.boltzmann_hamel import (

@@ -14,8 +14,8 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from catena.compile import cache, host, lanes
-from catena.compile.lanes import compile_lanes
+from catena.compiler import cache, host, lanes
+from catena.compiler.lanes import compile_lanes
 
 X = ca.SX.sym("x", 2)
 F = ca.Function("f", [X], [ca.sin(X) * X[1] + 0.25])
@@ -181,8 +181,8 @@ def test_another_session_finds_it(folder):
     """The key is the same in a new process, and loading there does not call LLVM's compiler."""
     program = f"""
 import casadi as ca, numpy as np
-from catena.compile import host
-from catena.compile.lanes import compile_lanes
+from catena.compiler import host
+from catena.compiler.lanes import compile_lanes
 def assemble(text): raise SystemExit("compiled")
 host.assemble = assemble if {{again}} else host.assemble
 x = ca.SX.sym("x", 2)

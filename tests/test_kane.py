@@ -10,7 +10,7 @@ import pytest
 import sympy
 from scipy.integrate import solve_ivp
 
-from catena.compile.trace import Tracer
+from catena.compiler.trace import Tracer
 from catena.errors import FormulationError, SingularError
 from catena.formulations.kane import generalised_force, kane, mass_centres
 from catena.kernels.tree import layout

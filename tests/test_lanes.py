@@ -7,9 +7,9 @@ import numba
 import numpy as np
 import pytest
 
-from catena.compile import emit, host, lanes, operations, sincos, tape
-from catena.compile.call import call_block
-from catena.compile.lanes import LaneKernel, compile_lanes
+from catena.compiler import emit, host, lanes, operations, sincos, tape
+from catena.compiler.call import call_block
+from catena.compiler.lanes import LaneKernel, compile_lanes
 from catena.errors import CompileError, StateError
 
 X, Y = ca.SX.sym("x"), ca.SX.sym("y")

@@ -24,7 +24,7 @@ from collections.abc import Collection, Iterable
 from itertools import islice
 from pathlib import Path
 
-SHOWN = 20  # faults printed; `.faults` has them all
+SHOWN = 50  # faults printed; `.faults` has them all
 NEAR = 1000  # names among which the nearest is sought: it takes a look at each
 
 

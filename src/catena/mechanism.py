@@ -280,11 +280,11 @@ class Mechanism:
         children: dict[str, list[Joint]] = {}
         for j in self.joints:
             children.setdefault(j.parent, []).append(j)
-        waiting = list(reversed(children.get(GROUND, [])))
+        waiting = list(reversed(children.pop(GROUND, [])))
         while waiting:
             j = waiting.pop()
             yield j
-            waiting.extend(reversed(children.get(j.child, [])))
+            waiting.extend(reversed(children.pop(j.child, [])))  # pop: a faulty tree with a cycle ends too
 
     @property
     def moving(self) -> tuple[Joint, ...]:

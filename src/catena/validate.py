@@ -130,13 +130,13 @@ def impossible_inertia(I: Any, tolerance: float = 1e-6) -> str:
     """Why no body can have this inertia (xx, xy, xz, yy, yz, zz), or nothing."""
     import numpy as np
 
-    xx, xy, xz, yy, yz, zz = I
-    a, b, c = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    shown = f"principal moments {a:.6g}, {b:.6g}, {c:.6g} kg m2"
-    slack = tolerance * max(abs(a), abs(c)) + 1e-18  # round-off of an inertia that is zero
-    if a < -slack:
+    size = max(1e-12, *(abs(x) for x in I))  # below it is the round-off of an inertia that is zero
+    xx, xy, xz, yy, yz, zz = (x / size for x in I)
+    a, b, c = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]).tolist()
+    shown = f"principal moments {a * size:.6g}, {b * size:.6g}, {c * size:.6g} kg m2"
+    if a < -tolerance:
         return f"inertia is not positive: {shown}; each is zero or more"
-    if a + b < c - slack:
+    if a + b < c - tolerance:
         return f"inertia breaks the triangle inequality: {shown}; the two smaller add up to at least the largest"
     return ""
 
@@ -144,7 +144,9 @@ def impossible_inertia(I: Any, tolerance: float = 1e-6) -> str:
 def _joint(j: Joint, m: Mechanism) -> Iterator[str]:
     here = f"joint {j.name!r}"
     for side, body in (("parent", j.parent), ("child", j.child)):
-        if body not in m._bodies and not (body == GROUND and (side == "parent" or j in m.loops)):
+        if body == GROUND and side == "child" and j not in m.loops:
+            yield f"{here}: its child is {GROUND!r}, which nothing carries; exchange parent and child, or make it a loop"
+        elif body != GROUND and body not in m._bodies:
             yield f"{here}: its {side}: {unknown('body', body, [GROUND, *m._bodies])}"
     if j.parent == j.child:
         yield f"{here}: it joins {j.parent!r} to itself; a joint needs two bodies"
@@ -228,12 +230,29 @@ def _tree(m: Mechanism) -> Iterator[str]:
             who = ", ".join(map(repr, names[:12])) + (", ..." if len(names) > 12 else "")
             yield (f"body {body!r} is carried by {len(names)} joints ({who}); "
                    "in a tree one carries it, the others belong in loops")  # fmt: skip
-    reached = {GROUND, *(j.child for j in m._walk())} if all(len(c) == 1 for c in carried.values()) else None
-    for b in m.bodies if reached is not None else ():
+    if any(len(names) > 1 for names in carried.values()):
+        return
+    reached = _reached(m)
+    for b in m.bodies:
         if b.name not in carried:
             yield f"body {b.name!r} hangs on no joint; join it to {GROUND!r} or to another body"
         elif b.name not in reached:
-            yield f"body {b.name!r} is not joined to {GROUND!r}: following its parents leads round in a cycle or to a loose body"
+            yield f"body {b.name!r} is not joined to {GROUND!r}: its parents lead round in a cycle or to a loose body"
+
+
+def _reached(m: Mechanism) -> set[str]:
+    """The bodies that joints lead to from the ground, or from a parent that does not exist, which is a fault of its own."""
+    children: dict[str, list[str]] = {}
+    for j in m.joints:
+        children.setdefault(j.parent, []).append(j.child)
+    waiting = [GROUND, *(name for name in children if name not in m._bodies)]
+    reached: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting.extend(children.get(name, ()))
+    return reached
 
 
 def _mimics(m: Mechanism) -> Iterator[str]:
@@ -245,6 +264,8 @@ def _mimics(m: Mechanism) -> Iterator[str]:
             yield f"joint {j.name!r} mimics {unknown('joint', j.mimic.joint, m._joints)}"
         elif leader.kind not in catalogue.KINDS:
             continue
+        elif leader is j:
+            yield f"joint {j.name!r} mimics itself; name the joint it follows"
         elif j.nv != 1 or leader.nv != 1:
             yield f"joint {j.name!r} mimics {leader.name!r}; both need one freedom, they have {j.nv} and {leader.nv}"
         elif leader.mimic is not None:
@@ -285,7 +306,8 @@ def plane(m: Mechanism) -> tuple[float, float, float] | None:
     import numpy as np
 
     turned = {GROUND: np.eye(3)}
-    turns, slides = [], []
+    turns: list[np.ndarray] = []
+    slides: list[np.ndarray] = []
     for j in m.ordered:
         R = turned[j.parent] @ np.array([[value_of(x, m.parameters) for x in row] for row in j.placement.rotation], float)
         for f in j.freedoms:

@@ -1,0 +1,101 @@
+"""Formats: a mechanism from a file, and a file from a mechanism.
+
+    load:  bytes -> Draft (what was read, with every fault) -> changes asked for -> validated Mechanism
+    save:  Mechanism -> text -> file, whole or not at all
+
+`load` and `save` choose the format by the file's suffix. Reading a file never runs anything in it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from ..errors import FormatError, UnknownNameError
+from ..mechanism import Mechanism
+
+__all__ = ["load", "save", "examples"]
+
+SUFFIXES = {".toml": "toml", ".urdf": "urdf", ".xml": "urdf"}
+_HINTS = {".xacro": "; run xacro first and load the URDF it writes", ".mjcf": "; MuJoCo's format is not read yet"}
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    floating: bool = False,
+    mimic: bool = True,
+    gravity: Sequence[float] | None = None,
+    companion: str | os.PathLike[str] | None = None,
+) -> Mechanism:
+    """The valid mechanism of a .toml or .urdf file, or of a built-in example by its name.
+
+    floating: put the root body on a free joint "root_joint"; otherwise a URDF's root link is fixed to the ground.
+    mimic: joints that mimic others follow them; with False they move on their own (Pinocchio's default), and `notes` says so.
+    gravity: m/s2 in the ground's axes, in place of the file's. companion: a TOML file with loops, frames, gravity and joint
+    damping that a URDF cannot hold.
+
+    Every fault of the file comes in one FormatError. What is doubtful but allowed comes as one MechanismWarning.
+
+    >>> load("triple_pendulum")
+    Mechanism('triple pendulum': 3 bodies, 3 joints, gravity (0, -9.81, 0) m/s2, parameters m1, m2, m3, l1, l2, l3, I1, I2, I3)
+    """
+    found = _find(path)
+    draft = _format(found).read(found)
+    if companion is not None:
+        from . import toml
+
+        toml.add(draft, Path(companion))
+    if floating:
+        draft.float_root()
+    if not mimic:
+        draft.uncouple()
+    if gravity is not None:
+        draft.gravitate(gravity)
+    return draft.finish()
+
+
+def save(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
+    """Write a valid mechanism as .toml (everything, exactly) or .urdf (what URDF can say; the rest is refused by name)."""
+    from . import files
+
+    where = Path(path)
+    text = _format(where).text(mechanism.validate())
+    files.write(where, text)
+
+
+def examples() -> tuple[str, ...]:
+    """The names of the built-in mechanisms, for `load`."""
+    return tuple(sorted(Path(p.name).stem for p in _shelf().iterdir() if p.name.endswith(".toml")))
+
+
+def _shelf() -> Any:
+    return resources.files("catena") / "examples"
+
+
+def _find(path: str | os.PathLike[str]) -> Path:
+    """The file, or the built-in example of that name."""
+    found = Path(path)
+    if found.suffix or len(found.parts) > 1:
+        return found
+    if found.name in examples():
+        return Path(str(_shelf() / f"{found.name}.toml"))
+    if found.exists():
+        raise FormatError(found, f"the file has no suffix; known are {', '.join(SUFFIXES)}")
+    raise UnknownNameError("example", str(path), examples(), "catena, and no file of that name")
+
+
+def _format(path: Path) -> Any:
+    """The reader and writer for a file's suffix."""
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        found = f"the suffix {suffix!r} is not known" if suffix else "the file has no suffix"
+        raise FormatError(path, f"{found}; known are {', '.join(SUFFIXES)}{_HINTS.get(suffix, '')}")
+    if SUFFIXES[suffix] == "toml":
+        from . import toml as chosen
+    else:
+        from . import urdf as chosen  # type: ignore[no-redef]
+    return chosen

@@ -1,0 +1,83 @@
+"""Draft: a mechanism as it was read, with the faults found so far, and what `load` changes before it hands it out."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from .. import validate
+from ..errors import FormatError, MechanismWarning
+from ..mechanism import GROUND, Joint, Mechanism
+from ..pose import vector
+
+ROOT_JOINT = "root_joint"
+MISSING = "(missing)"  # stands in for a name that the file does not give
+
+
+@dataclass
+class Draft:
+    """A mechanism that is not yet valid. `noted`: whether doubts belong into the mechanism's notes."""
+
+    path: Path
+    mechanism: Mechanism
+    faults: list[str] = field(default_factory=list)
+    noted: bool = False
+
+    def change(self, **changes: Any) -> None:
+        """Change fields of the mechanism."""
+        self.mechanism = replace(self.mechanism, **changes)
+
+    def note(self, sentence: str) -> None:
+        """Add a remark that stays with the mechanism."""
+        self.change(notes=(*self.mechanism.notes, sentence))
+
+    # ------------------------------------------------------------------------------------------------ what load is asked
+    def float_root(self) -> None:
+        """Put the root body, which is fixed to the ground or hangs on nothing, on a free joint."""
+        m = self.mechanism
+        carried = {j.child for j in m.joints}
+        loose = [b.name for b in m.bodies if b.name not in carried]
+        based = [j for j in m.joints if j.parent == GROUND]
+        if len(loose) + len(based) != 1 or any(j.kind != "fixed" for j in based):
+            found = ", ".join([*(f"{j.name!r} ({j.kind})" for j in based), *(f"body {name!r} on none" for name in loose)])
+            self.faults.append(f"floating=True asks for one root body, fixed to the ground; its joints to the ground: {found}")
+            return
+        if any(j.name == ROOT_JOINT and j not in based for j in m.joints):
+            self.faults.append(f"floating=True adds a joint {ROOT_JOINT!r}, but the file has one of that name")
+            return
+        root = based[0] if based else Joint(ROOT_JOINT, "fixed", GROUND, loose[0])
+        free = Joint(ROOT_JOINT, "free", GROUND, root.child, placement=root.placement, offset=root.offset)
+        others = tuple(free if j is root else j for j in m.joints)
+        self.change(joints=others if based else (free, *others))
+
+    def uncouple(self) -> None:
+        """Let joints that mimic others move on their own."""
+        coupled = [j.name for j in self.mechanism.joints if j.mimic]
+        if coupled:
+            self.change(joints=tuple(replace(j, mimic=None) for j in self.mechanism.joints))
+            self.note(f"mimic=False: joints that mimic others in the file move on their own: {', '.join(coupled)}")
+
+    def gravitate(self, gravity: Any) -> None:
+        """Set the gravity that the caller gave."""
+        try:
+            self.change(gravity=vector(gravity))
+        except (TypeError, ValueError):
+            self.faults.append(f"gravity={gravity!r}: three finite numbers are wanted, m/s2")
+
+    # ------------------------------------------------------------------------------------------------ the end
+    def finish(self) -> Mechanism:
+        """The mechanism, if it has no fault; doubts are warned of, once."""
+        said = self.faults  # what follows from a missing name alone is said already
+        faults = [*said, *(f for f in validate.faults(self.mechanism) if not (said and repr(MISSING) in f))]
+        if faults:
+            count = "a fault" if len(faults) == 1 else f"{len(faults)} faults"
+            raise FormatError(self.path, f"mechanism {self.mechanism.name!r} has {count}:", faults)
+        doubts = validate.doubts(self.mechanism)
+        if doubts:
+            lines = [f"{self.path}: mechanism {self.mechanism.name!r} is taken as found, but", *(f"  - {d}" for d in doubts)]
+            warnings.warn("\n".join(lines), MechanismWarning, stacklevel=3)
+        if self.noted:
+            self.change(notes=(*self.mechanism.notes, *(d for d in doubts if d not in self.mechanism.notes)))
+        return self.mechanism

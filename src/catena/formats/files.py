@@ -1,0 +1,40 @@
+"""Files: read whole with a limit, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from ..errors import FormatError
+
+LARGEST = 50 * 2**20  # bytes; the largest robot known to us has 0.3 MB
+
+
+def read(path: Path) -> bytes:
+    """The bytes of a file of at most LARGEST."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+    except FileNotFoundError:
+        raise FormatError(path, "there is no such file") from None
+    except (OSError, ValueError) as why:  # a directory, no permission, a name with a null byte
+        raise FormatError(path, f"the file cannot be read: {getattr(why, 'strerror', None) or why}") from None
+    if len(data) > LARGEST:
+        raise FormatError(path, f"the file is larger than {LARGEST // 2**20} MB, the most that is read")
+    return data
+
+
+def write(path: Path, text: str) -> None:
+    """Write the text beside the file, then put it in the file's place: a reader sees the old file or the new one."""
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with beside.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except (OSError, ValueError) as why:  # ValueError: a lone surrogate in a name
+        raise FormatError(path, f"the file cannot be written: {getattr(why, 'strerror', None) or why}") from None
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,73 @@
+"""Bodies: mass, centre of mass, inertia and shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...mechanism import Body, Shape
+from .poses import read_pose
+from .schema import BODY_KEYS, INERTIA, SHAPE_KEYS, SIZES
+from .tables import REQUIRED, Table
+
+_STAND_IN = (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)  # an inertia that has no fault of its own
+
+
+def read_body(t: Table) -> Body:
+    """A [[body]]. One whose mass is zero needs neither centre of mass nor inertia."""
+    t.only(BODY_KEYS)
+    name = t.text("name", instead=t.where)
+    mass = t.number("mass", "mass", instead=1.0)
+    shapes = tuple(_shape(s) for s in t.tables("shapes"))
+    if mass == 0.0 and "com" not in t and "inertia" not in t:
+        return Body.massless(name, shapes)
+    return Body(name, mass, t.vector("com", "length"), _inertia(t), shapes)
+
+
+def _inertia(t: Table) -> tuple[Any, ...]:
+    """Six entries from three (a diagonal), six, three rows, or a table with names."""
+    if isinstance(t.data.get("inertia"), dict):
+        return _named_inertia(t.table("inertia"))
+    rows = t.items("inertia")
+    if len(rows) == 3 and all(isinstance(row, list) for row in rows):
+        return _symmetric(t, rows)
+    if len(rows) not in (3, 6):
+        if isinstance(t.data.get("inertia"), list):
+            t.fault(f"inertia has {len(rows)} values; 3 (a diagonal), 6 [{', '.join(INERTIA)}] or 3 rows of 3 are wanted")
+        return _STAND_IN
+    names = INERTIA if len(rows) == 6 else ("xx", "yy", "zz")
+    given = dict(zip(names, t.components(rows, "inertia", "inertia", names, instead=1.0)))
+    return tuple(given.get(k, 0.0) for k in INERTIA)
+
+
+def _named_inertia(t: Table | None) -> tuple[Any, ...]:
+    assert t is not None  # the caller has looked
+    t.only(INERTIA)
+    return tuple(t.number(k, "inertia", REQUIRED if k[0] == k[1] else 0.0, instead=float(k[0] == k[1])) for k in INERTIA)
+
+
+def _symmetric(t: Table, rows: list[Any]) -> tuple[Any, ...]:
+    before = t.faults
+    m = [t.components(row, "inertia", "inertia", [a + b for b in "xyz"]) for a, row in zip("xyz", rows)]
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        if m[i][j] != m[j][i]:
+            a, b = "xyz"[i], "xyz"[j]
+            t.fault(f"inertia is a symmetric matrix, but {a}{b} is {m[i][j]} and {b}{a} is {m[j][i]}")
+    return (*m[0], *m[1][1:], m[2][2]) if t.faults == before else _STAND_IN
+
+
+def _shape(t: Table) -> Shape:
+    t.only(SHAPE_KEYS)
+    kind = t.text("kind")
+    if kind not in SIZES:
+        if kind:
+            t.fault(f"kind is {kind!r}; it is one of {', '.join(SIZES)}")
+        return Shape("sphere", (1.0,))
+    mesh = kind == "mesh"  # its numbers scale it, and it comes from a file
+    size = t.vector("size", "number" if mesh else "length", (1.0, 1.0, 1.0) if mesh else REQUIRED, SIZES[kind])
+    return Shape(kind, size, read_pose(t), t.text("file", REQUIRED if mesh else ""), _colour(t))
+
+
+def _colour(t: Table) -> tuple[float, ...]:
+    names = ("red", "green", "blue", "alpha")
+    values = t.items("colour", default=[])
+    return t.components(values, "colour", "number", names[: max(3, len(values))], symbolic=False) if values else ()

@@ -1,0 +1,48 @@
+"""Companion: a TOML file that adds to a mechanism of another format what that format cannot say.
+
+Loops, frames, gravity, parameters; and for joints that are there already: limits, damping, friction, armature.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from ...errors import FormatError, unknown
+from ...mechanism import Joint, Mechanism
+from ..draft import Draft
+from .joints import known_freedoms, read_limits, read_loop, read_losses
+from .reader import open_file, read_frame, read_parameters
+from .schema import COMPANION_KEYS, LOSS_KEYS
+from .tables import Table
+
+
+def add(draft: Draft, path: Path) -> None:
+    """Add what the companion says to the draft; its own faults are its own error."""
+    top = open_file(path)
+    top.only(COMPANION_KEYS)
+    read_parameters(top)
+    m = draft.mechanism
+    changed = {j.name: j for t in top.tables("joint") if (j := _changed(t, m))}
+    draft.change(
+        joints=tuple(changed.get(j.name, j) for j in m.joints),
+        frames=(*m.frames, *(read_frame(t) for t in top.tables("frame"))),
+        loops=(*m.loops, *(read_loop(t) for t in top.tables("loop"))),
+        gravity=top.vector("gravity", "acceleration", default=m.gravity),
+        parameters={**m.parameters, **top.ledger.parameters},
+    )
+    if top.ledger.faults:
+        count = "a fault" if len(top.ledger.faults) == 1 else f"{len(top.ledger.faults)} faults"
+        raise FormatError(path, f"the companion of {draft.path.name} has {count}:", top.ledger.faults)
+
+
+def _changed(t: Table, m: Mechanism) -> Joint | None:
+    """The joint of the mechanism with the values of a companion's [[joint]]."""
+    t.only(("name", "limits", *LOSS_KEYS))
+    name = t.text("name")
+    joint = next((j for j in m.joints if j.name == name), None)
+    if joint is None:
+        if name:
+            t.fault(f"{unknown('joint', name, [j.name for j in m.joints], f'mechanism {m.name!r}')}")
+        return None
+    return replace(joint, **read_limits(t, joint), **read_losses(t, joint)) if known_freedoms(joint) is not None else joint

@@ -1,0 +1,80 @@
+"""Reader: a TOML file as a mechanism, with every fault found on the way."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+from ...errors import FormatError, QuantityError
+from ...mechanism import GRAVITY, Frame, Mechanism
+from .. import files
+from ..draft import MISSING, Draft
+from ..syntax import fit_name
+from ..units import describe, quantity
+from .bodies import read_body
+from .joints import read_joint, read_loop
+from .poses import read_pose
+from .schema import FRAME_KEYS, TOP_KEYS
+from .tables import Ledger, Table
+
+
+def read(path: Path) -> Draft:
+    """The mechanism of a TOML file."""
+    top = open_file(path)
+    top.only(TOP_KEYS)
+    read_parameters(top)
+    mechanism = Mechanism(
+        name=top.text("name", default=path.stem, instead=path.stem),
+        gravity=top.vector("gravity", "acceleration", default=GRAVITY),
+        planar=top.flag("planar", None),
+        as_found=top.flag("as_found", False),
+        notes=_notes(top),
+        bodies=tuple(read_body(t) for t in top.tables("body")),
+        joints=tuple(read_joint(t) for t in top.tables("joint")),
+        frames=tuple(read_frame(t) for t in top.tables("frame")),
+        loops=tuple(read_loop(t) for t in top.tables("loop")),
+        parameters=top.ledger.parameters,
+    )
+    return Draft(path, mechanism, top.ledger.faults)
+
+
+def open_file(path: Path) -> Table:
+    """The file as one table, before anything in it is understood."""
+    data = files.read(path)
+    try:
+        return Table(tomllib.loads(data.decode("utf-8-sig")), "", Ledger())
+    except UnicodeDecodeError as why:
+        raise FormatError(path, f"the file is not UTF-8 text: byte {why.start} cannot be read") from None
+    except RecursionError:
+        raise FormatError(path, "the file is not TOML that can be read: its lists or tables are nested too deeply") from None
+    except ValueError as why:  # TOMLDecodeError, and Python's own words for a number of too many digits
+        raise FormatError(path, f"the file is not TOML: {why}") from None
+
+
+def read_parameters(top: Table) -> None:
+    """The values of [parameters], into the ledger: numbers with units, not expressions of each other."""
+    table = top.table("parameters")
+    for name, value in table.data.items() if table else ():
+        what = f"parameter {name!r}"
+        number = 1.0  # stands in, so that nobody complains twice
+        try:
+            number = quantity(value, "any", what=what)
+        except QuantityError as why:
+            top.fault(str(why))
+        if not fit_name(name):
+            top.fault(f"{what} cannot stand in an expression; take letters, digits and _, and no word of Python's or ours")
+        top.ledger.parameters[name] = number
+
+
+def read_frame(t: Table) -> Frame:
+    """A [[frame]]."""
+    t.only(FRAME_KEYS)
+    return Frame(t.text("name", instead=t.where), t.text("body", instead=MISSING), read_pose(t))
+
+
+def _notes(top: Table) -> tuple[str, ...]:
+    given = top.items("notes", default=[])
+    for note in given:
+        if not isinstance(note, str):
+            top.fault(f"notes holds {describe(note)}; it takes texts")
+    return tuple(map(str, given))

@@ -1,0 +1,30 @@
+"""Schema: the keys each table of a file may have, and what its values measure."""
+
+from __future__ import annotations
+
+TOP_KEYS = ("name", "gravity", "planar", "as_found", "notes", "parameters", "body", "joint", "frame", "loop")
+COMPANION_KEYS = ("gravity", "parameters", "joint", "frame", "loop")
+
+BODY_KEYS = ("name", "mass", "com", "inertia", "shapes")
+INERTIA = ("xx", "xy", "xz", "yy", "yz", "zz")
+SHAPE_KEYS = ("kind", "size", "at", "rotate", "file", "colour")
+SIZES = {  # of each kind of shape: what its numbers are
+    "box": ("x", "y", "z"), "cylinder": ("radius", "length"), "sphere": ("radius",), "line": ("x", "y", "z"),
+    "mesh": ("x", "y", "z"),
+}  # fmt: skip
+FRAME_KEYS = ("name", "body", "at", "rotate")
+
+LIMIT_KEYS = ("lower", "upper", "effort", "speed")
+LOSS_KEYS = ("damping", "friction", "armature")
+PLACE_KEYS = ("at", "rotate", "child_at", "child_rotate", "axis")  # what Denavit-Hartenberg parameters stand for
+DH_KEYS = ("custom", "a", "alpha", "d", "theta")
+MIMIC_KEYS = ("joint", "multiplier", "offset")
+LOOP_KEYS = ("name", "kind", "parent", "child", *PLACE_KEYS, "dh", "pitch", "sequence", "limits", *LOSS_KEYS)
+JOINT_KEYS = (*LOOP_KEYS, "mimic")
+MEASURES = {  # of each value of a joint: its dimension where the joint slides, and where it turns
+    "lower": ("length", "angle"), "upper": ("length", "angle"), "effort": ("force", "torque"),
+    "speed": ("speed", "angular speed"), "damping": ("damping", "angular damping"), "friction": ("force", "torque"),
+    "armature": ("mass", "inertia"),
+}  # fmt: skip
+
+ROTATIONS = (("rpy",), ("quaternion",), ("axis", "angle"), ("matrix",))

@@ -1,0 +1,142 @@
+"""Tables: a TOML table, read key by key. Every fault goes into one list, and a neutral value stands in for what is wrong.
+
+So one reading finds every fault of a file. Whoever reads asks `Ledger.faults` afterwards, and uses the values only if it is
+empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...errors import QuantityError, unknown
+from ..units import describe, quantity
+
+REQUIRED: Any = object()
+
+
+@dataclass
+class Ledger:
+    """What is known while a file is read: its parameters, and the faults found so far."""
+
+    parameters: dict[str, float] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+
+
+class Table:
+    """One table of a file. `where` is how a fault calls it, such as "body 'upper'"; the file itself is called ""."""
+
+    def __init__(self, data: Mapping[str, Any], where: str, ledger: Ledger):
+        self.data, self.where, self.ledger = data, where, ledger
+
+    @property
+    def faults(self) -> int:
+        """How many faults the file has so far."""
+        return len(self.ledger.faults)
+
+    def fault(self, sentence: str) -> None:
+        """Note a fault of this table."""
+        self.ledger.faults.append(f"{self.where}: {sentence}" if self.where else sentence)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.data
+
+    def only(self, keys: Sequence[str]) -> None:
+        """Every key that is not one of these is a fault."""
+        for key in self.data:
+            if key not in keys:
+                self.fault(unknown("key", key, keys))
+
+    def _get(self, key: str, default: Any) -> Any:
+        if key not in self.data and default is REQUIRED:
+            self.fault(f"{key} is missing")
+        return self.data.get(key, default)
+
+    # ------------------------------------------------------------------------------------------------ single values
+    def text(self, key: str, default: Any = REQUIRED, instead: str = "") -> Any:
+        """A text; `instead` where it is missing or none."""
+        value = self._get(key, default)
+        if value is REQUIRED:
+            return instead
+        if value is not default and not (isinstance(value, str) and value):
+            self.fault(f"{key} is {describe(value)}; a text is wanted")
+            return instead
+        return value
+
+    def flag(self, key: str, default: Any) -> Any:
+        """True or false."""
+        value = self._get(key, default)
+        if key in self.data and not isinstance(value, bool):
+            self.fault(f"{key} is {describe(value)}; true or false is wanted")
+            return default
+        return value
+
+    def number(self, key: str, dimension: str, default: Any = REQUIRED, instead: float = 0.0, **rules: bool) -> Any:
+        """A quantity (see `units.quantity` for the rules); `instead` where it is missing or none."""
+        value = self._get(key, default)
+        if key not in self.data:
+            return instead if value is REQUIRED else value
+        return self.scalar(value, key, dimension, instead, **rules)
+
+    def scalar(self, value: Any, what: str, dimension: str, instead: float = 0.0, **rules: bool) -> Any:
+        """One value that stands somewhere in this table."""
+        try:
+            return quantity(value, dimension, self.ledger.parameters, what=what, **rules)
+        except QuantityError as why:
+            self.fault(str(why))
+            return instead
+
+    # ------------------------------------------------------------------------------------------------ several values
+    def items(self, key: str, default: Any = REQUIRED) -> Any:
+        """A list as it stands, or the default; an empty one where it is missing or none."""
+        value = self._get(key, default)
+        if key in self.data and not isinstance(value, list):
+            self.fault(f"{key} is {describe(value)}; a list is wanted")
+            return []
+        return [] if value is REQUIRED else value
+
+    def vector(self, key: str, dimension: str, default: Any = REQUIRED, names: Sequence[str] = "xyz", **rules: bool) -> Any:
+        """As many quantities as there are names; zeros where they are missing or wrong."""
+        values = self._get(key, default)
+        if key not in self.data:
+            return (0.0,) * len(names) if values is REQUIRED else values
+        return self.components(values, key, dimension, names, **rules)
+
+    def components(
+        self, values: Any, what: str, dimension: str, names: Sequence[str], instead: float = 0.0, **rules: bool
+    ) -> tuple[Any, ...]:
+        """A list of quantities with names."""
+        if not isinstance(values, list) or len(values) != len(names):
+            wanted = f"{len(names)} values are wanted, [{', '.join(names)}]"
+            self.fault(f"{what} {_count(values)}; {wanted}")
+            return (instead,) * len(names)
+        return tuple(self.scalar(value, f"{what}.{name}", dimension, instead, **rules) for value, name in zip(values, names))
+
+    # ------------------------------------------------------------------------------------------------ tables inside
+    def table(self, key: str) -> Table | None:
+        """The table of that key, if there is one."""
+        value = self._get(key, None)
+        if value is not None and not isinstance(value, dict):
+            self.fault(f"{key} is {describe(value)}; a table is wanted")
+            return None
+        return None if value is None else Table(value, f"{self.where}: {key}" if self.where else key, self.ledger)
+
+    def tables(self, key: str) -> Iterator[Table]:
+        """The tables of a list such as [[body]], each called by its name."""
+        value = self._get(key, [])
+        if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
+            wanted = f"write [[{key}]]" if not self.where else "a list of tables is wanted"
+            self.fault(f"{key} is {describe(value) if not isinstance(value, list) else 'not a list of tables'}; {wanted}")
+            return
+        prefix = f"{self.where}: " if self.where else ""
+        for number, row in enumerate(value, start=1):
+            name = row.get("name")
+            called = f"{key} {name!r}" if isinstance(name, str) and name else f"{key.rstrip('s')} number {number}"
+            yield Table(row, prefix + called, self.ledger)
+
+
+def _count(values: Any) -> str:
+    if not isinstance(values, list):
+        return f"is {describe(values)}"
+    return f"has {len(values)} value{'s' * (len(values) != 1)}"

@@ -1,0 +1,139 @@
+"""Writer: a mechanism as the text of a TOML file, every number with all its digits and every expression as one."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from ... import joints as catalogue
+from ...errors import MechanismError
+from ...mechanism import Body, Frame, Joint, Mechanism, Shape
+from ...pose import IDENTITY, ORIGIN, Pose
+from ..expressions import write
+from .schema import LIMIT_KEYS, LOSS_KEYS
+
+_DEFAULTS = {"lower": -math.inf, "upper": math.inf, "effort": math.inf, "speed": math.inf} | dict.fromkeys(LOSS_KEYS, 0.0)
+
+
+def text(m: Mechanism) -> str:
+    """The file. Reading it gives an equal mechanism; what a file has no words for yet is refused by name."""
+    if found := [f"{type(thing).__name__} {thing.name!r}" for thing in (*m.loads, *m.nonholonomic)]:
+        raise MechanismError(f"mechanism {m.name!r} cannot be written: a file has no words yet for its loads and rows:", found)
+    return "\n".join(_lines(m)) + "\n"
+
+
+def _lines(m: Mechanism) -> Iterator[str]:
+    yield "# Written by catena. All values are SI: m, kg, s, rad."
+    yield f"name = {_string(m.name)}"
+    yield f"gravity = {_list(m.gravity)}"
+    if m.planar is not None:
+        yield f"planar = {str(m.planar).lower()}"
+    if m.as_found:
+        yield "as_found = true"
+    if m.notes:
+        yield f"notes = [\n{''.join(f'    {_string(note)},{chr(10)}' for note in m.notes)}]"
+    if m.parameters:
+        yield "\n[parameters]"
+        yield from (f"{_key(name)} = {_value(value)}" for name, value in m.parameters.items())
+    written = [*(("body", _body(b)) for b in m.bodies), *(("joint", _joint(j)) for j in m.joints),
+               *(("frame", _frame(f)) for f in m.frames), *(("loop", _joint(j)) for j in m.loops)]  # fmt: skip
+    for heading, pairs in written:
+        yield f"\n[[{heading}]]"
+        yield from (f"{key} = {value}" for key, value in pairs)
+
+
+Pairs = Iterator[tuple[str, str]]
+
+
+def _body(b: Body) -> Pairs:
+    yield "name", _string(b.name)
+    yield "mass", _value(b.mass)
+    yield "com", _list(b.com)
+    yield "inertia", _list(b.inertia)
+    if b.shapes:
+        yield "shapes", f"[\n{''.join(f'    {_table(_shape(s))},{chr(10)}' for s in b.shapes)}]"
+
+
+def _shape(s: Shape) -> Pairs:
+    yield "kind", _string(s.kind)
+    yield "size", _list(s.size)
+    yield from _pose(s.pose)
+    if s.file:
+        yield "file", _string(s.file)
+    if s.colour:
+        yield "colour", _list(s.colour)
+
+
+def _frame(f: Frame) -> Pairs:
+    yield "name", _string(f.name)
+    yield "body", _string(f.body)
+    yield from _pose(f.pose)
+
+
+def _joint(j: Joint) -> Pairs:
+    for key in ("name", "kind", "parent", "child"):
+        yield key, _string(getattr(j, key))
+    yield from _pose(j.placement)
+    yield from _pose(j.offset, "child_at", "child_rotate")
+    if j.axis != catalogue.KINDS[j.kind].axes:
+        yield "axis", _list(j.axis[0]) if len(j.axis) == 1 else f"[{', '.join(map(_list, j.axis))}]"
+    if j.sequence:
+        yield "sequence", f"[{', '.join(map(_string, j.sequence))}]"
+    if any(f.motion == catalogue.Motion.SCREW for f in j.freedoms):
+        yield "pitch", _value(j.pitch)
+    limits = [(key, _each(getattr(j, key))) for key in LIMIT_KEYS if _differs(j, key)]
+    if limits:
+        yield "limits", _table(limits)
+    yield from ((key, _each(getattr(j, key))) for key in LOSS_KEYS if _differs(j, key))
+    if j.mimic:
+        numbers = [(key, _value(getattr(j.mimic, key))) for key in ("multiplier", "offset")]
+        yield "mimic", _table([("joint", _string(j.mimic.joint)), *numbers])
+
+
+def _differs(j: Joint, key: str) -> bool:
+    return any(x != _DEFAULTS[key] for x in getattr(j, key))
+
+
+def _pose(X: Pose, at: str = "at", rotate: str = "rotate") -> Pairs:
+    if X.position != ORIGIN:
+        yield at, _list(X.position)
+    if X.rotation != IDENTITY:
+        yield rotate, _rotation(X)
+
+
+def _rotation(X: Pose) -> str:
+    """Roll, pitch and yaw where they give the very same matrix, else the matrix."""
+    if all(isinstance(x, float) for row in X.rotation for x in row):
+        angles = X.roll_pitch_yaw()
+        if Pose.rpy(*angles).rotation == X.rotation:
+            return f"{{ rpy = {_list(angles)} }}"
+    return f"{{ matrix = [{', '.join(map(_list, X.rotation))}] }}"
+
+
+# ---------------------------------------------------------------------------------------------------- TOML itself
+def _value(x: Any) -> str:
+    return repr(float(x)) if isinstance(x, (int, float)) else _string(write(x))
+
+
+def _list(values: Iterable[Any]) -> str:
+    return f"[{', '.join(map(_value, values))}]"
+
+
+def _each(values: Sequence[Any]) -> str:
+    return _value(values[0]) if all(x == values[0] for x in values) else _list(values)
+
+
+def _table(pairs: Iterable[tuple[str, str]]) -> str:
+    return f"{{ {', '.join(f'{key} = {value}' for key, value in pairs)} }}"
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _string(name)
+
+
+def _string(text: str) -> str:
+    """A TOML basic string: JSON's escapes, and DEL, which JSON lets pass."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,287 @@
+"""Units: a value of a file as an SI number, or as an expression of the file's parameters.
+
+A number is SI already. A text is a number with a unit ("10 slug", "18 in", "90 deg", "2 mm/turn"), read by pint, or an
+expression that holds the name of a parameter ("m1*l1^2/12"). A turn counts as a unit: "2 mm" is no pitch, since a screw
+moves 2 mm a turn or 2 mm a radian; and "3 Hz" is no angular speed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from decimal import Context, Decimal
+from functools import cache
+from typing import Any, NamedTuple
+
+from ..errors import ExpressionError, QuantityError
+from . import expressions, syntax
+from .functions import FUNCTIONS
+from .syntax import shown
+
+
+class Dimension(NamedTuple):
+    """What sort of quantity is wanted: its SI unit, an example, and other units of the same meaning."""
+
+    name: str
+    unit: str
+    example: str
+    also: tuple[str, ...] = ()
+
+
+DIMENSIONS: dict[str, Dimension] = {
+    d.name: d
+    for d in (
+        Dimension("number", "", "3.0"),
+        Dimension("mass", "kg", "3 kg"),
+        Dimension("length", "m", "3 m"),
+        Dimension("inertia", "kg*m^2", "3 kg*m^2", ("kg*m^2/rad^2", "N*m*s^2/rad")),
+        Dimension("angle", "rad", "90 deg"),
+        Dimension("acceleration", "m/s^2", "9.81 m/s^2"),
+        Dimension("speed", "m/s", "3 m/s"),
+        Dimension("angular speed", "rad/s", "3 rad/s"),
+        Dimension("force", "N", "3 N"),
+        Dimension("torque", "N*m", "3 N*m", ("N*m/rad",)),
+        Dimension("damping", "N*s/m", "3 N*s/m"),
+        Dimension("angular damping", "N*m*s/rad", "3 N*m*s/rad", ("N*m*s", "N*m*s/rad^2")),
+        Dimension("pitch", "m/rad", "2 mm/turn"),
+    )
+}
+_OTHERS = {"time": "s", "frequency": "1/s", "area": "m^2", "volume": "m^3", "density": "kg/m^3", "pressure": "Pa",
+           "power": "W", "angular acceleration": "rad/s^2", "momentum": "kg*m/s", "temperature": "K"}  # fmt: skip
+_COMMON = [  # units among which the nearest to a misspelt one is sought
+    "kg", "g", "tonne", "slug", "lb", "oz", "m", "mm", "cm", "km", "in", "inch", "ft", "foot", "yard", "mile", "s", "ms",
+    "min", "hour", "rad", "deg", "degree", "turn", "rpm", "N", "kN", "lbf", "kgf", "J", "W", "hp", "Pa", "Hz", "meter",
+    "metre", "kilogram", "gram", "pound", "ounce", "newton", "radian", "second", "minute", "millimeter", "feet", "mph",
+]  # fmt: skip
+_NUMBER = re.compile(  # what may belong to the number in front of a unit
+    r"(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|pi\b|(?:" + "|".join(FUNCTIONS) + r")\s*(?=\()|[-+*/^(),\s])*"
+)
+_DECIMAL = re.compile(r"[+-]?\s*(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
+_UNIT = re.compile(r"\s*(?:(?P<name>[^\W\d]\w*)(?:\s*(?:\*\*|\^)\s*(?P<power>-?[1-9])\b)?|(?P<op>1\b|[*/()]))")
+_SIGNS = str.maketrans({"·": "*", "⋅": "*", "×": "*", "²": "^2", "³": "^3", "°": " degree"})
+_EXACT = Context(prec=40)
+UNIT_LENGTH = 60
+Base = tuple[tuple[str, int], ...]
+
+
+def quantity(
+    value: Any,
+    dimension: str,
+    parameters: Mapping[str, float] | None = None,
+    *,
+    what: str = "the value",
+    symbolic: bool = True,
+    infinite: bool = False,
+) -> Any:
+    """A value of a file in SI: a float, or an expression where the text holds names of parameters.
+
+    dimension: a key of DIMENSIONS, or "any". what: how the value is called in an error. symbolic: whether an expression may
+    stand here. infinite: whether inf may.
+
+    >>> quantity("10 slug", "mass")
+    145.9390293720637
+    >>> quantity("3 m", "mass", what="mass")
+    Traceback (most recent call last):
+    catena.errors.QuantityError: mass is '3 m', a length; a mass is wanted, such as '3 kg'
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise QuantityError(f"{what} is {describe(value)}; {_wanted(dimension)}")
+    if isinstance(value, str) and len(value) > syntax.LENGTH:
+        raise QuantityError(f"{what} is a text of {len(value)} letters; {_wanted(dimension)}")
+    used = syntax.names_in(value) & (parameters or {}).keys() if isinstance(value, str) else set()
+    if used and not symbolic:
+        raise QuantityError(f"{what} is {shown(str(value))}; it takes numbers, not expressions of parameters")
+    if used:
+        return _expression(str(value), parameters or {}, used, what)
+    try:
+        number = _with_unit(value, dimension, parameters or {}, what) if isinstance(value, str) else float(value)
+    except OverflowError:
+        raise QuantityError(f"{what} is a number too large to be one") from None
+    if math.isnan(number) or (math.isinf(number) and not infinite):
+        raise QuantityError(f"{what} is {describe(value)}; a finite number is wanted")
+    return number
+
+
+def describe(value: Any) -> str:
+    """A value of a file as a reader calls it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return shown(value)
+    if isinstance(value, (list, tuple)):
+        return f"a list of {len(value)}"
+    if isinstance(value, dict):
+        return "a table"
+    if isinstance(value, int) and abs(value) > 10**30:
+        return "a number of very many digits"
+    return str(value)
+
+
+def _wanted(dimension: str) -> str:
+    if dimension == "any":
+        return "a number or a text with a unit is wanted, such as 3.0 or '3 kg'"
+    if dimension == "number":
+        return "a number without unit is wanted, such as 3.0"
+    return f"{_article(dimension)} is wanted, such as {DIMENSIONS[dimension].example!r}"
+
+
+def _article(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+
+
+def _expression(text: str, parameters: Mapping[str, float], used: set[str], what: str) -> Any:
+    """The expression, once it is known to have a finite value at the parameters' own values."""
+    try:
+        expression = expressions.parse(text, parameters)
+        value = expressions.evaluate(expression, parameters)
+    except ExpressionError as why:
+        units = sorted(name for name in syntax.names_in(text) if _known(name))
+        hint = f". It holds {', '.join(sorted(used))}, so it is an expression; {units[0]!r} is no unit in it" if units else ""
+        raise QuantityError(f"{what}: {why}{hint}") from None
+    return expression if expression.free_symbols else value
+
+
+# ---------------------------------------------------------------------------------------------------- number and unit
+def _with_unit(text: str, dimension: str, parameters: Mapping[str, float], what: str) -> float:
+    """The SI value of "<number> <unit>"; the number may be an expression of numbers and pi."""
+    head, unit = _split(text)
+    try:
+        number = Decimal(head.replace(" ", "")) if _DECIMAL.fullmatch(head) else expressions.constant(head or "1")
+    except ExpressionError:
+        raise QuantityError(f"{what} is {shown(text)}, which is not a number with a unit; {_wanted(dimension)}") from None
+    if not head:
+        hint = _nearest(unit, parameters) if parameters else ""
+        raise QuantityError(f"{what} is {shown(text)}, which has no number; {_wanted(dimension)}.{hint}")
+    if not unit:
+        return float(number)  # a plain number, as SI
+    if len(unit) > UNIT_LENGTH:
+        raise QuantityError(f"{what} is {shown(text)}, which is not a number with a unit; {_wanted(dimension)}")
+    for name in (piece["name"] for piece in _UNIT.finditer(unit)):
+        if name and not _known(name):
+            raise QuantityError(f"{what} is {shown(text)}; there is no unit {name!r}.{_nearest(name, parameters)}")
+    found = _in_base(unit)
+    if found is None:
+        raise QuantityError(f"{what} is {shown(text)}, and {unit!r} is not a product of units; {_wanted(dimension)}")
+    factor, base = found
+    if dimension != "any" and base not in _bases(dimension):
+        raise QuantityError(f"{what} is {shown(text)}, {_name_of(base)}; {_wanted(dimension)}")
+    return float(_EXACT.multiply(Decimal(number), Decimal(repr(factor))))
+
+
+def _split(text: str) -> tuple[str, str]:
+    """The number in front, and the unit: "3/4 in" is ("3/4", "in"), "5/s" is ("5", "1/s")."""
+    text = text.strip().translate(_SIGNS)
+    start = _NUMBER.match(text).end()  # type: ignore[union-attr]  # it matches nothing at least
+    head, unit = text[:start], text[start:]
+    while head.rstrip()[-1:] in ("*", "/", "("):
+        head = head.rstrip()
+        unit = {"*": "", "/": "1/", "(": "("}[head[-1]] + unit
+        head = head[:-1]
+    return head.strip(), unit.strip()
+
+
+def _nearest(name: str, parameters: Mapping[str, float]) -> str:
+    for kind, names in (("the parameter ", list(parameters)), ("", _COMMON)):
+        if near := difflib.get_close_matches(name, names, n=1):
+            return f" Did you mean {kind}{near[0]!r}?"
+    return f" Parameters are: {', '.join(list(parameters)[:12])}." if parameters else ""
+
+
+# ---------------------------------------------------------------------------------------------------- pint
+@cache
+def registry() -> Any:
+    """pint's units, built when the first unit is met."""
+    import pint
+
+    return pint.UnitRegistry()
+
+
+@cache
+def _known(name: str) -> bool:
+    return len(registry().parse_unit_name(name)) > 0
+
+
+@cache
+def _in_base(unit: str) -> tuple[float, Base] | None:
+    """The factor to SI, and the SI base units with their powers (radian among them); None where it is no product of units."""
+    pieces, at = [], 0
+    while match := _UNIT.match(unit, at):
+        pieces.append(match)
+        at = match.end()
+    if unit[at:].strip():
+        return None
+    try:
+        factor, powers = _product(iter(pieces), nested=False)
+    except (ValueError, OverflowError, RecursionError):
+        return None
+    rounded = float(f"{factor:.12g}")  # pint multiplies its factors in floating point: an inch is 0.0254 m and no bit more
+    exact = rounded if abs(rounded - factor) <= 4e-16 * factor else factor
+    return exact, tuple(sorted((name, power) for name, power in powers.items() if power))
+
+
+def _product(pieces: Iterator[re.Match[str]], nested: bool) -> tuple[float, Counter[str]]:
+    """The product of units up to the closing parenthesis or the end; a ValueError where an operator has no operand."""
+    factor, powers, sign, waiting = 1.0, Counter[str](), 1, True  # waiting: for the operand of an operator
+    for piece in pieces:
+        if piece["op"] == ")":
+            break
+        if piece["op"] in ("*", "/"):
+            if waiting:
+                raise ValueError("an operator without operand")
+            sign, waiting = (1 if piece["op"] == "*" else -1), True
+            continue
+        f, p = _operand(piece, pieces)
+        factor *= f**sign
+        for name, power in p.items():
+            powers[name] += sign * power
+        sign, waiting = 1, False
+    else:
+        if nested:
+            raise ValueError("a parenthesis that is not closed")
+    if waiting:
+        raise ValueError("an operator without operand")
+    return factor, powers
+
+
+def _operand(piece: re.Match[str], pieces: Iterator[re.Match[str]]) -> tuple[float, Counter[str]]:
+    if piece["op"] == "(":
+        return _product(pieces, nested=True)
+    if piece["op"] == "1":
+        return 1.0, Counter()
+    factor, powers = _single(piece["name"])
+    k = int(piece["power"] or 1)
+    return factor**k, Counter({name: k * power for name, power in powers.items()})
+
+
+@cache
+def _single(name: str) -> tuple[float, Counter[str]]:
+    """One unit in SI base units; a ValueError for a scale that does not start at zero, such as degC."""
+    import pint
+
+    try:
+        one, two = (registry().Quantity(k, name).to_base_units() for k in (1.0, 2.0))
+    except pint.PintError as why:
+        raise ValueError(str(why)) from None
+    if not (math.isfinite(one.magnitude) and one.magnitude > 0 and math.isclose(two.magnitude, 2 * one.magnitude)):
+        raise ValueError(name)
+    return float(one.magnitude), Counter({str(unit): power for unit, power in one.unit_items()})
+
+
+@cache
+def _bases(dimension: str) -> tuple[Base, ...]:
+    d = DIMENSIONS[dimension]
+    return tuple(found[1] for unit in (d.unit, *d.also) if (found := _in_base(unit or "1")))
+
+
+def _name_of(base: Base) -> str:
+    """How a dimension is called: "a length", or its units."""
+    for name in DIMENSIONS:
+        if base in _bases(name):
+            return _article(name) if base else "a number without unit"
+    for name, unit in _OTHERS.items():
+        if (found := _in_base(unit)) and found[1] == base:
+            return _article(name)
+    return "in " + " ".join(name if power == 1 else f"{name}^{power:g}" for name, power in base)

@@ -1,0 +1,16 @@
+"""URDF: the reader and the writer of the Unified Robot Description Format.
+
+    URDF              catena
+    link              body; without <inertial> it has no mass
+    joint             joint; its axis is x where the file gives none
+    root link         fixed to the ground by "root_joint"; a bare root link called "ground" is the ground itself
+    visual            shape
+    mimic             mimic
+
+Everything else (collision, transmission, gazebo, ...) is not read, and the mechanism's notes say what there was.
+"""
+
+from .reader import read
+from .writer import text
+
+__all__ = ["read", "text"]

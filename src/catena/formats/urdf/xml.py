@@ -1,0 +1,133 @@
+"""XML, read without trust: no entities, nothing fetched, no depth or size without limit; and elements with their faults."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder
+
+from defusedxml.common import DefusedXmlException, DTDForbidden, EntitiesForbidden
+from defusedxml.ElementTree import DefusedXMLParser
+
+from ...errors import FormatError
+from ..syntax import shown
+from .kinds import UNLIMITED
+
+DEPTH = 100  # elements inside each other; a URDF has about six
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_INFINITE = re.compile(r"([+-]?)inf(inity)?", re.IGNORECASE)
+
+
+class _TooDeep(ValueError):
+    pass
+
+
+class _Builder(TreeBuilder):
+    """Builds the tree of elements, down to DEPTH."""
+
+    depth = 0
+
+    def start(self, tag: Any, attrs: Any) -> Element:
+        self.depth += 1
+        if self.depth > DEPTH:
+            raise _TooDeep
+        return super().start(tag, attrs)
+
+    def end(self, tag: Any) -> Element:
+        self.depth -= 1
+        return super().end(tag)
+
+
+def parse(data: bytes, path: Path) -> Element:
+    """The root element of a file's bytes."""
+    try:
+        parser = DefusedXMLParser(target=_Builder(), forbid_dtd=False, forbid_entities=True, forbid_external=True)
+        parser.feed(data)
+        return parser.close()
+    except _TooDeep:
+        raise FormatError(path, f"the file has elements more than {DEPTH} deep inside each other; it is no URDF") from None
+    except (EntitiesForbidden, DTDForbidden) as why:
+        name = getattr(why, "name", "")
+        raise FormatError(
+            path, f"the file defines an XML entity {name!r}; entities are refused, write the text itself"
+        ) from None
+    except DefusedXmlException:
+        raise FormatError(path, "the file refers to another file by XML's own means; external entities are refused") from None
+    except ParseError as why:
+        raise FormatError(path, f"the file is not XML: {why}") from None
+    except (ValueError, LookupError) as why:  # an encoding that does not exist or does not fit
+        raise FormatError(path, f"the file is not XML that can be read: {why}") from None
+
+
+class Node:
+    """An XML element, read attribute by attribute; faults go into one list and a neutral value stands in."""
+
+    def __init__(self, element: Element, where: str, faults: list[str]):
+        self.element, self.where, self.faults = element, where, faults
+
+    def fault(self, sentence: str) -> None:
+        """Note a fault of this element."""
+        self.faults.append(f"{self.where}: {sentence}")
+
+    def children(self, tag: str) -> Iterator[Node]:
+        """The elements of that tag inside this one, faults called by this one's name."""
+        return (Node(e, f"{self.where}: {tag}", self.faults) for e in self.element.findall(tag))
+
+    def child(self, tag: str) -> Node | None:
+        """The first element of that tag inside this one."""
+        return next(self.children(tag), None)
+
+    def text(self, key: str, instead: str = "") -> str:
+        """An attribute that must be there."""
+        value = self.element.get(key)
+        if not value:
+            self.fault(f"{key} is missing")
+            return instead
+        return value
+
+    def number(self, key: str, default: float | None = None, infinite: bool = False) -> float:
+        """An attribute that is a number; one without default must be there."""
+        value = self.element.get(key)
+        if value is None:
+            if default is None:
+                self.fault(f"{key} is missing")
+            return default or 0.0
+        number = _float(value.strip(), infinite)
+        if number is None:
+            self.fault(f"{key} is {shown(value)}; a number is wanted{_hint(value)}")
+        return number or 0.0
+
+    def vector(self, key: str, default: Sequence[float] | None, count: int = 3) -> tuple[float, ...]:
+        """An attribute of several numbers with spaces between them."""
+        value = self.element.get(key)
+        if value is None:
+            if default is None:
+                self.fault(f"{key} is missing")
+            return tuple(default or (0.0,) * count)
+        words = value.split()
+        numbers = [_float(word, False) for word in words] if len(words) == count else []
+        if not numbers or None in numbers:
+            self.fault(f"{key} is {shown(value)}; {count} numbers with spaces between them are wanted{_hint(value)}")
+            return tuple(default or (0.0,) * count)
+        return tuple(x for x in numbers if x is not None)
+
+
+def _float(word: str, infinite: bool) -> float | None:
+    """The number of a word, if it is one; beyond the doubles only where infinity may stand."""
+    if match := _INFINITE.fullmatch(word):
+        return float(match[0]) if infinite else None
+    if not _NUMBER.fullmatch(word):
+        return None
+    number = float(word)
+    if infinite and abs(number) >= UNLIMITED:
+        return math.copysign(math.inf, number)
+    return number if math.isfinite(number) else None
+
+
+def _hint(value: str) -> str:
+    if "${" in value or "$(" in value:
+        return "; this is a xacro file, run xacro first"
+    return "; write a point, not a comma" if "," in value else ""
