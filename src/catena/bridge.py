@@ -7,6 +7,7 @@
     free joint, v     velocity in the parent, velocity and angular         velocity in the parent,  angular velocity and
                       angular in the body     velocity in the body         angular in the body      velocity in the parent
     ball joint, v     in the child            in the child                 in the child             in the parent
+    continuous, q     angle                   cosine, sine                 angle                    angle
 
 A `Bridge` is made for one machine and one peer. Its methods take our arrays (..., n) and give the peer's, and back.
 Accelerations are the rates of the speeds, so a turning base adds a term between frames; forces go by power: tau' v is the
@@ -30,13 +31,14 @@ Array = np.ndarray
 class _Joint:
     """Where one joint's numbers stand, here and there, and how many."""
 
-    kind: str  # "plain", "ball" or "free"
+    kind: str  # "plain", "ball", "free" or "continuous"
     q: int
     v: int
     peer_q: int
     peer_v: int
     nq: int
     nv: int
+    peer_nq: int
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Bridge:
     joints: tuple[_Joint, ...]
     nq: int
     nv: int
+    peer_nq: int
+    joint_order: tuple[str, ...]  # the peer's
 
     # ------------------------------------------------------------------------------------------------ coordinates
     def q_to(self, q: Array) -> Array:
@@ -60,6 +64,8 @@ class Bridge:
     def _q_out(self, kind: str, q: Array) -> Array:
         if kind == "plain" or self.peer == "mujoco":
             return q
+        if kind == "continuous":
+            return np.concatenate([np.cos(q), np.sin(q)], axis=-1)
         position, quaternion = (q[..., :3], q[..., 3:]) if kind == "free" else (q[..., :0], q)
         if self.peer == "pinocchio":
             return np.concatenate([position, quaternion[..., 1:], quaternion[..., :1]], axis=-1)
@@ -68,6 +74,8 @@ class Bridge:
     def _q_in(self, kind: str, q: Array) -> Array:
         if kind == "plain" or self.peer == "mujoco":
             return q
+        if kind == "continuous":
+            return np.arctan2(q[..., 1:], q[..., :1])
         if self.peer == "pinocchio":
             position, quaternion = (q[..., :3], q[..., 3:]) if kind == "free" else (q[..., :0], q)
             return np.concatenate([position, quaternion[..., 3:], quaternion[..., :3]], axis=-1)
@@ -128,7 +136,7 @@ class Bridge:
         q, v = np.asarray(q, float), np.asarray(v, float)
 
         def part(j: _Joint, x: Array) -> Array:
-            if j.kind == "plain" or self.peer == "mujoco" or (j.kind == "ball" and self.peer == "pinocchio"):
+            if j.kind in ("plain", "continuous") or self.peer == "mujoco" or (j.kind == "ball" and self.peer == "pinocchio"):
                 return x
             k = j.q + 3 if j.kind == "free" else j.q
             R = rotation(q[..., k : k + 4])
@@ -150,12 +158,14 @@ class Bridge:
         return out
 
     def _copy(self, x: Array, f: Callable, back: bool = False) -> Array:
-        if x.shape[-1:] != (self.nq,):
-            raise StateError(f"q has shape {x.shape}; its last size is {self.nq}")
-        out = np.zeros_like(x)
+        given, wanted = (self.peer_nq, self.nq) if back else (self.nq, self.peer_nq)
+        if x.shape[-1:] != (given,):
+            raise StateError(f"q has shape {x.shape}; its last size is {given}")
+        out = np.zeros((*x.shape[:-1], wanted))
         for j in self.joints:
-            source, target = (j.peer_q, j.q) if back else (j.q, j.peer_q)
-            out[..., target : target + j.nq] = f(j.kind, x[..., source : source + j.nq])
+            here, there = slice(j.q, j.q + j.nq), slice(j.peer_q, j.peer_q + j.peer_nq)
+            source, target = (there, here) if back else (here, there)
+            out[..., target] = f(j.kind, x[..., source])
         return out
 
 
@@ -180,10 +190,12 @@ def bridge(machine: Machine, peer: str, joint_order: Sequence[str] | None = None
     rows, k, l = [], 0, 0
     for name in order:
         j = moving[name]
-        kind = j.kind if j.kind in ("ball", "free") else "plain"
-        rows.append(_Joint(kind, *here[name], k, l, j.nq, j.nv))
-        k, l = k + j.nq, l + j.nv
-    return Bridge(peer, tuple(rows), machine.nq, machine.nv)
+        endless = peer == "pinocchio" and j.kind == "revolute" and j.lower == (-np.inf,) and j.upper == (np.inf,)
+        kind = j.kind if j.kind in ("ball", "free") else "continuous" if endless else "plain"
+        size = 2 if endless else j.nq
+        rows.append(_Joint(kind, *here[name], k, l, j.nq, j.nv, size))
+        k, l = k + size, l + j.nv
+    return Bridge(peer, tuple(rows), machine.nq, machine.nv, k, tuple(order))
 
 
 def _order(machine: Machine, peer: str) -> list[str]:

@@ -19,9 +19,9 @@ from .kernels.constraints import row_names
 from .kernels.motion import BALL
 from .kernels.tree import SNAP, Layout, layout
 from .mechanism import Mechanism
-from .compile import door, generic
-from .compile.rows import GENERIC, rows
-from .compile.trace import Tracer
+from .compiler import door, generic
+from .compiler.rows import GENERIC, rows
+from .compiler.trace import Tracer
 
 Array = np.ndarray
 LANES_UP_TO = 100  # nodes; a tape grows with the mechanism, and its compilation with it
@@ -94,7 +94,9 @@ class Machine:
         """
         if wrenches is None and parameters is None:
             try:
-                return self._inverse_dynamics_one(self._address, q, v, a)
+                out = np.empty(self.nv)
+                self._inverse_dynamics_one(self._address, q, v, a, out)
+                return out
             except (TypeError, ValueError):
                 pass  # not one good state of doubles: the long way takes it, or says what is wrong with it
         return self._evaluate("inverse_dynamics", (q, v, a), wrenches, parameters, t=t)
@@ -103,7 +105,9 @@ class Machine:
         """a (..., nv): the motion of forces, M^-1 (tau - bias + sum of J' wrench)."""
         if wrenches is None and parameters is None:
             try:
-                return self._forward_dynamics_one(self._address, q, v, tau)
+                out = np.empty(self.nv)
+                self._forward_dynamics_one(self._address, q, v, tau, out)
+                return out
             except (TypeError, ValueError):
                 pass
         return self._evaluate("forward_dynamics", (q, v, tau), wrenches, parameters, t=t)
@@ -114,7 +118,9 @@ class Machine:
         """M (..., nv, nv): kinetic energy is 1/2 v' M v."""
         if parameters is None:
             try:
-                return self._mass_matrix_one(self._address, q)
+                out = np.zeros((self.nv, self.nv))
+                self._mass_matrix_one(self._address, q, out)
+                return out
             except (TypeError, ValueError):
                 pass
         return self._evaluate("mass_matrix", (q,), None, parameters)
@@ -125,7 +131,9 @@ class Machine:
         """(..., nv): the forces of a motion with a = 0: Coriolis, centrifugal and gravity."""
         if wrenches is None and parameters is None:
             try:
-                return self._bias_one(self._address, q, v)
+                out = np.empty(self.nv)
+                self._bias_one(self._address, q, v, out)
+                return out
             except (TypeError, ValueError):
                 pass
         return self._evaluate("bias", (q, v), wrenches, parameters, t=t)
@@ -134,7 +142,9 @@ class Machine:
         """(..., nv): the forces that hold the mechanism still, dV/dq."""
         if parameters is None:
             try:
-                return self._gravity_one(self._address, q)
+                out = np.empty(self.nv)
+                self._gravity_one(self._address, q, out)
+                return out
             except (TypeError, ValueError):
                 pass
         return self._evaluate("gravity", (q,), None, parameters, t=t)
@@ -274,7 +284,7 @@ class Machine:
         if not self.mechanism.loops:
             return self._one("forward_dynamics_dense_one" if self.layout.coupled else "forward_dynamics_one")
         closed, coupled = self._one("constrained_dynamics_one"), self.layout.coupled
-        return lambda address, q, v, tau: closed(address, q, v, tau, coupled)
+        return lambda address, q, v, tau, out: closed(address, q, v, tau, coupled, out)
 
     @cached_property
     def _mass_matrix_one(self) -> Callable:
@@ -341,7 +351,8 @@ class Machine:
         """The tape of a quantity, as a CasADi function of q, v, a or tau (those it needs), wrenches and parameters.
 
         which: the frame, then "world" or "body", for quantities of a frame. wrenches: (frame, axes) of each external wrench;
-        the function then takes their components side by side, (6 k). With parameters in the mechanism they come next, and with loads the time comes last.
+        the function then takes their components side by side, (6 k). Parameters come next where the mechanism has any, the
+        time last where it has loads or speed rows.
         """
         if quantity not in INPUTS:
             raise UnknownNameError("quantity", quantity, INPUTS, "a machine")
@@ -356,7 +367,7 @@ class Machine:
         """The lane kernel of a quantity, compiled at its first use."""
         key = (quantity, wrenches, which)
         if key not in self._kernels:
-            from .compile.lanes import compile_lanes
+            from .compiler.lanes import compile_lanes
 
             self._kernels[key] = compile_lanes(self.function(quantity, *which, wrenches=wrenches))
         return self._kernels[key]

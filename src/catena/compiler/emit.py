@@ -12,9 +12,9 @@ the value numbering of `tape` have already simplified.
 
 from __future__ import annotations
 
-from catena.compile import operations, sincos, transpose
-from catena.compile.tape import Angles, Node, Plan, Step, Tape
-from catena.compile.text import Text
+from catena.compiler import operations, sincos, transpose
+from catena.compiler.tape import Angles, Node, Plan, Step, Tape
+from catena.compiler.text import Text
 
 STACK = 65536  # bytes: larger work memory comes from the heap
 GROUP = 4  # so many outputs are tested for finiteness at once

@@ -1,8 +1,9 @@
 """Life one: the kernels compiled once by Numba, for any mechanism of any size.
 
 Compiled code finds a mechanism's arrays through a `handle`, the address of a small table of addresses: handing over one
-integer costs nothing, where handing over forty arrays would cost more than the dynamics. Functions named `*_one` take one
-state and return a fresh result; all others fill rows of results for rows of states. Each is compiled at its first use and
+integer costs nothing, where handing over forty arrays would cost more than the dynamics. Functions named `*_one` fill
+the result of one state (a result made by Python costs a fifth of one made by Numba); all others fill rows of results for
+rows of states. Each is compiled at its first use and
 kept in Numba's cache on disk.
 """
 
@@ -33,6 +34,17 @@ from ..kernels.motion import BALL, SLIDE
 from ..kernels.reactions import BodyTable, body_table, joint_wrenches
 from ..kernels.tree import SNAP, Layout, Tree
 from ..kernels.work import Work
+from .view import viewer
+
+@intrinsic
+def _reals_at(typing_context, address):
+    """The address as a pointer to doubles."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.inttoptr(arguments[0], context.get_value_type(types.CPointer(types.float64)))
+
+    return types.CPointer(types.float64)(types.int64), generate
+
 
 OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract", "nsz"}}
 
@@ -73,96 +85,107 @@ class Handle:
         return Handle(self.layout, tree=self.tree, bodies=self.bodies)
 
 
-# ------------------------------------------------------------------------------------------ from address to arrays
-def _pointer_to(kind: Any) -> Any:
-    @intrinsic
-    def pointer(typing_context, address):
-        def generate(context, builder, signature, arguments):
-            return builder.inttoptr(arguments[0], context.get_value_type(types.CPointer(kind)))
-
-        return types.CPointer(kind)(types.int64), generate
-
-    return pointer
-
-
-_reals_at, _ints_at = _pointer_to(types.float64), _pointer_to(types.int64)
+# ------------------------------------------------------------------------------------------ from address to views
+_ints1, _ints2 = viewer(types.int64), viewer(types.int64, 2)
+_vec, _r3, _r6, _r33 = viewer(types.float64), viewer(types.float64, 3), viewer(types.float64, 6), viewer(types.float64, 3, 3)
+_r12, _r23, _r233 = viewer(types.float64, 12), viewer(types.float64, 2, 3), viewer(types.float64, 2, 3, 3)
 
 
 @kernel
-def _reals(address, shape):
-    return nb.carray(_reals_at(address), shape)
+def _vector(x):
+    """A vector that was handed over, as a view."""
+    return _vec(x.ctypes.data, len(x))
 
 
 @kernel
-def _ints(address, shape):
-    return nb.carray(_ints_at(address), shape)
+def _part(x, b, n):
+    """The first n entries of row b of a matrix, as a view."""
+    return _vec(x.ctypes.data + 8 * b * x.shape[1], n)
+
+
+@kernel
+def _row(x, b):
+    """Row b of a matrix, as a view."""
+    return _part(x, b, x.shape[1])
+
+
+@kernel
+def _six(x, b):
+    """Row b of a matrix, as rows of six."""
+    return _r6(x.ctypes.data + 8 * b * x.shape[1], x.shape[1] // 6)
+
+
+@kernel
+def _matrix(address, rows, columns):
+    """A matrix whose width only the run knows: an ordinary array."""
+    return nb.carray(_reals_at(address), (rows, columns))
 
 
 @kernel
 def _sizes(handle):
-    table = _ints(handle, 5)
+    table = _ints1(handle, 5)
     return table[0], table[1], table[2]
 
 
 @kernel
 def _tree(handle):
-    t = _ints(handle, 20)
+    t = _ints1(handle, 20)
     n, nv = t[0], t[2]
     return Tree(
-        _ints(t[6], n), _ints(t[7], n), _ints(t[8], n), _ints(t[9], n), _reals(t[10], n), _reals(t[11], n), _reals(t[12], n),
-        _reals(t[13], (n, 3, 3)), _reals(t[14], (n, 3)), _reals(t[15], n), _reals(t[16], (n, 3)), _reals(t[17], (n, 6)),
-        _reals(t[18], nv), _reals(t[19], 3),
+        _ints1(t[6], n), _ints1(t[7], n), _ints1(t[8], n), _ints1(t[9], n), _vec(t[10], n), _vec(t[11], n), _vec(t[12], n),
+        _r33(t[13], n), _r3(t[14], n), _vec(t[15], n), _r3(t[16], n), _r6(t[17], n),
+        _vec(t[18], nv), _vec(t[19], 3),
     )  # fmt: skip
 
 
 @kernel
 def _work(handle):
-    t = _ints(handle, 41)
+    t = _ints1(handle, 41)
     n = t[0]
     return Work(
-        _reals(t[20], n), _reals(t[21], n), _reals(t[22], (n, 3, 3)), _reals(t[23], (n, 3)), _reals(t[24], (n, 3)),
-        _reals(t[25], (n, 3)), _reals(t[26], (n, 3)), _reals(t[27], (n, 3)), _reals(t[28], (n, 3, 3)), _reals(t[29], (n, 3)),
-        _reals(t[30], (n, 3)), _reals(t[31], n), _reals(t[32], (n, 3)), _reals(t[33], (n, 6)), _reals(t[34], (n, 6)),
-        _reals(t[35], (n, 3, 3)), _reals(t[36], (n, 6)), _reals(t[37], (n, 6)), _reals(t[38], (n, 3)), _reals(t[39], (n, 3, 3)),
-        _reals(t[40], (n, 3)),
+        _vec(t[20], n), _vec(t[21], n), _r33(t[22], n), _r3(t[23], n), _r3(t[24], n),
+        _r3(t[25], n), _r3(t[26], n), _r3(t[27], n), _r33(t[28], n), _r3(t[29], n),
+        _r3(t[30], n), _vec(t[31], n), _r3(t[32], n), _r6(t[33], n), _r6(t[34], n),
+        _r33(t[35], n), _r6(t[36], n), _r6(t[37], n), _r3(t[38], n), _r33(t[39], n),
+        _r3(t[40], n),
     )  # fmt: skip
 
 
 @kernel
 def _zeros(handle):
-    t = _ints(handle, 45)
-    return _reals(t[41], t[2]), _reals(t[42], (t[0], 6))
+    t = _ints1(handle, 45)
+    return _vec(t[41], t[2]), _r6(t[42], t[0])
 
 
 @kernel
 def _square(handle):
-    t = _ints(handle, 45)
-    return _reals(t[43], (t[2], t[2]))
+    t = _ints1(handle, 45)
+    return _matrix(t[43], t[2], t[2])
 
 
 @kernel
 def _bodies(handle):
-    t = _ints(handle, 54)
+    t = _ints1(handle, 54)
     b = t[3]
     return BodyTable(
-        _ints(t[45], b), _ints(t[46], b), _reals(t[47], (b, 3, 3)), _reals(t[48], (b, 3)), _reals(t[49], b),
-        _reals(t[50], (b, 3)), _reals(t[51], (b, 6)),
-    ), _reals(t[44], (b, 6))  # fmt: skip
+        _ints1(t[45], b), _ints1(t[46], b), _r33(t[47], b), _r3(t[48], b), _vec(t[49], b),
+        _r3(t[50], b), _r6(t[51], b),
+    ), _r6(t[44], b)  # fmt: skip
 
 
 @kernel
 def _closing(handle):
     """The constraint rows, and their scratch memory W, gamma, error, rate, Y, S, L, lam."""
-    t = _ints(handle, 71)
+    t = _ints1(handle, 71)
     m, nv = t[5], t[2]
     con = Constraints(
-        _ints(t[54], m), _ints(t[55], (m, 2)), _reals(t[56], (m, 2, 3, 3)), _reals(t[57], (m, 2, 3)), _reals(t[58], (m, 3)),
-        _reals(t[59], (m, 3)), _reals(t[60], m), _ints(t[61], m),
+        _ints1(t[54], m), _ints2(t[55], m), _r233(t[56], m), _r23(t[57], m), _r3(t[58], m),
+        _r3(t[59], m), _vec(t[60], m), _ints1(t[61], m),
     )  # fmt: skip
     return con, (
-        _reals(t[62], (m, 12)), _reals(t[63], m), _reals(t[64], m), _reals(t[65], m), _reals(t[66], (m, nv)),
-        _reals(t[67], (m, m)), _reals(t[68], (m + 1, m)), _reals(t[69], m),
-    ), _reals(t[70], (m, nv))  # fmt: skip
+        _r12(t[62], m), _vec(t[63], m), _vec(t[64], m), _vec(t[65], m), _matrix(t[66], m, nv),
+        _matrix(t[67], m, m), _matrix(t[68], m + 1, m), _vec(t[69], m),
+    ), _matrix(t[70], m, nv)  # fmt: skip
 
 
 @kernel
@@ -203,20 +226,18 @@ def _finite(x):
 
 
 # ------------------------------------------------------------------------------------------ one state
-def inverse_dynamics_one(handle, q, v, a):
-    """tau of one state."""
+def inverse_dynamics_one(handle, q, v, a, tau):
+    """tau of one state, into tau."""
     _, nq, nv = _sizes(handle)
     tree = _tree(handle)
     _checked_q(tree, q, nq)
     _checked(v, nv)
     _checked(a, nv)
-    tau = np.empty(nv)
-    dynamics.inverse_dynamics(tree, q, v, a, _zeros(handle)[1], _work(handle), tau)
+    dynamics.inverse_dynamics(tree, _vector(q), _vector(v), _vector(a), _zeros(handle)[1], _work(handle), _vector(tau))
     _finite(tau)
-    return tau
 
 
-def forward_dynamics_one(handle, q, v, tau):
+def forward_dynamics_one(handle, q, v, tau, a):
     """a of one state, by the articulated-body pass."""
     _, nq, nv = _sizes(handle)
     tree = _tree(handle)
@@ -224,14 +245,13 @@ def forward_dynamics_one(handle, q, v, tau):
     _checked(v, nv)
     _checked(tau, nv)
     zeros, wrench = _zeros(handle)
-    a, x = np.empty(nv), _work(handle)
-    dynamics.forward_dynamics(tree, q, v, tau, wrench, zeros, x, a)
+    x = _work(handle)
+    dynamics.forward_dynamics(tree, _vector(q), _vector(v), _vector(tau), wrench, zeros, x, _vector(a))
     _finite(a)
     _regular(tree, x)
-    return a
 
 
-def forward_dynamics_dense_one(handle, q, v, tau):
+def forward_dynamics_dense_one(handle, q, v, tau, a):
     """a of one state, by the mass matrix."""
     _, nq, nv = _sizes(handle)
     tree = _tree(handle)
@@ -239,47 +259,41 @@ def forward_dynamics_dense_one(handle, q, v, tau):
     _checked(v, nv)
     _checked(tau, nv)
     zeros, wrench = _zeros(handle)
-    a, M = np.empty(nv), _square(handle)
+    M = _square(handle)
     M[:] = 0.0
-    dynamics.forward_dynamics_dense(tree, q, v, tau, wrench, zeros, _work(handle), a, M)
+    dynamics.forward_dynamics_dense(
+        tree, _vector(q), _vector(v), _vector(tau), wrench, zeros, _work(handle), _vector(a), M
+    )
     _finite(a)
-    return a
 
 
-def mass_matrix_one(handle, q):
+def mass_matrix_one(handle, q, M):
     """M of one state."""
-    _, nq, nv = _sizes(handle)
     tree = _tree(handle)
-    _checked_q(tree, q, nq)
-    M = np.zeros((nv, nv))
-    dynamics.mass_matrix(tree, q, _work(handle), M)
+    _checked_q(tree, q, _sizes(handle)[1])
+    dynamics.mass_matrix(tree, _vector(q), _work(handle), M)
     _finite(M.ravel())
-    return M
 
 
-def bias_one(handle, q, v):
+def bias_one(handle, q, v, tau):
     """tau of a = 0, of one state."""
     _, nq, nv = _sizes(handle)
     tree = _tree(handle)
     _checked_q(tree, q, nq)
     _checked(v, nv)
     zeros, wrench = _zeros(handle)
-    tau = np.empty(nv)
-    dynamics.inverse_dynamics(tree, q, v, zeros, wrench, _work(handle), tau)
+    dynamics.inverse_dynamics(tree, _vector(q), _vector(v), zeros, wrench, _work(handle), _vector(tau))
     _finite(tau)
-    return tau
 
 
-def gravity_one(handle, q):
+def gravity_one(handle, q, tau):
     """tau of a = v = 0, of one state."""
     _, nq, nv = _sizes(handle)
     tree = _tree(handle)
     _checked_q(tree, q, nq)
     zeros, wrench = _zeros(handle)
-    tau = np.empty(nv)
-    dynamics.inverse_dynamics(tree, q, zeros, zeros, wrench, _work(handle), tau)
+    dynamics.inverse_dynamics(tree, _vector(q), zeros, zeros, wrench, _work(handle), _vector(tau))
     _finite(tau)
-    return tau
 
 
 @kernel
@@ -287,7 +301,8 @@ def _constrained(handle, tree, q, v, tau, wrench, coupled, a):
     """a under the loops' rows; the multipliers stay in the handle's memory."""
     con, (W, gamma, error, rate, Y, S, L, lam), A = _closing(handle)
     zeros, x = _zeros(handle)[0], _work(handle)
-    gamma[:] = 0.0
+    for k in range(len(gamma)):
+        gamma[k] = 0.0
     if coupled:
         M = _square(handle)
         M[:] = 0.0
@@ -297,17 +312,15 @@ def _constrained(handle, tree, q, v, tau, wrench, coupled, a):
         constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, S, L, a, lam)
 
 
-def constrained_dynamics_one(handle, q, v, tau, coupled):
+def constrained_dynamics_one(handle, q, v, tau, coupled, a):
     """a of one state of a mechanism with loops."""
     _, nq, nv = _sizes(handle)
     tree = _tree(handle)
     _checked_q(tree, q, nq)
     _checked(v, nv)
     _checked(tau, nv)
-    a = np.empty(nv)
-    _constrained(handle, tree, q, v, tau, _zeros(handle)[1], coupled, a)
+    _constrained(handle, tree, _vector(q), _vector(v), _vector(tau), _zeros(handle)[1], coupled, _vector(a))
     _finite(a)
-    return a
 
 
 # ------------------------------------------------------------------------------------------ rows of states
@@ -316,9 +329,10 @@ def constrained_dynamics_rows(handle, q, v, tau, wrench, coupled, out):
     tree, none, nv = _tree(handle), _zeros(handle)[1], v.shape[1]
     lam = _closing(handle)[1][7]
     for b in range(len(q)):
-        loads = wrench[b].reshape((len(tree.parent), 6)) if len(wrench) else none
-        _constrained(handle, tree, q[b], v[b], tau[b], loads, coupled, out[b, :nv])
-        out[b, nv:] = lam
+        loads = _six(wrench, b) if len(wrench) else none
+        _constrained(handle, tree, _row(q, b), _row(v, b), _row(tau, b), loads, coupled, _part(out, b, nv))
+        for k in range(len(lam)):
+            out[b, nv + k] = lam[k]
 
 
 def constraint_rows(handle, q, v, out):
@@ -327,10 +341,11 @@ def constraint_rows(handle, q, v, out):
     con, (W, gamma, error, rate, Y, _, _, _), _ = _closing(handle)
     m, nv = len(gamma), len(zeros)
     for b in range(len(q)):
-        evaluate_rows(tree, con, q[b], v[b], zeros, x, W, gamma, error, rate)
+        evaluate_rows(tree, con, _row(q, b), _row(v, b), zeros, x, W, gamma, error, rate)
         Y[:] = 0.0
         row_jacobian(tree, con, W, x, Y)
-        out[b, :m], out[b, m : 2 * m], out[b, 2 * m : 3 * m] = error, rate, gamma
+        for k in range(m):
+            out[b, k], out[b, m + k], out[b, 2 * m + k] = error[k], rate[k], gamma[k]
         out[b, 3 * m :] = Y.ravel()
 
 
@@ -338,8 +353,8 @@ def inverse_dynamics(handle, q, v, a, wrench, out):
     """tau by rows; wrench is (rows, 6 n) or has no rows."""
     tree, x, none = _tree(handle), _work(handle), _zeros(handle)[1]
     for b in range(len(q)):
-        loads = wrench[b].reshape((len(tree.parent), 6)) if len(wrench) else none
-        dynamics.inverse_dynamics(tree, q[b], v[b], a[b], loads, x, out[b])
+        loads = _six(wrench, b) if len(wrench) else none
+        dynamics.inverse_dynamics(tree, _row(q, b), _row(v, b), _row(a, b), loads, x, _row(out, b))
 
 
 def forward_dynamics(handle, q, v, tau, wrench, out):
@@ -347,8 +362,8 @@ def forward_dynamics(handle, q, v, tau, wrench, out):
     tree, x = _tree(handle), _work(handle)
     zeros, none = _zeros(handle)
     for b in range(len(q)):
-        loads = wrench[b].reshape((len(tree.parent), 6)) if len(wrench) else none
-        dynamics.forward_dynamics(tree, q[b], v[b], tau[b], loads, zeros, x, out[b])
+        loads = _six(wrench, b) if len(wrench) else none
+        dynamics.forward_dynamics(tree, _row(q, b), _row(v, b), _row(tau, b), loads, zeros, x, _row(out, b))
 
 
 def forward_dynamics_dense(handle, q, v, tau, wrench, out):
@@ -357,8 +372,8 @@ def forward_dynamics_dense(handle, q, v, tau, wrench, out):
     zeros, none = _zeros(handle)
     for b in range(len(q)):
         M[:] = 0.0
-        loads = wrench[b].reshape((len(tree.parent), 6)) if len(wrench) else none
-        dynamics.forward_dynamics_dense(tree, q[b], v[b], tau[b], loads, zeros, x, out[b], M)
+        loads = _six(wrench, b) if len(wrench) else none
+        dynamics.forward_dynamics_dense(tree, _row(q, b), _row(v, b), _row(tau, b), loads, zeros, x, _row(out, b), M)
 
 
 def mass_matrix(handle, q, out):
@@ -366,32 +381,32 @@ def mass_matrix(handle, q, out):
     tree, x = _tree(handle), _work(handle)
     for b in range(len(q)):
         out[b] = 0.0
-        dynamics.mass_matrix(tree, q[b], x, out[b])
+        dynamics.mass_matrix(tree, _row(q, b), x, out[b])
 
 
 def coriolis_matrix(handle, q, v, out):
     """C by rows."""
-    tree, x, t = _tree(handle), _work(handle), _ints(handle, 54)
-    S, dS = _reals(t[52], (t[4], 6)), _reals(t[53], (t[4], 6))
+    tree, x, t = _tree(handle), _work(handle), _ints1(handle, 54)
+    S, dS = _r6(t[52], t[4]), _r6(t[53], t[4])
     I, B = np.zeros((t[0], 6, 6)), np.zeros((t[0], 6, 6))
     X, F = np.zeros((6, 6)), np.zeros((3, 6))
     for b in range(len(q)):
         out[b] = 0.0
-        _coriolis(tree, q[b], v[b], x, S, dS, I, B, X, F, out[b])
+        _coriolis(tree, _row(q, b), _row(v, b), x, S, dS, I, B, X, F, out[b])
 
 
 def energy(handle, q, v, out):
     """Kinetic and potential energy by rows."""
     tree, x = _tree(handle), _work(handle)
     for b in range(len(q)):
-        out[b, 0], out[b, 1] = kinematics.energy(tree, q[b], v[b], x)
+        out[b, 0], out[b, 1] = kinematics.energy(tree, _row(q, b), _row(v, b), x)
 
 
 def momentum(handle, q, v, out):
     """Mass, centre of mass, its velocity and the angular momentum about it, by rows of ten."""
     tree, x = _tree(handle), _work(handle)
     for b in range(len(q)):
-        mass, com, velocity, L = kinematics.momentum(tree, q[b], v[b], x)
+        mass, com, velocity, L = kinematics.momentum(tree, _row(q, b), _row(v, b), x)
         out[b, 0] = mass
         for k in range(3):
             out[b, 1 + k], out[b, 4 + k], out[b, 7 + k] = com[k], velocity[k], L[k]
@@ -408,7 +423,7 @@ def pose(handle, q, node, X, out):
     tree, x = _tree(handle), _work(handle)
     R_NF, p_NF = _pose_of(X)
     for b in range(len(q)):
-        kinematics.poses(tree, q[b], x)
+        kinematics.poses(tree, _row(q, b), x)
         R, p = kinematics.frame_pose(node, R_NF, p_NF, x)
         for k in range(3):
             out[b, k, 0], out[b, k, 1], out[b, k, 2], out[b, k, 3] = R[k][0], R[k][1], R[k][2], p[k]
@@ -419,7 +434,7 @@ def jacobian(handle, q, node, X, out):
     tree, x = _tree(handle), _work(handle)
     R_NF, p_NF = _pose_of(X)
     for b in range(len(q)):
-        kinematics.poses(tree, q[b], x)
+        kinematics.poses(tree, _row(q, b), x)
         _, p = kinematics.frame_pose(node, R_NF, p_NF, x)
         out[b] = 0.0
         kinematics.jacobian(tree, node, p, x, out[b])
@@ -430,7 +445,7 @@ def frame_velocity(handle, q, v, node, X, out):
     tree, x = _tree(handle), _work(handle)
     R_NF, p_NF = _pose_of(X)
     for b in range(len(q)):
-        kinematics.velocities(tree, q[b], v[b], x)
+        kinematics.velocities(tree, _row(q, b), _row(v, b), x)
         w, u = kinematics.frame_velocity(node, R_NF, p_NF, x)
         for k in range(3):
             out[b, k], out[b, 3 + k] = w[k], u[k]
@@ -441,7 +456,7 @@ def frame_acceleration(handle, q, v, a, node, X, out):
     tree, x = _tree(handle), _work(handle)
     R_NF, p_NF = _pose_of(X)
     for b in range(len(q)):
-        kinematics.accelerations(tree, q[b], v[b], a[b], (0.0, 0.0, 0.0), x)
+        kinematics.accelerations(tree, _row(q, b), _row(v, b), _row(a, b), (0.0, 0.0, 0.0), x)
         w, u = kinematics.frame_acceleration(node, R_NF, p_NF, x)
         for k in range(3):
             out[b, k], out[b, 3 + k] = w[k], u[k]
@@ -452,20 +467,20 @@ def reactions(handle, q, v, a, wrench, out):
     tree, x = _tree(handle), _work(handle)
     bodies, none = _bodies(handle)
     for b in range(len(q)):
-        loads = wrench[b].reshape((len(bodies.node), 6)) if len(wrench) else none
-        joint_wrenches(tree, bodies, q[b], v[b], a[b], loads, x, out[b])
+        loads = _six(wrench, b) if len(wrench) else none
+        joint_wrenches(tree, bodies, _row(q, b), _row(v, b), _row(a, b), loads, x, out[b])
 
 
 SIGNATURES: dict[str, tuple] = {
-    "inverse_dynamics_one": (_I, _VEC, _VEC, _VEC),
-    "forward_dynamics_one": (_I, _VEC, _VEC, _VEC),
-    "forward_dynamics_dense_one": (_I, _VEC, _VEC, _VEC),
-    "constrained_dynamics_one": (_I, _VEC, _VEC, _VEC, types.boolean),
+    "inverse_dynamics_one": (_I, _VEC, _VEC, _VEC, _VEC),
+    "forward_dynamics_one": (_I, _VEC, _VEC, _VEC, _VEC),
+    "forward_dynamics_dense_one": (_I, _VEC, _VEC, _VEC, _VEC),
+    "constrained_dynamics_one": (_I, _VEC, _VEC, _VEC, types.boolean, _VEC),
     "constrained_dynamics_rows": (_I, _MAT, _MAT, _MAT, _MAT, types.boolean, _MAT),
     "constraint_rows": (_I, _MAT, _MAT, _MAT),
-    "mass_matrix_one": (_I, _VEC),
-    "bias_one": (_I, _VEC, _VEC),
-    "gravity_one": (_I, _VEC),
+    "mass_matrix_one": (_I, _VEC, _MAT),
+    "bias_one": (_I, _VEC, _VEC, _VEC),
+    "gravity_one": (_I, _VEC, _VEC),
     "inverse_dynamics": (_I, _MAT, _MAT, _MAT, _MAT, _MAT),
     "forward_dynamics": (_I, _MAT, _MAT, _MAT, _MAT, _MAT),
     "forward_dynamics_dense": (_I, _MAT, _MAT, _MAT, _MAT, _MAT),

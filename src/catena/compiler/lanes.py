@@ -23,8 +23,8 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from catena.compile import cache as disk
-from catena.compile import emit, host, operations, sincos, tape, text, transpose
+from catena.compiler import cache as disk
+from catena.compiler import emit, host, operations, sincos, tape, text, transpose
 from catena.errors import CompileError, StateError
 
 Array = NDArray[np.float64]
@@ -98,7 +98,7 @@ class LaneKernel:
 
     name, width; input_shapes and output_shapes, (rows, columns) of each argument; input_sizes and output_sizes, their
     numbers of entries. Matrices are passed flat, by rows. block_address is `void block(const double* x, double* y)` on
-    one block of states in lanes, [sum of sizes][width]; see `catena.compile.call`. The code lives as long as the kernel.
+    one block of states in lanes, [sum of sizes][width]; see `catena.compiler.call`. The code lives as long as the kernel.
     """
 
     def __init__(self, f: ca.Function, width: int, code: bytes):

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from catena.compile.operations import COMMUTATIVE, SUPPORTED
-from catena.compile.text import bits_of
+from catena.compiler.operations import COMMUTATIVE, SUPPORTED
+from catena.compiler.text import bits_of
 from catena.errors import CompileError
 
 OPERATIONS = {getattr(ca, name): name.removeprefix("OP_") for name in dir(ca) if name.startswith("OP_")}

@@ -1,0 +1,33 @@
+"""Is one call from Python on one state no slower than Pinocchio's?"""
+
+from __future__ import annotations
+
+import pinocchio as pin
+from peers import interleaved, robot, states
+
+
+def main() -> None:
+    print(f"{'robot':8} {'quantity':18} {'Pinocchio':>10} {'catena':>10} {'ratio':>6}")
+    for name in ("ur5", "panda", "talos"):
+        machine, model, b = robot(name)
+        data = model.createData()
+        q, v, a = (x[0].copy() for x in states(machine, 4))
+        qp, vp, ap = b.q_to(q), b.v_to(q, v), b.a_to(q, v, a)
+
+        def many(f, *args):
+            def run():
+                for _ in range(1000):
+                    f(*args)
+
+            return run
+
+        for quantity, ours, theirs in (
+            ("inverse_dynamics", machine.inverse_dynamics, pin.rnea),
+            ("forward_dynamics", machine.forward_dynamics, pin.aba),
+        ):
+            mine, peer = interleaved(many(ours, q, v, a), many(theirs, model, data, qp, vp, ap))
+            print(f"{name:8} {quantity:18} {peer * 1e6:7.0f} ns {mine * 1e6:7.0f} ns {peer / mine:6.2f}")
+
+
+if __name__ == "__main__":
+    main()
