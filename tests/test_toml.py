@@ -16,10 +16,9 @@ import pytest
 import sympy
 
 import zoo
-from catena.errors import FormatError, MechanismError, MechanismWarning, UnknownNameError
+from catena.errors import FormatError, MechanismWarning, UnknownNameError
 from catena.formats import examples, load, save
 from catena.joints import KINDS
-from catena.loads import JointSpring
 from catena.mechanism import GROUND, Body, Frame, Joint, Mechanism, Mimic, Shape
 from catena.pose import Pose
 from catena.validate import plane, value_of
@@ -174,7 +173,7 @@ def test_a_companion_adds_what_another_format_cannot_say(read, tmp_path):
         read(ARM, companion=companion)
     assert caught.value.path == str(companion)
     assert caught.value.faults == (
-        "no key 'body'; keys are: gravity, parameters, joint, frame, loop.",
+        "no key 'body'; keys are: gravity, parameters, joint, frame, loop, load, row.",
         "joint 'k': no joint 'k' in mechanism 'arm'; joints are: j.",
     )
 
@@ -233,8 +232,8 @@ def test_doubts_are_warned_of_once(read):
         (('child = "a"', 'child = "a"\n[[frame]]\nname = "f"\nbody = "b"'), "frame 'f': no body 'b'; bodies are: a."),
         (('child = "a"', 'child = "a"\n[parameters]\npi = 3'), "parameter 'pi' cannot stand in an expression; take letters, digits and _, "
                                                               "and no word of Python's or ours"),
-        (("[[body]]", "nme = 3\n[[body]]"), "no key 'nme'; keys are: name, gravity, planar, as_found, notes, parameters, body, joint, frame, loop. "
-                                            "Did you mean 'name'?"),
+        (("[[body]]", "nme = 3\n[[body]]"), "no key 'nme'; keys are: name, gravity, planar, as_found, notes, cut, parameters, body, joint, frame, loop, "
+                                            "load, ... (14 in all). Did you mean 'name'?"),
         (("[[body]]", "gravity = 9.81\n[[body]]"), "gravity is 9.81; 3 values are wanted, [x, y, z]"),
         (("[[body]]", "planar = 'yes'\n[[body]]"), "planar is 'yes'; true or false is wanted"),
         (("[1, 1, 1]", "[1, 1, 1]\nshapes = [{ kind = 'cone', size = [1] }]"),
@@ -260,7 +259,7 @@ def test_every_fault_at_once(read):
         ("a = [", "the file is not TOML: Invalid value"), ("a = 1\na = 2", "the file is not TOML: Cannot overwrite a value"),
         ("x = " + "[" * 5000, "nested too deeply"), ("x = " + "9" * 5000, "the file is not TOML"), ("", "it has no body"),
         ("body = 3", "body is 3; write [[body]]"), ("[body]", "body is a table; write [[body]]"), ("body = [1]", "not a list of tables"),
-        ("[[scenario]]", "no key 'scenario'"), ("[[load]]", "no key 'load'"),
+        ("[[scene]]", "no key 'scene'"), ("[[load]]", "load number 1: kind is missing"),
     ],
 )  # fmt: skip
 def test_files_that_are_no_mechanism(read, text, word):
@@ -350,11 +349,87 @@ def test_save_writes_all_or_nothing(tmp_path, monkeypatch):
         save(m, tmp_path / "nowhere" / "arm.toml")
 
 
-def test_loads_are_not_dropped_silently(tmp_path):
-    m = load("two_link_arm").with_(loads=(JointSpring("return", "elbow", 3.0, 0.0),))
-    with pytest.raises(MechanismError, match="JointSpring 'return'"):
-        save(m, tmp_path / "arm.toml")
-    assert not list(tmp_path.iterdir())
+LOADED = ARM + """
+[parameters]
+k = "200 N/m"
+[[frame]]
+name = "tip"
+body = "a"
+at = [1, 0, 0]
+[[load]]
+name = "coil"
+kind = "joint_spring"
+coordinate = "j"
+stiffness = "3 N*m/rad"
+rest = "30 deg"
+damping = 0.1
+[[load]]
+name = "rope"
+kind = "spring"
+start = "ground"
+end = "tip"
+stiffness = "2*k"
+length = "40 cm"
+[[load]]
+name = "rubber"
+kind = "bushing"
+start = "ground"
+end = "tip"
+stiffness = [1, 2, 3, "4 N/mm", 5, 6]
+[[load]]
+name = "wind"
+kind = "force"
+frame = "tip"
+force = ["sin(t)", 0, "-k*v_j"]
+axes = "body"
+[[load]]
+name = "brake"
+kind = "joint_force"
+coordinate = "j"
+force = "-0.3*v_j*abs(v_j)"
+[[row]]
+name = "skate"
+kind = "knife_edge"
+frame = "tip"
+direction = [0, 2, 0]
+[[row]]
+name = "law"
+kind = "expression"
+expression = "v_j - cos(t)"
+"""
+
+
+def test_loads_and_rows_go_through_a_file(read, tmp_path):
+    m = read(LOADED)
+    assert [type(x).__name__ for x in m.loads] == ["JointSpring", "Spring", "Bushing", "Force", "JointForce"]
+    assert m.loads[0].rest == pytest.approx(math.pi / 6) and m.loads[1].length == 0.4 and m.loads[2].stiffness[3] == 4000.0
+    assert m.nonholonomic[0].direction == (0.0, 1.0, 0.0)
+    save(m, tmp_path / "again.toml")
+    assert load(tmp_path / "again.toml") == m
+
+
+@pytest.mark.parametrize(("old", "new", "fault"), [
+    ('coordinate = "j"\nstiffness', 'coordinate = "jj"\nstiffness', "load 'coil': no coordinate 'jj'; coordinates are: j."),
+    ('end = "tip"\nstiffness = "2*k"', 'end = "top"\nstiffness = "2*k"', "load 'rope': no frame 'top'"),
+    ('"sin(t)"', '"sin(time)"', "load 'wind': 'sin(time)': no name 'time'"),
+    ('"sin(t)"', '"open(t)"', "load 'wind': 'open(t)'"),
+    ('stiffness = "3 N*m/rad"', "stiffness = -3", "load 'coil': stiffness is -3; it is zero or more"),
+    ('kind = "knife_edge"', 'kind = "knife"', "no row kind 'knife'"),
+    ('end = "tip"\nstiffness = [', 'end = "ground"\nstiffness = [', "load 'rubber': it joins 'ground' to itself"),
+    ('length = "40 cm"', 'length = "40 kg"', "load 'rope': length is '40 kg', a mass"),
+])  # fmt: skip
+def test_faults_of_loads(read, old, new, fault):
+    assert old in LOADED
+    with pytest.raises(FormatError, match=re.escape(fault)):
+        read(LOADED.replace(old, new, 1))
+
+
+def test_a_graph_with_a_cycle_is_cut(read):
+    """Two carriers of one body: the reader keeps a tree, and says where it cut."""
+    second = '[[joint]]\nname = "k"\nkind = "ball"\nparent = "ground"\nchild = "a"\nat = [1, 0, 0]\nchild_at = [1, 0, 0]'
+    m = read(ARM + second)
+    assert [j.name for j in m.joints] == ["j"] and [j.name for j in m.loops] == ["k"]
+    assert "closes a loop" in m.notes[0]
 
 
 # ---------------------------------------------------------------------------------------------------- examples

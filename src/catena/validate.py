@@ -19,6 +19,10 @@ MOST = 1000  # faults of one mechanism; a file with more is not a mechanism but 
 def faults(m: Mechanism) -> list[str]:
     """All faults (at most MOST), in the order a reader meets the things they belong to."""
     found = list(islice(_faults(m), MOST))
+    if not found and (m.loads or m.nonholonomic):
+        from .validate_loads import load_faults
+
+        found = list(islice(load_faults(m), MOST))
     if not found and m.planar and plane(m) is None:
         found.append("it is declared planar, but its joints do not all move in one plane")
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ class Draft:
     mechanism: Mechanism
     faults: list[str] = field(default_factory=list)
     noted: bool = False
+    cut_at: tuple[str, ...] = ()  # joints that a file with cycles wants cut
 
     def change(self, **changes: Any) -> None:
         """Change fields of the mechanism."""
@@ -67,8 +69,18 @@ class Draft:
             self.faults.append(f"gravity={gravity!r}: three finite numbers are wanted, m/s2")
 
     # ------------------------------------------------------------------------------------------------ the end
+    def _cut(self) -> None:
+        """Where joints make cycles, keep a tree and let the others close loops; the mechanism's notes say which."""
+        carriers = Counter(j.child for j in self.mechanism.joints)
+        grounded = any(j.child == GROUND for j in self.mechanism.joints)
+        if not self.faults and (self.cut_at or grounded or any(count > 1 for count in carriers.values())):
+            from ..loops import cut
+
+            self.mechanism = cut(self.mechanism, self.cut_at)
+
     def finish(self) -> Mechanism:
         """The mechanism, if it has no fault; doubts are warned of, once."""
+        self._cut()
         said = self.faults  # what follows from a missing name alone is said already
         faults = [*said, *(f for f in validate.faults(self.mechanism) if not (said and repr(MISSING) in f))]
         if faults:

@@ -45,11 +45,14 @@ DIMENSIONS: dict[str, Dimension] = {
         Dimension("force", "N", "3 N"),
         Dimension("torque", "N*m", "3 N*m", ("N*m/rad",)),
         Dimension("damping", "N*s/m", "3 N*s/m"),
+        Dimension("stiffness", "N/m", "200 N/m"),
+        Dimension("angular stiffness", "N*m/rad", "3 N*m/rad", ("N*m", "N*m/rad^2")),
         Dimension("angular damping", "N*m*s/rad", "3 N*m*s/rad", ("N*m*s", "N*m*s/rad^2")),
         Dimension("pitch", "m/rad", "2 mm/turn"),
+        Dimension("time", "s", "5 s"),
     )
 }
-_OTHERS = {"time": "s", "frequency": "1/s", "area": "m^2", "volume": "m^3", "density": "kg/m^3", "pressure": "Pa",
+_OTHERS = {"frequency": "1/s", "area": "m^2", "volume": "m^3", "density": "kg/m^3", "pressure": "Pa",
            "power": "W", "angular acceleration": "rad/s^2", "momentum": "kg*m/s", "temperature": "K"}  # fmt: skip
 _COMMON = [  # units among which the nearest to a misspelt one is sought
     "kg", "g", "tonne", "slug", "lb", "oz", "m", "mm", "cm", "km", "in", "inch", "ft", "foot", "yard", "mile", "s", "ms",

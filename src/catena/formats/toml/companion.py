@@ -1,6 +1,6 @@
 """Companion: a TOML file that adds to a mechanism of another format what that format cannot say.
 
-Loops, frames, gravity, parameters; and for joints that are there already: limits, damping, friction, armature.
+Loops, frames, loads, rows, gravity, parameters; and for joints that are there already: limits, damping, friction, armature.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from ...errors import FormatError, unknown
 from ...mechanism import Joint, Mechanism
 from ..draft import Draft
 from .joints import known_freedoms, read_limits, read_loop, read_losses
+from .loads import read_load, read_row
 from .reader import open_file, read_frame, read_parameters
 from .schema import COMPANION_KEYS, LOSS_KEYS
 from .tables import Table
@@ -28,6 +29,8 @@ def add(draft: Draft, path: Path) -> None:
         joints=tuple(changed.get(j.name, j) for j in m.joints),
         frames=(*m.frames, *(read_frame(t) for t in top.tables("frame"))),
         loops=(*m.loops, *(read_loop(t) for t in top.tables("loop"))),
+        loads=(*m.loads, *(load for t in top.tables("load") if (load := read_load(t)))),
+        nonholonomic=(*m.nonholonomic, *(row for t in top.tables("row") if (row := read_row(t)))),
         gravity=top.vector("gravity", "acceleration", default=m.gravity),
         parameters={**m.parameters, **top.ledger.parameters},
     )

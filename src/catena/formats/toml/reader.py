@@ -13,6 +13,7 @@ from ..syntax import fit_name
 from ..units import describe, quantity
 from .bodies import read_body
 from .joints import read_joint, read_loop
+from .loads import read_load, read_row
 from .poses import read_pose
 from .schema import FRAME_KEYS, TOP_KEYS
 from .tables import Ledger, Table
@@ -28,14 +29,16 @@ def read(path: Path) -> Draft:
         gravity=top.vector("gravity", "acceleration", default=GRAVITY),
         planar=top.flag("planar", None),
         as_found=top.flag("as_found", False),
-        notes=_notes(top),
+        notes=_texts(top, "notes"),
         bodies=tuple(read_body(t) for t in top.tables("body")),
         joints=tuple(read_joint(t) for t in top.tables("joint")),
         frames=tuple(read_frame(t) for t in top.tables("frame")),
         loops=tuple(read_loop(t) for t in top.tables("loop")),
+        loads=tuple(load for t in top.tables("load") if (load := read_load(t))),
+        nonholonomic=tuple(row for t in top.tables("row") if (row := read_row(t))),
         parameters=top.ledger.parameters,
     )
-    return Draft(path, mechanism, top.ledger.faults)
+    return Draft(path, mechanism, top.ledger.faults, cut_at=_texts(top, "cut"))
 
 
 def open_file(path: Path) -> Table:
@@ -72,9 +75,9 @@ def read_frame(t: Table) -> Frame:
     return Frame(t.text("name", instead=t.where), t.text("body", instead=MISSING), read_pose(t))
 
 
-def _notes(top: Table) -> tuple[str, ...]:
-    given = top.items("notes", default=[])
-    for note in given:
-        if not isinstance(note, str):
-            top.fault(f"notes holds {describe(note)}; it takes texts")
+def _texts(top: Table, key: str) -> tuple[str, ...]:
+    given = top.items(key, default=[])
+    for text in given:
+        if not isinstance(text, str):
+            top.fault(f"{key} holds {describe(text)}; it takes texts")
     return tuple(map(str, given))

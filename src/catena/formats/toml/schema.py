@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-TOP_KEYS = ("name", "gravity", "planar", "as_found", "notes", "parameters", "body", "joint", "frame", "loop")
-COMPANION_KEYS = ("gravity", "parameters", "joint", "frame", "loop")
+TOP_KEYS = (
+    "name", "gravity", "planar", "as_found", "notes", "cut", "parameters", "body", "joint", "frame", "loop", "load", "row",
+    "scenario",
+)  # fmt: skip
+COMPANION_KEYS = ("gravity", "parameters", "joint", "frame", "loop", "load", "row")
 
 BODY_KEYS = ("name", "mass", "com", "inertia", "shapes")
 INERTIA = ("xx", "xy", "xz", "yy", "yz", "zz")

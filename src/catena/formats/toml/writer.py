@@ -6,10 +6,10 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
 from typing import Any
 
 from ... import joints as catalogue
-from ...errors import MechanismError
 from ...mechanism import Body, Frame, Joint, Mechanism, Shape
 from ...pose import IDENTITY, ORIGIN, Pose
 from ..expressions import write
@@ -19,9 +19,7 @@ _DEFAULTS = {"lower": -math.inf, "upper": math.inf, "effort": math.inf, "speed":
 
 
 def text(m: Mechanism) -> str:
-    """The file. Reading it gives an equal mechanism; what a file has no words for yet is refused by name."""
-    if found := [f"{type(thing).__name__} {thing.name!r}" for thing in (*m.loads, *m.nonholonomic)]:
-        raise MechanismError(f"mechanism {m.name!r} cannot be written: a file has no words yet for its loads and rows:", found)
+    """The file. Reading it gives an equal mechanism."""
     return "\n".join(_lines(m)) + "\n"
 
 
@@ -39,7 +37,8 @@ def _lines(m: Mechanism) -> Iterator[str]:
         yield "\n[parameters]"
         yield from (f"{_key(name)} = {_value(value)}" for name, value in m.parameters.items())
     written = [*(("body", _body(b)) for b in m.bodies), *(("joint", _joint(j)) for j in m.joints),
-               *(("frame", _frame(f)) for f in m.frames), *(("loop", _joint(j)) for j in m.loops)]  # fmt: skip
+               *(("frame", _frame(f)) for f in m.frames), *(("loop", _joint(j)) for j in m.loops),
+               *(("load", _load(x)) for x in m.loads), *(("row", _load(x)) for x in m.nonholonomic)]  # fmt: skip
     for heading, pairs in written:
         yield f"\n[[{heading}]]"
         yield from (f"{key} = {value}" for key, value in pairs)
@@ -91,6 +90,24 @@ def _joint(j: Joint) -> Pairs:
     if j.mimic:
         numbers = [(key, _value(getattr(j.mimic, key))) for key in ("multiplier", "offset")]
         yield "mimic", _table([("joint", _string(j.mimic.joint)), *numbers])
+
+
+_KINDS = {"JointSpring": "joint_spring", "Spring": "spring", "Bushing": "bushing", "Force": "force", "JointForce": "joint_force",
+          "KnifeEdge": "knife_edge", "Rolling": "rolling", "SpeedRow": "expression"}  # fmt: skip
+
+
+def _load(thing: Any) -> Pairs:
+    yield "name", _string(thing.name)
+    yield "kind", _string(_KINDS[type(thing).__name__])
+    for item in fields(thing):
+        value = getattr(thing, item.name)
+        if item.name != "name":
+            texts = isinstance(value, tuple)
+            yield item.name, f"[{', '.join(map(_mixed, value))}]" if texts else _mixed(value)
+
+
+def _mixed(x: Any) -> str:
+    return _string(x) if isinstance(x, str) else _value(x)
 
 
 def _differs(j: Joint, key: str) -> bool:
