@@ -14,12 +14,14 @@ import numpy as np
 import pytest
 import sympy as sp
 
+import closed
 import zoo
 from catena.equations import Equations, Statement
 from catena.errors import UnknownNameError
 from catena.formulations.hamilton import hamilton
 from catena.formulations.lagrange import lagrange
 from catena.formulations.recursive import recursive
+from catena.loads import JointSpring
 from catena.machine import compile as machine_of
 from catena.mechanism import GROUND, Body, Joint, Mechanism
 from catena.readable import Readable, program, read, sx_to_sympy
@@ -100,6 +102,7 @@ def test_matrices_keep_their_shape_and_order() -> None:
 def test_numbers() -> None:
     fractions = {0.5: (1, 2), 2.0: (2, 1), 1 / 12: (1, 12), -0.75: (-3, 4), 1 / 3: (1, 3)}
     assert all(number(x) == sp.Rational(*f) for x, f in fractions.items())
+    assert number(193 / 16).is_Float and number(82.5).is_Float and number(193.0) == 193
     assert number(9.81) == sp.Float(9.81) and number(0.1).is_Float and number(math.inf) == sp.oo
 
 
@@ -202,6 +205,48 @@ def test_text_of_absolute_angles_says_so() -> None:
     text = hamilton(triple_pendulum(), coordinates="absolute").text()
     assert text.startswith("# theta2, theta3: measured from the ground")
     assert "p_theta3 = l1*l3*m3*cos(theta1 - theta3)*theta1' +" in text
+
+
+def test_text_of_a_sum_keeps_its_signs() -> None:
+    spring = JointSpring("spring", "pin1", stiffness=3.0, rest=0.25, damping=0.1)
+    text = lagrange(zoo.pendulum(1).with_(loads=(spring,))).text()
+    assert text == "0.405*pin1'' + 6.62175*sin(pin1) = -0.1*pin1' + tau_pin1 + 3/4 - 3*pin1"
+
+
+def sprung() -> Mechanism:
+    return zoo.pendulum(2, slider=True).with_(
+        loads=(JointSpring("s", "pin2", 3.0, 0.25, 0.1), JointSpring("r", "rail", 2.0, -0.5))
+    )
+
+
+@pytest.mark.parametrize("m", [sprung(), zoo.planar_tree(), zoo.arm(3), zoo.arm(6), closed.four_link()], ids=lambda m: m.name)
+@pytest.mark.parametrize("by", [lagrange, hamilton])
+def test_text_read_back_is_the_statement(m: Mechanism, by) -> None:
+    """The printed text itself, parsed by SymPy and evaluated, against the tape."""
+    statement, text = by(m).readable(), by(m).text()
+    names = names_of(m, statement.size("lam"))
+    known = {n.text: n.symbol for role in reversed(statement.roles) for n in names[role]}  # v before q_rate
+    for shown in sorted(known, key=len, reverse=True):  # theta1'' before theta1' before theta1
+        text = re.sub(rf"(?<![\w.@]){re.escape(shown)}(?![\w.@'])", f"@{known[shown]}", text)
+    text = text.replace("@", "").replace("\n    ", " ").replace("^", "**")
+    rng = np.random.default_rng(5)
+    given = [rng.normal(size=len(names[role])) for role in statement.roles]
+    values = dict(zip([n.symbol for role in statement.roles for n in names[role]], np.concatenate(given)))
+    space = {"sin": math.sin, "cos": math.cos, "sqrt": math.sqrt, **values}
+    rows = []
+    for line in (line for line in text.split("\n") if line and not line.startswith("#")):
+        left, right = line.split(" = ")
+        if re.fullmatch(r"z\d+", left):
+            space[left] = eval(right, space)
+        else:
+            rows.append((eval(left, space), eval(right, space)))
+    assert np.allclose(np.array(rows).T, np.squeeze(statement.tape(*given)), rtol=1e-9, atol=1e-10)
+
+
+def test_text_of_a_loop_has_multipliers() -> None:
+    text = lagrange(closed.two_link_load(), coordinates="absolute").text()
+    assert "= tau_joint1 - tau_carry1 - 3*sin(joint1 - joint2)/2*lambda1 - 3*cos(joint1 - joint2)/2*lambda2" in text
+    assert text.endswith("+ (-0.8*cos(joint2) + 0.8*cos(carry1 - joint2) + 1.5*cos(joint1 - joint2))*joint2' = 0")
 
 
 def test_latex_of_a_pendulum() -> None:

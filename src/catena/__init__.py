@@ -25,8 +25,18 @@ _WHERE = {  # public name -> the room it lives in
     "Equations": "equations",
     "derive": "formulations",
     "ALL_FORMULATIONS": "formulations",
+    "check": "certify",
+    "compare": "certify",
     "compile": "machine",
     "Machine": "machine",
+    "assemble": "loops",
+    "mobility": "loops",
+    "hybrid_dynamics": "questions",
+    "impulse": "questions",
+    "equilibrium": "questions",
+    "linearize": "questions",
+    "modes": "questions",
+    "inverse_kinematics": "questions",
     "simulate": "simulate",
     "ALL_INTEGRATORS": "simulate",
     "Result": "results",
@@ -41,13 +51,16 @@ __all__ = [*_WHERE]
 
 if TYPE_CHECKING:
     from . import bridge, errors
-    from .machine import Machine, compile
+    from .certify import check, compare
     from .equations import Equations
     from .errors import CatenaError
     from .formats import load, save
     from .formulations import ALL_FORMULATIONS, derive
+    from .loops import assemble, mobility
+    from .machine import Machine, compile
     from .mechanism import Body, Frame, Joint, Mechanism, Mimic, Shape
     from .pose import Pose
+    from .questions import equilibrium, hybrid_dynamics, impulse, inverse_kinematics, linearize, modes
     from .results import Result, load_result
     from .simulate import ALL_INTEGRATORS, simulate
 

@@ -17,14 +17,17 @@ and `decode` lead from (q, v) to x and back, so that all formulations can be ask
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
 
 from .mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from .readable import Readable
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,30 @@ class Counts:
     first_order: int
     largest_matrix: int
     operations: int
+
+
+@dataclass(frozen=True)
+class Statement:
+    """The rows left = right that a formulation writes down, before anything is solved. tape: (a vector a role) -> left, right.
+
+    roles: what the tape's inputs are, out of t, q, v, a, tau, p (time, coordinates, speeds, accelerations, joint forces,
+    parameters), h, h_rate, q_rate, lam (momenta, their rates, the coordinates' rates, multipliers). note: what a reader should
+    know of them.
+    """
+
+    tape: ca.Function
+    roles: tuple[str, ...]
+    note: str = ""
+
+    @staticmethod
+    def of(symbols: Mapping[str, ca.SX], left: ca.SX, right: ca.SX, note: str = "") -> Statement:
+        """The rows left = right of these symbols, by role."""
+        sides = [ca.densify(side) for side in ca.cse([left, right])]
+        return Statement(ca.Function("statement", list(symbols.values()), sides), tuple(symbols), note)
+
+    def size(self, role: str) -> int:
+        """How many entries a role has, none where it has no part."""
+        return self.tape.numel_in(self.roles.index(role)) if role in self.roles else 0
 
 
 @dataclass(frozen=True)
@@ -59,7 +86,7 @@ class Equations:
     multipliers: ca.Function | None = None
     error: float = 0.0
     extra: dict[str, Any] = field(default_factory=dict)
-    readable: Callable[[], Any] | None = None  # () -> the form people read; see `catena.readable`
+    readable: Callable[[], Statement] | None = None  # what `catena.readable` makes readable; None: the accelerations
 
     def __repr__(self) -> str:
         c = self.counts
@@ -70,6 +97,33 @@ class Equations:
     def parameters(self) -> np.ndarray:
         """The mechanism's own parameter values, in the order of p."""
         return np.array(list(self.mechanism.parameters.values()))
+
+    # ------------------------------------------------------------------------------------ the form people read
+    def sympy(self, seconds: float = 10.0) -> Readable:
+        """The equations in SymPy, with the user's own symbols; simplified where that succeeds within so many seconds."""
+        from .readable import read
+
+        return read(self, seconds)
+
+    def text(self, seconds: float = 10.0) -> str:
+        """The equations as plain text."""
+        return self.sympy(seconds).text()
+
+    def latex(self, seconds: float = 10.0) -> str:
+        """The equations as LaTeX, an align* environment."""
+        return self.sympy(seconds).latex()
+
+    def python(self, what: str = "acceleration") -> str:
+        """The source of a Python function that needs nothing but math: the "acceleration" or the "derivative"."""
+        from .readable import python
+
+        return python(self, what)
+
+    def c(self, what: str = "acceleration") -> str:
+        """The source of a C function that needs nothing but math.h: the "acceleration" or the "derivative"."""
+        from .readable import c
+
+        return c(self, what)
 
 
 def operations(f: ca.Function) -> int:

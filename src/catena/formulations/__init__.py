@@ -8,13 +8,15 @@ from importlib import import_module
 
 import casadi as ca
 
-from ..compile.trace import Tracer
+from ..compiler.trace import Tracer
 from ..equations import Equations, operations
 from ..errors import FormulationError, unknown
 from ..kernels.tree import layout
 from ..mechanism import Mechanism
 
 ALL_FORMULATIONS = ("newton_euler", "lagrange", "hamilton", "kane", "boltzmann_hamel", "penalty", "recursive")
+
+WITHOUT_LOADS = ("kane", "boltzmann_hamel")  # they know joint forces only; `loaded` gives them the loads as such
 
 
 def formulation(name: str) -> Callable[..., Equations]:
@@ -27,7 +29,7 @@ def formulation(name: str) -> Callable[..., Equations]:
 def derive(mechanism: Mechanism, by: str = "recursive", **options: object) -> Equations:
     """The equations of motion of a mechanism, by one of `ALL_FORMULATIONS`."""
     equations = formulation(by)(mechanism.validate(), **options)
-    return equations if by == "recursive" or not mechanism.loads else loaded(equations)
+    return loaded(equations) if mechanism.loads and by in WITHOUT_LOADS else equations
 
 
 def loaded(e: Equations) -> Equations:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from ..compile.trace import Tracer, matrix, vector
+from ..compiler.trace import Tracer, matrix, vector
 from ..kernels import motion
 from ..kernels.tree import seated
 from ..mechanism import GROUND

@@ -22,7 +22,7 @@ import casadi as ca
 import numpy as np
 from scipy.linalg import qr
 
-from ..compile.trace import Tracer
+from ..compiler.trace import Tracer
 from ..errors import FormulationError, SingularError
 from ..kernels.motion import BALL
 

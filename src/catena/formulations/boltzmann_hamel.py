@@ -40,7 +40,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from ..compile.trace import Tracer, matrix, vector
+from ..compiler.trace import Tracer, matrix, vector
 from ..equations import Counts, Equations, operations
 from ..errors import FormulationError, SingularError
 from ..kernels.motion import BALL

@@ -39,7 +39,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from ..compile.trace import Tracer, matrix, vector
+from ..compiler.trace import Tracer, matrix, vector
 from ..equations import Counts, Equations, operations
 from ..errors import FormulationError, SingularError
 from ..kernels import kinematics, motion

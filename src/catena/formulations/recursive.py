@@ -8,7 +8,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from ..compile.trace import Tracer
+from ..compiler.trace import Tracer
 from ..equations import Counts, Equations, operations
 from ..kernels.tree import layout
 from ..mechanism import Mechanism

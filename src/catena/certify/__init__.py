@@ -1,0 +1,8 @@
+"""The certificate that the formulations agree, and what each of them costs."""
+
+from __future__ import annotations
+
+from .certificate import Certificate, check
+from .comparison import Comparison, compare
+
+__all__ = ["Certificate", "Comparison", "check", "compare"]

@@ -1,0 +1,224 @@
+"""check: every formulation that applies, asked the same questions at the same random states.
+
+    accelerations   each formulation against the median of all, relative to the largest of the state
+    reactions       where two formulations or more give them
+    power           dE/dt of the motion found against the power put in
+    mass matrix     symmetric and positive definite
+    free run        a second of free motion, and the energy it lost or won
+
+No formulation is taken as right: the middle of all answers is, so that one wrong sibling stands out by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..compiler.trace import Tracer
+from ..equations import Equations
+from ..errors import CatenaError, FormulationError, SingularError
+from ..formulations import ALL_FORMULATIONS, derive
+from ..kernels.tree import layout
+from ..machine import Machine, compile
+from ..mechanism import Mechanism
+
+AGREEMENT = 1e-9  # largest relative difference of accelerations, and of the power balance
+REACTIONS = 1e-8  # of reactions, whose scale varies more from joint to joint
+DRIFT = 1e-6  # of energy in a free run, beside the largest kinetic energy
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found of one formulation; None where it was not asked or has no answer."""
+
+    formulation: str
+    acceleration: float | None = None
+    reactions: float | None = None
+    power: float | None = None
+    drift: float | None = None
+    allowed: float = AGREEMENT  # an approximate formulation states its own error
+    note: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether all that was measured stayed within what is allowed; an approximate formulation is held to its own word."""
+        if self.allowed > AGREEMENT:
+            return self.acceleration is None or self.acceleration <= self.allowed
+        measured = ((self.acceleration, self.allowed), (self.power, 10 * self.allowed),
+                    (self.reactions, max(self.allowed, REACTIONS)), (self.drift, max(10 * self.allowed, DRIFT)))  # fmt: skip
+        return all(value is None or value <= limit for value, limit in measured)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The findings, and the worst state, kept so that it can be looked at: {"q", "v", "tau", "p", "formulation", ...}."""
+
+    mechanism: str
+    states: int
+    findings: tuple[Finding, ...]
+    asymmetry: float
+    smallest_pivot: float
+    worst: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the formulations agree, at least two of them, on a mass matrix that is one."""
+        applied = [f for f in self.findings if f.acceleration is not None]
+        sound = self.asymmetry <= 1e-12 and self.smallest_pivot > 0
+        return sound and len(applied) >= 2 and all(f.passed for f in self.findings)
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Formulation, accelerations, reactions, power, drift, verdict: as a table shows them."""
+        def shown(x: float | None) -> str:
+            return "-" if x is None else f"{x:.1e}"
+
+        return [
+            (f.formulation, shown(f.acceleration), shown(f.reactions), shown(f.power), shown(f.drift),
+             f.note or _verdict(f))
+            for f in self.findings
+        ]  # fmt: skip
+
+    def __str__(self) -> str:
+        head = ("formulation", "accelerations", "reactions", "power", "free run", "")
+        lines = [f"{self.mechanism}: {self.states} random states"]
+        lines += ["  ".join(f"{cell:<16}" for cell in row).rstrip() for row in (head, *self.rows())]
+        lines.append(f"mass matrix: asymmetry {self.asymmetry:.1e}, smallest pivot {self.smallest_pivot:.3g}")
+        lines.append("the formulations agree" if self.passed else f"they do NOT agree; worst: {self.worst.get('formulation')}")
+        return "\n".join(lines)
+
+
+def _verdict(f: Finding) -> str:
+    if not f.passed:
+        return "DIFFERS"
+    return "agrees" if f.allowed <= AGREEMENT else f"agrees within its own {f.allowed:.0e}"
+
+
+def check(
+    mechanism: Mechanism | Machine,
+    *,
+    formulations: Mapping[str, Callable[[Mechanism], Equations]] | Sequence[str] | None = None,
+    states: int = 100,
+    seed: int = 0,
+    run: bool = True,
+    progress: Callable[[str], None] | None = None,
+) -> Certificate:
+    """The certificate of a mechanism: all formulations that apply, on random states, forces and parameters.
+
+    formulations: names, or {name: function} to ask others; by default all. run: also run freely for a second with each.
+    """
+    machine = mechanism if isinstance(mechanism, Machine) else compile(mechanism)
+    m = machine.mechanism
+    asked = _asked(formulations)
+    q, v, tau, p = random_states(machine, states, seed)
+    answers: dict[str, Equations] = {}
+    notes: dict[str, str] = {}
+    for name, derived in asked.items():
+        if progress:
+            progress(name)
+        try:
+            answers[name] = derived(m)
+        except (FormulationError, SingularError) as error:
+            notes[name] = f"does not apply: {error}"
+    a = {name: _rows(e.acceleration, q, v, tau, p) for name, e in answers.items()}
+    middle = np.median(np.stack([x for n, x in a.items() if not answers[n].error] or list(a.values())), axis=0)
+    scale = np.maximum(np.abs(middle).max(axis=1), 1.0)
+    W = {name: _rows(e.reactions, q, v, tau, p) for name, e in answers.items() if e.reactions is not None}
+    between = np.median(np.stack(list(W.values())), axis=0) if len(W) > 1 else None
+    rate = energy_rate(m)
+    findings, worst = [], {"difference": -1.0}
+    for name in asked:
+        if name in notes:
+            findings.append(Finding(name, note=notes[name]))
+            continue
+        e = answers[name]
+        off = np.abs(a[name] - middle).max(axis=1) / scale
+        k = int(np.argmax(np.where(np.isfinite(off), off, np.inf)))
+        if not off[k] <= worst["difference"]:
+            worst = {"difference": float(off[k]), "formulation": name, "q": q[k], "v": v[k], "tau": tau[k], "p": p[k], "a": a[name][k]}
+        power = _power(rate, q, v, a[name], tau, p)
+        torn = None if between is None or name not in W else _relative(W[name], between)
+        drift = _drift(machine, name, formulations, seed) if run and not e.error else None
+        findings.append(Finding(name, float(off[k]), torn, power, drift, max(AGREEMENT, e.error)))
+    M = machine.mass_matrix(q[: min(10, states)])
+    asymmetry = float(np.abs(M - np.swapaxes(M, -1, -2)).max() / np.abs(M).max())
+    return Certificate(m.name, states, tuple(findings), asymmetry, float(np.linalg.eigvalsh(M).min()), worst)
+
+
+def random_states(machine: Machine, states: int, seed: int) -> tuple[Array, Array, Array, Array]:
+    """Random q, v, tau and parameters (within a fifth of their values); closed and consistent where there are loops."""
+    rng = np.random.default_rng(seed)
+    q, v, tau = machine.sample(rng, states), *rng.standard_normal((2, states, machine.nv))
+    values = np.array(list(machine.mechanism.parameters.values()))
+    p = values * rng.uniform(0.8, 1.2, (states, len(values)))
+    if machine.rows:
+        from ..loops import assemble
+
+        p[:] = values  # a loop closes for its own parameters
+        start = machine.neutral()
+        for k in range(states):
+            q[k], v[k] = assemble(machine, machine.move(start, 0.2 * rng.standard_normal(machine.nv)), v[k])
+    return q, v, tau, p
+
+
+def energy_rate(m: Mechanism) -> ca.Function:
+    """(q, v, a, tau, p) -> dE/dt of that motion, and the power put in by tau and by loads."""
+    s = Tracer(layout(m))
+    energy = s.energy()
+    total = energy[0] + energy[1]
+    along = ca.jtimes(total, s.q, s.coordinate_rate()) + ca.jtimes(total, s.v, s.a)
+    power = ca.dot(s.tau, s.v)
+    if m.loads:
+        power += ca.dot(s.applied.generalised(), s.v) + ca.jtimes(s.applied.energy, s.q, s.coordinate_rate())
+    f = ca.Function("energy_rate", [s.t, s.q, s.v, s.a, s.tau, s.p], [along, power])
+    return f
+
+
+def _asked(formulations: Any) -> dict[str, Callable[[Mechanism], Equations]]:
+    if isinstance(formulations, Mapping):
+        return dict(formulations)
+    return {name: (lambda m, name=name: derive(m, name)) for name in (formulations or ALL_FORMULATIONS)}
+
+
+def _rows(f: ca.Function, q: Array, v: Array, tau: Array, p: Array) -> Array:
+    """A traced function at all states, at time zero, (states, ...)."""
+    n = len(q)
+    out = f.map(n)(np.zeros((1, n)), q.T, v.T, tau.T, p.T)
+    return np.array(ca.DM(out)).T.reshape(n, -1) if f.size2_out(0) == 1 else _stacked(out, n)
+
+
+def _stacked(out: Any, n: int) -> Array:
+    rows = np.array(ca.DM(out))
+    return np.stack(np.split(rows, n, axis=1)).reshape(n, -1)
+
+
+def _relative(x: Array, y: Array) -> float:
+    known = np.isfinite(x) & np.isfinite(y)
+    scale = np.maximum(np.where(known, np.abs(y), 0.0).max(axis=1, keepdims=True), 1.0)
+    return float(np.where(known, np.abs(x - y) / scale, 0.0).max(initial=0.0))
+
+
+def _power(rate: ca.Function, q: Array, v: Array, a: Array, tau: Array, p: Array) -> float:
+    n = len(q)
+    found = rate.map(n)(np.zeros((1, n)), q.T, v.T, a.T, tau.T, p.T)
+    change, power = (np.array(x).ravel() for x in found)
+    scale = np.maximum(np.abs(a * v).sum(axis=1), np.maximum(np.abs(power), 1.0))
+    return float((np.abs(change - power) / scale).max())
+
+
+def _drift(machine: Machine, name: str, formulations: Any, seed: int) -> float | None:
+    """The energy balance of one second of free motion, beside the largest kinetic energy."""
+    from ..simulate import simulate
+
+    if isinstance(formulations, Mapping):
+        return None
+    q, v, _, _ = random_states(machine, 1, seed + 1)
+    try:
+        return simulate(machine, q[0], 0.1 * v[0], until=1.0, by=name, output=0.1).ledger.relative_energy_balance
+    except CatenaError:
+        return float("inf")

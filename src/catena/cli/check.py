@@ -1,0 +1,39 @@
+"""`catena check`: the certificate that the formulations agree."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ._reading import File, Floating, Gravity, Uncoupled, read
+from ._tables import console, table
+
+
+def check(
+    file: File,
+    states: Annotated[int, typer.Option(min=1, help="How many random states.")] = 100,
+    seed: Annotated[int, typer.Option(help="Where the random numbers start.")] = 0,
+    run: Annotated[bool, typer.Option("--run/--no-run", help="Also run freely for a second with each formulation.")] = True,
+    floating: Floating = False,
+    no_mimic: Uncoupled = False,
+    gravity: Gravity = None,
+) -> None:
+    """Certify that every formulation that applies gives the same motion. Exit status 0 or 1."""
+    from ..certify import check as certify
+
+    mechanism = read(file, floating, no_mimic, gravity)
+    screen = console()
+    with screen.status("deriving ...") as status:
+        found = certify(mechanism, states=states, seed=seed, run=run, progress=lambda name: status.update(f"deriving by {name} ..."))
+    screen.print(f"{found.mechanism}: the largest relative differences at {found.states} random states", markup=False)
+    head = ("formulation", "accelerations", "reactions", "power", "free run", "verdict")
+    screen.print(table(head, found.rows()))
+    screen.print(f"mass matrix: asymmetry {found.asymmetry:.1e}, smallest pivot {found.smallest_pivot:.3g}", markup=False)
+    if found.passed:
+        screen.print("the formulations agree", markup=False)
+        return
+    screen.print(f"they do NOT agree; worst: {found.worst.get('formulation')} at", markup=False)
+    for name in ("q", "v", "tau", "p"):
+        screen.print(f"  {name} = {[float(x) for x in found.worst.get(name, ())]}", markup=False, soft_wrap=True)
+    raise typer.Exit(1)

@@ -1,0 +1,200 @@
+"""Harmonics: sums of cosines and sines of angles, with polynomials for coefficients. Their normal form is the textbook's form.
+
+What mechanics writes down without solving anything is a polynomial in masses, lengths, distances, speeds and accelerations,
+and in sines and cosines of whole sums of angles. Written with exp(i n.q), as a Fourier sum
+
+    x = sum over modes n of c_n exp(i n.q),      c_n a polynomial, c_-n its conjugate
+
+every such expression has exactly one form: products of cosines become cosines of sums by themselves, cos^2 + sin^2 is 1
+without anybody asking, and two expressions are equal when their coefficients are. No search, no rules, no guessing: each
+operation of the tape is one operation here, the polynomials are SymPy's, and a budget can end the walk after any of them.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import sympy as sp
+from sympy.polys.rings import PolyElement, PolyRing
+
+from .convert import LARGEST
+
+ROUNDING = Fraction(1, 10**13)  # a coefficient this much smaller than the largest is what rounding left of zero
+
+
+class NotHarmonic(Exception):
+    """An operation that leads out of the harmonic sums; its message says which."""
+
+
+class OutOfBudget(Exception):
+    """Time or terms ran out; its message is a sentence about which."""
+
+
+@dataclass
+class Budget:
+    """What a simplification may cost: seconds on the clock, and terms in one expression."""
+
+    seconds: float
+    terms: int
+    start: float = field(default_factory=time.monotonic)
+
+    def spend(self, terms: int = 0) -> None:
+        """Look at the clock and at the size of an expression."""
+        if terms > self.terms:
+            raise OutOfBudget(f"an expression grew beyond {self.terms} terms")
+        if time.monotonic() - self.start > self.seconds:
+            raise OutOfBudget(f"the limit of {self.seconds:g} s ran out")
+
+
+Mode = tuple[int | Fraction, ...]  # how often each generator of the ring occurs in the angle
+
+
+@dataclass(frozen=True)
+class Harmonics:
+    """{mode: polynomial over the Gaussian rationals}, real as a whole; immutable."""
+
+    ring: PolyRing
+    parts: dict[Mode, PolyElement]
+    budget: Budget
+
+    # ------------------------------------------------------------------------------------------------ making
+    def _new(self, parts: dict[Mode, PolyElement]) -> Harmonics:
+        made = Harmonics(self.ring, {mode: poly for mode, poly in parts.items() if poly}, self.budget)
+        self.budget.spend(made.terms)
+        return made
+
+    def constant(self, x: Fraction) -> Harmonics:
+        """The number x."""
+        return self._new({self.still: self.ring(sp.QQ_I(sp.QQ(x.numerator, x.denominator), 0))})
+
+    def generator(self, k: int) -> Harmonics:
+        """The k-th symbol of the ring."""
+        return self._new({self.still: self.ring.gens[k]})
+
+    @property
+    def still(self) -> Mode:
+        """The mode of what does not oscillate."""
+        return (0,) * self.ring.ngens
+
+    # ------------------------------------------------------------------------------------------------ arithmetic
+    def __add__(self, other: Harmonics) -> Harmonics:
+        total = dict(self.parts)
+        for mode, poly in other.parts.items():
+            total[mode] = total[mode] + poly if mode in total else poly
+        return self._new(total)
+
+    def __neg__(self) -> Harmonics:
+        return self._new({mode: -poly for mode, poly in self.parts.items()})
+
+    def __sub__(self, other: Harmonics) -> Harmonics:
+        return self + -other
+
+    def __mul__(self, other: Harmonics) -> Harmonics:
+        total: dict[Mode, PolyElement] = {}
+        for m, a in self.parts.items():
+            for n, b in other.parts.items():
+                self.budget.spend()
+                mode, product = tuple(x + y for x, y in zip(m, n)), a * b
+                total[mode] = total[mode] + product if mode in total else product
+        return self._new(total)
+
+    def __pow__(self, n: int) -> Harmonics:
+        result = self.constant(Fraction(1))
+        for _ in range(n):
+            result = result * self
+        return result
+
+    def scaled(self, x: Any) -> Harmonics:
+        """Times a Gaussian rational."""
+        return self._new({mode: poly.mul_ground(x) for mode, poly in self.parts.items()})
+
+    # ------------------------------------------------------------------------------------------------ angles
+    def turned(self) -> Harmonics:
+        """exp(i x) of x = a sum of symbols with rational factors, and a number."""
+        mode, phase = list(self.still), 0.0
+        for other, poly in self.parts.items():
+            if other != self.still:
+                raise NotHarmonic("the sine of a sine")
+            for powers, c in poly.terms():
+                if sum(powers) > 1:
+                    raise NotHarmonic("the sine of a product")
+                factor = fraction(c.x)
+                if sum(powers) == 0:
+                    phase = float(factor)
+                else:
+                    mode[powers.index(1)] = factor.numerator if factor.denominator == 1 else factor
+        unit = sp.QQ_I(*(sp.QQ(z.numerator, z.denominator) for z in (exact(math.cos(phase)), exact(math.sin(phase)))))
+        return self._new({tuple(mode): self.ring(unit)})
+
+    def conjugate(self) -> Harmonics:
+        """c_n exp(i n.q) to its conjugate."""
+        parts = {}
+        for mode, poly in self.parts.items():
+            parts[tuple(-x for x in mode)] = self.ring.from_dict({m: sp.QQ_I(c.x, -c.y) for m, c in poly.items()})
+        return self._new(parts)
+
+    def cos(self) -> Harmonics:
+        """cos x = (exp(ix) + exp(-ix)) / 2."""
+        e = self.turned()
+        return (e + e.conjugate()).scaled(sp.QQ_I(sp.QQ(1, 2), 0))
+
+    def sin(self) -> Harmonics:
+        """sin x = (exp(ix) - exp(-ix)) / 2i."""
+        e = self.turned()
+        return (e - e.conjugate()).scaled(sp.QQ_I(0, sp.QQ(-1, 2)))
+
+    # ------------------------------------------------------------------------------------------------ looking
+    @property
+    def terms(self) -> int:
+        """How many terms the polynomials have together."""
+        return sum(map(len, self.parts.values()))
+
+    def number(self) -> Fraction | None:
+        """The value of a constant; None where symbols remain."""
+        if not self.parts:
+            return Fraction(0)
+        poly = self.parts.get(self.still)
+        if len(self.parts) > 1 or poly is None or not poly.is_ground:
+            return None
+        return fraction(poly.LC.x)
+
+    def cleaned(self) -> Harmonics:
+        """Without what rounding left of zero."""
+        sizes = [abs(fraction(z)) for poly in self.parts.values() for c in poly.values() for z in (c.x, c.y)]
+        least = max(sizes, default=Fraction(0)) * ROUNDING
+
+        def kept(c: Any) -> Any:
+            return sp.QQ_I(*(z if abs(fraction(z)) > least else sp.QQ(0) for z in (c.x, c.y)))
+
+        rounded = {mode: {m: kept(c) for m, c in poly.items()} for mode, poly in self.parts.items()}
+        return self._new({mode: self.ring.from_dict({m: c for m, c in poly.items() if c}) for mode, poly in rounded.items()})
+
+
+def fraction(x: Any) -> Fraction:
+    """A rational of SymPy's ground types as Python's."""
+    return Fraction(int(x.numerator), int(x.denominator))
+
+
+def exact(x: float) -> Fraction:
+    """A float as the fraction it most likely means: a small one that rounds to it, else its shortest decimal."""
+    if not math.isfinite(x):
+        raise NotHarmonic(f"the number {x}")
+    near = Fraction(x).limit_denominator(LARGEST)
+    return near if float(near) == x else Fraction(repr(x))
+
+
+OPERATIONS: dict[str, Callable[..., Harmonics]] = {
+    "ADD": lambda a, b: a + b,
+    "SUB": lambda a, b: a - b,
+    "MUL": lambda a, b: a * b,
+    "NEG": lambda a: -a,
+    "SQ": lambda a: a * a,
+    "TWICE": lambda a: a + a,
+    "SIN": Harmonics.sin,
+    "COS": Harmonics.cos,
+}

@@ -1,0 +1,96 @@
+"""Rows of equations as text and as LaTeX, as many terms on a line as there is room for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from textwrap import fill
+from typing import Any
+
+from sympy.printing.latex import LatexPrinter
+from sympy.printing.str import StrPrinter
+
+from .names import Names, texts
+from .textbook import Row, Term
+
+WIDTH = 100  # characters of a line of text
+LINE = 200  # characters of LaTeX source that make about one printed line
+
+Writer = Callable[[Any, bool], str]  # an expression, and whether it stands in a product, as a string
+
+
+def text(rows: Sequence[Row], intermediates: Sequence[tuple[Any, Any]], note: str, names: Names) -> str:
+    """Plain text: powers with ^, speeds and accelerations with ' and ''."""
+    known = texts(names, "text")
+
+    class Printer(StrPrinter):
+        def _print_Symbol(self, expr: Any) -> str:
+            return known.get(expr, expr.name)
+
+        def _print_Float(self, expr: Any) -> str:
+            return f"{float(expr):.15g}"
+
+    printer = Printer()
+
+    def write(e: Any, factor: bool) -> str:
+        shown = printer.doprint(e).replace("**", "^")
+        return f"({shown})" if factor and e.is_Add else shown
+
+    lines = [f"# {note}"] if note else []
+    lines += [fill(f"{write(s, False)} = {write(e, False)}", WIDTH, subsequent_indent="    ") for s, e in intermediates]
+    steps = len(lines)
+    lines += ["\n    ".join(_lines(row, write, "*", WIDTH)) for row in rows]
+    return ("\n" if steps > 1 else "\n\n").join(lines) if any("\n" in line for line in lines[steps:]) else "\n".join(lines)
+
+
+def latex(rows: Sequence[Row], intermediates: Sequence[tuple[Any, Any]], note: str, names: Names) -> str:
+    r"""An align* environment; a long row goes over several lines."""
+    printer = LatexPrinter({"symbol_names": texts(names, "latex")})
+
+    def write(e: Any, factor: bool) -> str:
+        shown = printer.doprint(e)
+        return rf"\left({shown}\right)" if factor and e.is_Add else shown
+
+    lines = [f"{write(s, False)} &= {write(e, False)}" for s, e in intermediates]
+    for row in rows:
+        first, *more = _lines(row, write, r" \, ", LINE)
+        lines += [f"& {first}", *(rf"& \quad {{}} {line}" for line in more)]
+    comment = f"% {note}\n" if note else ""
+    return comment + "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
+
+
+def _lines(row: Row, write: Writer, times: str, width: int) -> list[str]:
+    """A row with as many terms on a line as there is room for; the right side together where that is possible."""
+    left, right = (_joined(side, write, times) for side in (row.left, row.right))
+    together = f"= {' '.join(right)}"
+    whole = len(left) > 1 and len(together) <= width
+    return _filled([*left, *([together] if whole else [f"= {right[0]}", *right[1:]])], width)
+
+
+def _filled(pieces: Sequence[str], width: int) -> list[str]:
+    """As many pieces on a line as there is room for."""
+    lines = [""]
+    for piece in pieces:
+        if lines[-1] and len(lines[-1]) + len(piece) >= width:
+            lines.append(piece)
+        else:
+            lines[-1] += f" {piece}" if lines[-1] else piece
+    return lines
+
+
+def _joined(terms: Iterable[Term], write: Writer, times: str) -> list[str]:
+    """The terms of one side, the signs in front of all but the first."""
+    shown: list[str] = []
+    for coefficient, of in _single(terms):
+        negative = coefficient.could_extract_minus_sign()
+        size = -coefficient if negative else coefficient
+        factors = times.join([write(x, of != 1) for x in (size, of) if x != 1] or ["1"])
+        sign = ("-" if negative else "+") if shown else ("-" if negative else "")
+        shown.append(f"{sign} {factors}" if shown else f"{sign}{factors}")
+    return shown or ["0"]
+
+
+def _single(terms: Iterable[Term]) -> Iterable[Term]:
+    """A sum that stands alone is as many terms as it has."""
+    for term in terms:
+        alone = term.of == 1 and term.coefficient.is_Add
+        yield from (Term(x, term.of) for x in term.coefficient.as_ordered_terms()) if alone else [term]
