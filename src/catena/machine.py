@@ -153,12 +153,18 @@ class Machine:
         """C (..., nv, nv) with C v + gravity = bias and Mdot - 2 C skew."""
         return self._evaluate("coriolis_matrix", (q, v), None, parameters)
 
-    def reactions(self, q, v, a, wrenches=None, parameters=None, t=0.0) -> dict[str, Array]:
-        """The wrench in every joint, fixed ones included: {joint: (..., 6)}, torque first.
+    def reactions(self, q, v, a, wrenches=None, parameters=None, t=0.0, tau=None) -> dict[str, Array]:
+        """The wrench in every joint, fixed ones and loops included: {joint: (..., 6)}, torque first.
 
         What the parent does to the child through the joint (its motor included), about the child body's origin, in the
-        child body's axes (N m, N).
+        child body's axes (N m, N). With loops give the joint forces tau of the motion (by default none act): a motion alone
+        does not say which motors push; components that redundant rows leave open come back as NaN, not determined. Other
+        axes: `catena.questions.reactions`.
         """
+        if self.rows:
+            from .questions import reactions
+
+            return reactions(self, q, v, a, tau, wrenches)
         W = self._evaluate("reactions", (q, v, a), wrenches, parameters, t=t)
         return {j.name: W[..., k, :] for k, j in enumerate(self.mechanism.ordered)}
 
