@@ -117,7 +117,7 @@ def high_stiffness_state() -> np.ndarray:
 
 
 def bricard() -> Mechanism:
-    """IFToMM A04: five rods of 1 m and 1 kg, 0.1 m square, on the edges of a cube; six hinges about y z x y z x; overconstrained."""
+    """IFToMM A04: five rods of 1 m and 1 kg, 0.1 m square, on the edges of a cube; hinges about y z x y z x."""
     corners = [(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)]
     axes = [(0, 1, 0), (0, 0, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 0)]
     bodies, joints = [], []
@@ -160,7 +160,7 @@ def four_bar(kind: str = "revolute", lengths: tuple[float, ...] = (1.0, 2.0, 1.5
       A --ground-- D
     """
     crank, coupler, rocker, ground = lengths
-    bar = lambda name, L: Body(name, L, (L / 2, 0, 0), (0.01 * L, L**3 / 12, L**3 / 12))  # noqa: E731
+    bar = lambda name, L: Body(name, L, (L / 2, 0, 0), (0.001 * L**3, L**3 / 12, L**3 / 12))  # noqa: E731
     joints = (
         Joint("D", "revolute", "rocker", GROUND, offset=at(ground)),
         Joint("C", kind, "coupler", "rocker", at(coupler), offset=at(rocker)),
@@ -224,3 +224,10 @@ def stewart() -> Mechanism:
         ]
         loops.append(Joint(f"head{k}", "ball", f"rod{k}", "platform", offset=at(0.6 * math.cos(b), 0.6 * math.sin(b), 0)))
     return Mechanism("stewart", tuple(bodies), tuple(joints), loops=tuple(loops))
+
+
+def cut_four_bar() -> Mechanism:
+    """The four-bar as a tree with one loop, at pin C."""
+    from catena.loops import cut
+
+    return cut(four_bar())

@@ -37,6 +37,12 @@ loop = [{ name = "d", kind = "revolute", parent = "ground", child = "rocker", at
 """
 
 
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    """A terminal on which no table has to fold."""
+    monkeypatch.setenv("COLUMNS", "200")
+
+
 def run(capsys, *arguments):
     """Exit status, stdout, stderr."""
     with pytest.raises(SystemExit) as left:

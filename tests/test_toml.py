@@ -16,7 +16,7 @@ import pytest
 import sympy
 
 import zoo
-from catena.errors import FormatError, MechanismWarning, UnknownNameError
+from catena.errors import FormatError, MechanismError, MechanismWarning, UnknownNameError
 from catena.formats import examples, load, save
 from catena.joints import KINDS
 from catena.mechanism import GROUND, Body, Frame, Joint, Mechanism, Mimic, Shape

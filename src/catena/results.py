@@ -1,16 +1,37 @@
-"""Result: what came out. A labelled xarray dataset with names and units, and the ledger that says how far to trust it."""
+"""Result: what came out. A labelled xarray dataset with names and units, and the ledger that says how far to trust it.
+
+    run --> Dataset over time (and run) + Ledger + the mechanism's own text --save--> .nc, .csv
+                                                                           <--load_result-- .nc
+
+What follows from the stored rows is computed when it is asked for: poses, momentum, reactions, multipliers.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
-from .errors import CatenaError, FormatError
+from . import storage
+from .errors import CatenaError, FormatError, MechanismError, UnknownNameError
+from .joints import Motion
+
+if TYPE_CHECKING:
+    from .machine import Machine
+    from .mechanism import Joint, Mechanism
+
+AXES = ["x", "y", "z"]
+WRENCH = ["torque x", "torque y", "torque z", "force x", "force y", "force z"]
+TEXT = "mechanism_toml"  # the attribute that holds the mechanism
+ENERGIES = ("kinetic", "potential", "work", "energy_error")
 
 
 @dataclass(frozen=True)
@@ -19,7 +40,7 @@ class Ledger:
 
     energy_balance: the largest |change of energy - work done|, J, and beside the largest kinetic energy. closure: the
     largest residual of a loop's row (m, or cosine). quaternion: the largest | |q| - 1 |. verdict: whether the accuracy that
-    was asked for was met, in a sentence; verified: the largest difference to a run at a tighter tolerance, if there was one.
+    was asked for was met, in a sentence; verified: the largest difference to a run at a tighter tolerance, if there was one; met: what that says.
     """
 
     outcome: str
@@ -38,6 +59,7 @@ class Ledger:
     complete: bool = True
     verified: float | None = None
     verdict: str = ""
+    met: bool | None = None
     versions: dict[str, str] = field(default_factory=dict)
 
     def rows(self) -> list[tuple[str, str]]:
@@ -47,8 +69,8 @@ class Ledger:
             ("formulation", self.formulation),
             ("integrator", f"{self.integrator}, tolerance {self.tolerance:g}"),
             ("energy balance", f"{self.energy_balance:.3g} J, {self.relative_energy_balance:.2g} of the largest kinetic energy"),
-            ("loop closure", f"{self.closure:.3g}"),
-            ("quaternion length", f"{self.quaternion:.3g}"),
+            *([("loop closure", f"open by at most {self.closure:.3g} (m, or cosine)")] if self.closure else []),
+            *([("quaternion length", f"one to {self.quaternion:.2g}")] if self.quaternion else []),
             ("steps", f"{self.steps} taken, {self.rejected} rejected, {self.evaluations} evaluations"),
             ("wall time", f"{self.wall_time:.3g} s for {self.runs} run{'s' if self.runs > 1 else ''}"),
         ]
@@ -58,11 +80,16 @@ class Ledger:
             shown.append(("verdict", self.verdict))
         return shown
 
+    def judged(self, difference: float, size: float) -> Ledger:
+        """The ledger with the difference of coordinates to a tighter run, beside the largest coordinate."""
+        met = difference <= 100 * self.tolerance * max(1.0, size)
+        verdict = f"coordinates agree to {difference:.2g} with a tighter run: the accuracy asked for was " + (
+            "met" if met else "NOT met; the motion may be sensitive to its start"
+        )
+        return replace(self, verified=difference, verdict=verdict, met=met)
+
     def __str__(self) -> str:
         return "\n".join(f"{name:>18}  {value}" for name, value in self.rows())
-
-
-UNITS = {"time": "s", "kinetic": "J", "potential": "J", "work": "J", "energy_error": "J", "closure": "m"}
 
 
 @dataclass(frozen=True)
@@ -70,11 +97,19 @@ class Result:
     """A run: `data` is an xarray Dataset over time (and run, for a batch); `ledger` its accuracy.
 
     Variables: q (time, coordinate), v, a, tau (time, speed), kinetic, potential, work, energy_error (time), state and input
-    (what the integrator saw), and for loops closure (time, row).
+    (what the integrator saw), and for loops closure (time, row). `coordinate_unit`, `speed_unit`, `acceleration_unit` and
+    `force_unit` stand beside the names. On request: `poses`, `momentum`, `reactions`, `multipliers`.
     """
 
     data: xr.Dataset
     ledger: Ledger
+    model: Mechanism | None = None
+    shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # by all parts of one result
+
+    @staticmethod
+    def of(mechanism: Mechanism, data: xr.Dataset, ledger: Ledger) -> Result:
+        """A run of this mechanism: the dataset with units, and with the mechanism's text where a file can hold it."""
+        return Result(labelled(data, mechanism), ledger, mechanism)
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{k} {v}" for k, v in self.data.sizes.items())
@@ -106,17 +141,129 @@ class Result:
 
         return plots.plot(self, what, **options)
 
+    def animate(self, path: str | Path, **options: Any) -> Path:
+        """A moving picture, .gif or .html; see `catena.animate`."""
+        from .animate import animate
+
+        return animate(self, path, **options)
+
+    # ------------------------------------------------------------------------------------------------ parts of it
+    def select(self, run: int | None = None, every: int = 1) -> Result:
+        """One run of a batch, every so many rows."""
+        data = self.data.isel(time=slice(None, None, every)) if every > 1 else self.data
+        if run is not None and "run" in data.dims:
+            if not 0 <= run < data.sizes["run"]:
+                raise CatenaError(f"run {run} was asked for; this result has runs 0 to {data.sizes['run'] - 1}")
+            data = data.isel(run=run, drop=True)
+        return replace(self, data=data)
+
+    def thinned(self, rows: int) -> Result:
+        """At most so many rows, at equal distances."""
+        return self.select(every=-(-self.data.sizes["time"] // rows))
+
+    # ------------------------------------------------------------------------------------------------ on request
+    @property
+    def mechanism(self) -> Mechanism:
+        """The mechanism that ran."""
+        if self.model is not None:
+            return self.model
+        if TEXT not in self.data.attrs:
+            raise CatenaError(
+                "this result does not hold its mechanism, which a file has no words for; load_result(path, mechanism=...)"
+            )
+        return self._once("mechanism", lambda: read_text(self.data.attrs[TEXT]))
+
+    @property
+    def machine(self) -> Machine:
+        """The mechanism, compiled."""
+        from .machine import compile
+
+        return self._once("machine", lambda: compile(self.mechanism))
+
+    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+        if name not in self.shared:
+            self.shared[name] = make()
+        return self.shared[name]
+
+    def poses(self, frames: Iterable[str] | None = None) -> xr.Dataset:
+        """position (..., frame, axis), m, and rotation (..., frame, axis, column) of frames, by default of every body."""
+        names = [b.name for b in self.mechanism.bodies] if frames is None else list(frames)
+        X = np.stack([self.machine.pose(self._rows("q"), name, parameters=self._parameters) for name in names], axis=-3)
+        return xr.Dataset(
+            {
+                "position": ((*self._lead, "frame", "axis"), X[..., :3, 3], {"units": "m"}),
+                "rotation": ((*self._lead, "frame", "axis", "column"), X[..., :3, :3], {"units": "1"}),
+            },
+            {**self._labels, "frame": names, "axis": AXES, "column": AXES},
+        )
+
+    def momentum(self) -> xr.Dataset:
+        """Centre of mass (m), its velocity, linear momentum and angular momentum about it, in the ground's axes."""
+        found = self.machine.momentum(self._rows("q"), self._rows("v"), parameters=self._parameters)
+        units = {"com": "m", "com_velocity": "m/s", "linear": "kg m/s", "angular": "kg m2/s"}
+        made = {name: ((*self._lead, "axis"), found[name], {"units": unit}) for name, unit in units.items()}
+        return xr.Dataset(made, {**self._labels, "axis": AXES})
+
+    def reactions(self, axes: str = "body") -> xr.DataArray:
+        """(..., joint, component): the wrench on the child of every joint, loops included, torque first (N m, N).
+
+        axes: "body", "joint" or "world", as in `catena.questions.reactions`. NaN: not determined by rigid bodies.
+        """
+        from .questions import reactions
+
+        q, v, a = (self._rows(name) for name in "qva")
+        if axes == "body" and not self.mechanism.loops:
+            found = self.machine.reactions(q, v, a, parameters=self._parameters, t=self.time)
+        else:
+            found = reactions(self.machine, q, v, a, self._acting, axes=axes)
+        return xr.DataArray(
+            np.stack(list(found.values()), axis=-2), {**self._labels, "joint": list(found), "component": WRENCH},
+            (*self._lead, "joint", "component"), "reactions", {"units": "N m, N", "axes": axes},
+        )  # fmt: skip
+
+    def multipliers(self) -> xr.DataArray:
+        """(..., row): the forces of the loops' and nonholonomic rows (N for displacements, N m for directions)."""
+        q, v = self._rows("q"), self._rows("v")
+        found = self.machine.multipliers(q, v, self._acting, parameters=self._parameters, t=self.time)
+        rows = [f"{joint}: {label}" for joint, label in self.machine.rows]
+        return xr.DataArray(found, {**self._labels, "row": rows}, (*self._lead, "row"), "multipliers", {"units": "N, N m"})
+
+    @property
+    def _lead(self) -> tuple[str, ...]:
+        return ("run", "time") if "run" in self.data.dims else ("time",)
+
+    @property
+    def _labels(self) -> dict[str, Any]:
+        return {name: self.data[name] for name in self._lead}
+
+    def _rows(self, name: str) -> np.ndarray:
+        return self.data[name].transpose(*self._lead, ...).values
+
+    @property
+    def _parameters(self) -> np.ndarray | None:
+        """The parameters of each row, where a batch has its own."""
+        return self.data["parameters"].values[..., None, :] if "parameters" in self.data else None
+
+    @property
+    def _acting(self) -> np.ndarray:
+        """The joint forces that act: the controller's, damping and friction, and what holds joints at stops."""
+        total = self._rows("tau") + losses(self.mechanism, self._rows("v"))
+        if "held_force" in self.data:
+            places = [list(self.data["speed"].values).index(name) for name in self.data["holdable"].values]
+            total[..., places] += np.nan_to_num(self._rows("held_force"))
+        return total
+
+    # ------------------------------------------------------------------------------------------------ tables and files
     def to_pandas(self) -> Any:
-        """One row a time (and run), one column a coordinate, speed, force and energy."""
+        """One row a time (and run), one column a coordinate, speed, force and energy, such as "q elbow"; all SI."""
         import pandas as pd
 
         columns: dict[Any, Any] = {}
         for name in ("q", "v", "a", "tau"):
-            labels = self.data[name].dims[-1]
-            for k, label in enumerate(self.data[labels].values):
-                columns[f"{name} {label}"] = self.data[name].values[..., k].ravel()
-        for name in ("kinetic", "potential", "work", "energy_error"):
-            columns[name] = self.data[name].values.ravel()
+            for k, label in enumerate(self.data[self.data[name].dims[-1]].values):
+                columns[f"{name} {label}"] = self._rows(name)[..., k].ravel()
+        for name in ENERGIES:
+            columns[name] = self._rows(name).ravel()
         if "run" in self.data.dims:
             index = pd.MultiIndex.from_product([self.data["run"].values, self.time], names=["run", "time"])
         else:
@@ -124,35 +271,149 @@ class Result:
         return pd.DataFrame(columns, index=index)
 
     def save(self, path: str | Path) -> Path:
-        """Write to netCDF (.nc) or CSV (.csv), whole or not at all."""
+        """Write to netCDF (.nc: everything) or CSV (.csv: the rows), whole or not at all."""
         path = Path(path)
-        partial = path.with_name(path.name + ".partial")
+        writers: dict[str, Callable[[Path], Any]] = {
+            ".csv": lambda p: self.to_pandas().to_csv(p),
+            ".nc": lambda p: self._with_ledger().to_netcdf(p, engine="h5netcdf"),
+        }
+        if path.suffix not in writers:
+            raise CatenaError(f"{path}: a result is saved as .nc or .csv, not {path.suffix or 'without a suffix'!r}")
+        partial = path.with_name(f".{path.name}.partial")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            if path.suffix == ".csv":
-                self.to_pandas().to_csv(partial)
-            elif path.suffix == ".nc":
-                data = self.data.copy()
-                data.attrs["ledger"] = json.dumps(asdict(self.ledger))
-                data.to_netcdf(partial, engine="h5netcdf")
-            else:
-                raise CatenaError(f"{path}: a result is saved as .nc or .csv, not {path.suffix!r}")
-            partial.replace(path)
-        except OSError as error:
-            partial.unlink(missing_ok=True)
-            raise CatenaError(f"{path}: the result could not be written ({error.strerror or error}); it is still in memory") from None
+            writers[path.suffix](partial)
+            os.replace(partial, path)
+        except (OSError, RuntimeError) as error:
+            raise CatenaError(f"{path}: the result could not be written ({reason(error)}); it is still in memory") from None
+        finally:
+            _remove(partial)
         return path
 
+    def _with_ledger(self) -> xr.Dataset:
+        return self.data.assign_attrs(ledger=json.dumps(asdict(self.ledger)))
 
-def load_result(path: str | Path) -> Result:
-    """Read what `Result.save` wrote as netCDF."""
+
+def load_result(path: str | Path, *, every: int = 1, lazy: bool = False, mechanism: Mechanism | None = None) -> Result:
+    """Read what `Result.save` or a streamed run wrote as netCDF.
+
+    every: take one row in so many. lazy: leave the rows in the file until they are used, for a run larger than memory.
+    mechanism: for a result that could not hold its own.
+    """
     path = Path(path)
     if not path.exists():
         raise FormatError(path, "there is no such file; a result is a .nc file that catena wrote")
+    if path.is_dir():
+        raise FormatError(path, "this is a folder; a result is a .nc file in it, such as results.nc")
     try:
-        with xr.open_dataset(path, engine="h5netcdf") as file:
-            data = file.load()
-        ledger = Ledger(**json.loads(data.attrs.pop("ledger")))
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        raise FormatError(path, f"this is not a result of catena ({error})") from None
-    return Result(data, ledger)
+        file = xr.open_dataset(path, engine="h5netcdf", decode_times=False)
+    except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
+        raise FormatError(path, f"this is not a result of catena: {reason(error)}") from None
+    try:
+        data, ledger = _unpacked(file, every)
+        return Result(data if lazy else data.load(), ledger, mechanism)
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(path, f"this is not a result of catena: it lacks {error}") from None
+    except (OSError, RuntimeError) as error:
+        raise FormatError(path, f"the file is damaged: {reason(error)}") from None
+    finally:
+        if not lazy:
+            file.close()
+
+
+def _unpacked(file: xr.Dataset, every: int) -> tuple[xr.Dataset, Ledger]:
+    """The rows that count, and the ledger: from the attributes, or from the journal of a file that was written as it ran."""
+    entry = storage.latest(file[storage.JOURNAL].values) if storage.JOURNAL in file else None
+    if entry is None:
+        data = file.isel(time=slice(None, None, every))
+        return data, Ledger(**json.loads(data.attrs.pop("ledger")))
+    data = file.drop_vars(storage.JOURNAL).isel(time=slice(0, entry["row"], every))
+    if entry["happened"]:
+        times, words = zip(*entry["happened"])
+        data = data.assign_coords(event_time=("occurrence", list(times), {"units": "s"}))
+        data["event"] = ("occurrence", np.array(words))
+    return data, Ledger(**entry["ledger"])
+
+
+# ---------------------------------------------------------------------------------------------------- labels
+def labelled(data: xr.Dataset, mechanism: Mechanism) -> xr.Dataset:
+    """The dataset with units beside its names, and the mechanism's text among its attributes."""
+    q, v = units(mechanism.moving)
+    beside = {"coordinate_unit": ("coordinate", q), "speed_unit": ("speed", [f"{u}/s" for u in v]),
+              "acceleration_unit": ("speed", [f"{u}/s2" for u in v]),
+              "force_unit": ("speed", ["N" if u == "m" else "N m" for u in v])}  # fmt: skip
+    data = data.assign_coords(beside)
+    for name in ENERGIES:
+        data[name].attrs["units"] = "J"
+    data["time"].attrs["units"] = "s"
+    for name, unit in zip(("q", "v", "a", "tau"), beside):
+        known = list(dict.fromkeys(beside[unit][1]))
+        data[name].attrs["units"] = ", ".join(known)
+    text = write_text(mechanism)
+    return data.assign_attrs({TEXT: text} if text else {})
+
+
+def units(joints: Iterable[Joint]) -> tuple[list[str], list[str]]:
+    """rad, m or 1 (a quaternion's part) for each coordinate; rad or m for each speed, a second left out."""
+    freedoms = [f for j in joints for f in j.freedoms]
+    names = {Motion.SLIDE: "m", Motion.BALL: "1"}
+    q = [names.get(f.motion, "rad") for f in freedoms for _ in f.labels]
+    return q, ["m" if f.motion == Motion.SLIDE else "rad" for f in freedoms for _ in f.speeds]
+
+
+def write_text(mechanism: Mechanism) -> str:
+    """The mechanism as TOML, or nothing where a file has no words for what it holds."""
+    from .formats import toml
+
+    try:
+        return toml.text(mechanism)
+    except MechanismError:
+        return ""
+
+
+def read_text(text: str) -> Mechanism:
+    """The mechanism of a TOML text."""
+    from .formats import load
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "mechanism.toml"
+        path.write_text(text, encoding="utf-8")
+        return load(path)
+
+
+def losses(mechanism: Mechanism, v: np.ndarray) -> np.ndarray:
+    """The joint forces (..., nv) of damping and of smoothed dry friction."""
+    from .simulate.system import SMOOTH
+    from .validate import value_of
+
+    each = [[float(value_of(x, mechanism.parameters)) for j in mechanism.moving for x in getattr(j, k)] for k in ("damping", "friction")]
+    return -np.array(each[0]) * v - np.array(each[1]) * np.tanh(v / SMOOTH)
+
+
+# ---------------------------------------------------------------------------------------------------- failures of files
+def reason(error: BaseException) -> str:
+    """Why a file could not be read or written, in the system's words; HDF5 hides them in its own."""
+    number = getattr(error, "errno", None) or next(iter(map(int, re.findall(r"errno = (\d+)", str(error)))), None)
+    if number:
+        return os.strerror(number)
+    hidden = re.search(r"error message = '([^']*)'", str(error))
+    return hidden.group(1) if hidden else str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        pass
+
+
+def chosen(asked: Iterable[str] | str | None, known: Iterable[str], what: str, where: str) -> list[str]:
+    """The names asked for, or all; one that is not there is an error with the nearest that is."""
+    names = list(known)
+    if asked is None:
+        return names
+    picked = [asked] if isinstance(asked, str) else list(asked)
+    for name in picked:
+        if name not in names:
+            raise UnknownNameError(what, name, names, where)
+    return picked

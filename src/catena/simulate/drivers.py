@@ -10,7 +10,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from ..compile.call import call_block
+from ..compiler.call import call_block
 
 REACHED, EVENT, TOO_SMALL, NOT_FINITE, TOO_MANY, NOT_SOLVED = range(6)
 OUTCOMES = {
@@ -23,6 +23,8 @@ OUTCOMES = {
 }
 SAFETY, SHRINK, GROW = 0.9, 0.2, 6.0
 ROUNDS = 60  # fixed-point rounds for implicit stages
+BETWEEN = 20.0  # the error allowed to dense output, beside that of a step
+LOOKS = 8  # places within a step at which guards are looked at
 
 OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
 
@@ -109,8 +111,25 @@ def _error(K, E, x, new, h, rtol, atol):
 
 
 @nb.njit(**OPTIONS)
+def _dense_error(K, D, x, new, h, rtol, atol):
+    """The largest lane's error within a step beside what is allowed there, where it does not add up from step to step."""
+    nx, W = x.shape
+    worst = 0.0
+    for l in range(W):
+        total = 0.0
+        for k in range(nx):
+            scale = atol[k] + rtol * max(abs(x[k, l]), abs(new[k, l]))
+            e = 0.0
+            for i in range(len(D)):
+                e += D[i] * K[i, k, l]
+            total += (e / scale) ** 2
+        worst = max(worst, abs(h) * np.sqrt(total / nx) / BETWEEN)
+    return worst
+
+
+@nb.njit(**OPTIONS)
 def adaptive(
-    address, settle, guard, A, B, C, E, P, order, x, buffer, K, new, t, end, h, largest, rtol, atol, times, row, out, g, g_new,
+    address, settle, guard, A, B, C, E, P, D, order, degree, x, buffer, K, new, t, end, h, largest, rtol, atol, times, row, out, g, g_new,
     most,
 ):  # fmt: skip
     """Advance x from t to `end`, filling rows of `out` at `times` from `row` on.
@@ -152,17 +171,24 @@ def adaptive(
             rejected += 1
             refused = True
             continue
-        accepted += 1
-        factor = GROW if size == 0.0 else min(GROW, SAFETY * size**exponent)
-        later = step * min(1.0, factor) if refused else step * factor
-        refused = False
         t_new = end if clipped else t + step
-        event, theta = -1, 1.0
-        dense = stages > s + 1 and ((row < len(times) and times[row] <= t_new) or guard != 0)
-        if dense:
+        factor = GROW if size == 0.0 else min(GROW, SAFETY * size**exponent)
+        if (row < len(times) and times[row] < t_new) or guard != 0:  # dense output is needed: is it good enough?
             for i in range(s + 1, stages):
                 _stage(address, buffer, x, K, A, i, t + C[i] * step, step)
             evaluations += stages - s - 1
+            size = _dense_error(K, D, x, new, step, rtol, atol)
+            fits = GROW if size == 0.0 else SAFETY * size ** (-1.0 / degree)
+            if fits < 0.7:
+                h = step * max(SHRINK, fits)
+                rejected += 1
+                refused = True
+                continue
+            factor = min(factor, fits)
+        accepted += 1
+        later = step * min(1.0, factor) if refused else step * factor
+        refused = False
+        event, theta = -1, 1.0
         if guard != 0:
             event, theta = _locate(guard, buffer, x, new, K, P, b, scratch, t, step, g, g_new)
             if event >= 0:
@@ -206,32 +232,56 @@ def _guards(guard, buffer, x, time, g):
 
 @nb.njit(**OPTIONS)
 def _locate(guard, buffer, x, new, K, P, b, scratch, t, step, g, g_new):
-    """The first guard that falls to zero within a step, and where, by bisection on the dense output."""
-    _guards(guard, buffer, new, t + step, g_new)
-    found, first = -1, 1.0
-    for j in range(g.shape[0]):
-        if g[j, 0] > 0.0 and g_new[j, 0] <= 0.0:
-            low, high = 0.0, 1.0
-            for _ in range(60):
-                middle = 0.5 * (low + high)
-                _weights(P, middle, b)
-                _interpolate(x, K, step, b, scratch)
-                values = np.empty_like(g)
-                _guards(guard, buffer, scratch, t + middle * step, values)
-                if values[j, 0] > 0.0:
-                    low = middle
-                else:
-                    high = middle
-                if high - low < 1e-15:
-                    break
-            if high < first or found < 0:
-                found, first = j, high
-    return found, first
+    """The first guard that falls to zero within a step, and where: looked for at some places, then halved on the dense output.
+
+    Only the first lane is looked at. Guards at the step's end are left in g_new.
+    """
+    values, before = np.empty_like(g), g.copy()
+    low, high, found = 0.0, 1.0, False
+    for part in range(1, LOOKS + 1):
+        high = part / LOOKS
+        if part == LOOKS:
+            _guards(guard, buffer, new, t + step, values)
+            g_new[:] = values
+        else:
+            _weights(P, high, b)
+            _interpolate(x, K, step, b, scratch)
+            _guards(guard, buffer, scratch, t + high * step, values)
+        for j in range(len(g)):
+            found = found or (before[j, 0] > 0.0 and values[j, 0] <= 0.0)
+        if found:
+            break
+        before[:] = values
+        low = high
+    if not found:
+        return -1, 1.0
+    event = -1
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        if high - low < 1e-15 or middle <= low or middle >= high:
+            break
+        _weights(P, middle, b)
+        _interpolate(x, K, step, b, scratch)
+        _guards(guard, buffer, scratch, t + middle * step, values)
+        fell = False
+        for j in range(len(g)):
+            fell = fell or (before[j, 0] > 0.0 and values[j, 0] <= 0.0)
+        if fell:
+            high = middle
+        else:
+            low = middle
+    _weights(P, high, b)
+    _interpolate(x, K, step, b, scratch)
+    _guards(guard, buffer, scratch, t + high * step, values)
+    for j in range(len(g)):
+        if before[j, 0] > 0.0 and values[j, 0] <= 0.0 and event < 0:
+            event = j
+    return event, high
 
 
 @nb.njit(**OPTIONS)
 def fixed(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out):
-    """`steps` explicit steps of size h; a row of `out` after every `every` of them. Returns status and t."""
+    """`steps` explicit steps of size h; a row of `out` after every `every` of them. Returns status, t, and rows filled."""
     s, row = len(B), 0
     start = t
     for n in range(steps):
@@ -245,39 +295,47 @@ def fixed(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out):
                 x[k, l] += h * total
         t = start + (n + 1) * h
         _settle(settle, buffer, x, t, 1)
+        if not np.isfinite(x.sum()):
+            return NOT_FINITE, t, row
         if (n + 1) % every == 0:
             out[row] = x
             row += 1
-    return (REACHED if np.isfinite(x.sum()) else NOT_FINITE), t
+    return REACHED, t, row
 
 
 @nb.njit(**OPTIONS)
-def mapped(address, x, buffer, t, h, steps, every, out):
+def mapped(address, settle, x, buffer, t, h, steps, every, out):
     """`steps` steps of a map x -> F(t, x, u, p, h), whose last buffer row is h."""
     row, start = 0, t
     nx = x.shape[0]
-    buffer[-1] = h
     for n in range(steps):
         buffer[0] = t
         buffer[1 : 1 + nx] = x
+        buffer[-1] = h
         call_block(address, buffer, x)
         t = start + (n + 1) * h
+        _settle(settle, buffer, x, t, 1)
+        if not np.isfinite(x.sum()):
+            return NOT_FINITE, t, row
         if (n + 1) % every == 0:
             out[row] = x
             row += 1
-    return (REACHED if np.isfinite(x.sum()) else NOT_FINITE), t
+    return REACHED, t, row
 
 
 @nb.njit(**OPTIONS)
-def implicit(address, A, B, C, x, buffer, K, t, h, steps, every, out):
-    """`steps` implicit steps of size h, stages by fixed-point rounds from those of the step before."""
-    s, row, start = len(B), 0, t
+def implicit(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out):
+    """`steps` implicit steps of size h, stages by fixed-point rounds from those of the step before.
+
+    Returns status, t, rows filled, and evaluations.
+    """
+    s, row, start, evaluations = len(B), 0, t, 0
     nx, W = x.shape
     fresh = np.zeros((nx, W))
     for i in range(s):
         _derivative(address, buffer, x, t, K[i])
     for n in range(steps):
-        solved = False
+        change, size = 0.0, 0.0
         for _ in range(ROUNDS):
             change, size = 0.0, 0.0
             for i in range(s):
@@ -294,11 +352,13 @@ def implicit(address, A, B, C, x, buffer, K, t, h, steps, every, out):
                         change = max(change, abs(fresh[k, l] - K[i, k, l]))
                         size = max(size, abs(fresh[k, l]))
                         K[i, k, l] = fresh[k, l]
+            evaluations += s
             if change <= 4e-16 * max(size, 1.0):
-                solved = True
                 break
-        if not solved and not change <= 1e-11 * max(size, 1.0):
-            return NOT_SOLVED, t
+        if not np.isfinite(K.sum()):  # looked at here: the largest change does not see what is not a number
+            return NOT_FINITE, t, row, evaluations
+        if change > 1e-11 * max(size, 1.0):
+            return NOT_SOLVED, t, row, evaluations
         for k in range(nx):
             for l in range(W):
                 total = 0.0
@@ -306,7 +366,8 @@ def implicit(address, A, B, C, x, buffer, K, t, h, steps, every, out):
                     total += B[i] * K[i, k, l]
                 x[k, l] += h * total
         t = start + (n + 1) * h
+        _settle(settle, buffer, x, t, 1)
         if (n + 1) % every == 0:
             out[row] = x
             row += 1
-    return (REACHED if np.isfinite(x.sum()) else NOT_FINITE), t
+    return REACHED, t, row, evaluations

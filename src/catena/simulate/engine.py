@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..compiler.lanes import LaneKernel
 from ..errors import SimulationError
 from . import drivers
 from .methods import Method
 from .system import System
 
 Array = np.ndarray
+SHARE, FINEST = 0.05, 2.3e-14  # the part of the tolerance a single step may use, and the smallest that doubles allow
 
 
 @dataclass
@@ -27,7 +30,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Segment:
-    """A stretch of a run: how it ended, when, the rows asked for, and which event ended it."""
+    """A stretch of a run: how it ended, when, the rows asked for, and which guard ended it."""
 
     status: int
     t: float
@@ -36,85 +39,147 @@ class Segment:
 
 
 class Engine:
-    """A system under a method, W states side by side. Holds the state x (size, W) and the buffers the drivers need."""
+    """A system under a method, W states side by side. Holds the state x (size, W) and the buffers the drivers need.
+
+    tolerance: relative and absolute, of the whole run; a step may use a twentieth of it. step: s, the first of an adaptive
+    method, the largest of a fixed one. u, modes: views of the held inputs (nv, W) and of what is held.
+    """
 
     def __init__(self, system: System, method: Method, x: Array, p: Array, *, tolerance: float, step: float, most: int,
-                 largest: float = np.inf, guard: Any = None):  # fmt: skip
+                 largest: float = np.inf):  # fmt: skip
         self.system, self.method, self.step, self.most = system, method, step, most
         self.x = np.array(x, order="C")
-        size, W = self.x.shape
-        self.W, self.h, self.largest = W, step, largest
-        self.rtol, self.atol = tolerance, np.full(size, tolerance)
-        nu = system.nv
+        size, self.W = self.x.shape
+        self.h, self.largest = step, largest
+        self.rtol = max(SHARE * tolerance, FINEST)
+        self.atol = np.full(size, self.rtol)
         mapped = method.kind == "map"
-        self.buffer = np.zeros((1 + size + nu + len(p) + mapped, W))
-        self.u = self.buffer[1 + size : 1 + size + nu]
-        self.buffer[1 + size + nu : 1 + size + nu + len(p)] = p if p.ndim == 2 else p[:, None]
-        self.kernel = system.kernel("step" if mapped else "derivative", W)
-        self.settle = system.kernel("settle", W)
-        self.guard = guard
-        self.K = np.zeros((max(len(method.A), 1), size, W))
+        first, last = 1 + size + system.nu, 1 + size + system.nu + len(p)
+        self.buffer = np.zeros((last + mapped, self.W))
+        self.u, self.modes = self.buffer[1 + size : 1 + size + system.nv], self.buffer[1 + size + system.nv : first]
+        self.p = self.buffer[first:last]
+        self.p[:] = p if p.ndim == 2 else p[:, None]
+        self.modes[:] = system.holding.start()[:, None]
+        self.kernel: LaneKernel = self._kernel("step" if mapped else "derivative")
+        self.settle, self.guard = self._kernel("settle"), self._kernel("guard")
+        self.K = np.zeros((max(len(method.A), 1), size, self.W))
         self.new = np.zeros_like(self.x)
-        count = guard.output_sizes[0] if guard is not None else 0
-        self.g, self.g_new = np.zeros((count, W)), np.zeros((count, W))
+        count = self.guard.output_sizes[0] if self.guard is not None else 0
+        self.g, self.g_new = np.zeros((count, self.W)), np.zeros((count, self.W))
         self.tally = Tally()
 
+    def _kernel(self, name: str) -> Any:
+        return self.system.kernel(name, self.W)
+
+    @property
+    def held(self) -> Array:
+        """(nu, W): the held inputs and the modes."""
+        first = 1 + len(self.x)
+        return self.buffer[first : first + self.system.nu]
+
+    def evaluate(self, name: str, t: float, x: Array | None = None) -> list[Array]:
+        """A tape of the system at t and x (by default the engine's): its outputs, each (n, W)."""
+        x = self.x if x is None else x
+        kernel = self._kernel(name)
+        inputs = [np.full((self.W, 1), t), *(np.ascontiguousarray(a.T) for a in (x, self.held, self.p))]
+        return [out.T for out in kernel(inputs, self.W)[0]]
+
+    # ------------------------------------------------------------------------------------------------ running
     def run(self, t: float, end: float, times: Array) -> Segment:
-        """Advance from t to `end`, with rows at `times` (within (t, end])."""
-        return getattr(self, f"_{self.method.kind}")(t, end, times)
+        """Advance from t to `end`, with rows at `times` (within (t, end]); sampled controllers are asked when they are due."""
+        if not self.system.clocks:
+            return self.advance(t, end, times)
+        from .control import ticking
+
+        return ticking(self, t, end, times)
+
+    def advance(self, t: float, end: float, times: Array) -> Segment:
+        """The same where nothing is sampled."""
+        return getattr(self, f"_{self.method.kind}")(float(t), float(end), np.ascontiguousarray(times))
 
     def _adaptive(self, t: float, end: float, times: Array) -> Segment:
-        m, size = self.method, len(self.x)
-        out = np.empty((len(times), size, self.W))
-        settle = self.settle.block_address if self.settle else 0
-        guard = self.guard.block_address if self.guard else 0
+        m, out = self.method, np.empty((len(times), *self.x.shape))
         status, t, self.h, row, accepted, rejected, evaluations, event = drivers.adaptive(
-            self.kernel.block_address, settle, guard, m.A, m.B, m.C, m.E, m.P, float(m.order), self.x, self.buffer, self.K,
-            self.new, float(t), float(end), self.h, self.largest, self.rtol, self.atol, np.ascontiguousarray(times), 0, out,
-            self.g, self.g_new, self.most - self.tally.accepted - self.tally.rejected,
+            _address(self.kernel), _address(self.settle), _address(self.guard), m.A, m.B, m.C, m.E, m.P, m.D, float(m.order),
+            float(m.dense), self.x, self.buffer, self.K, self.new, t, end, self.h, self.largest, self.rtol, self.atol, times, 0, out, self.g, self.g_new,
+            self.most - self.tally.accepted - self.tally.rejected,
         )  # fmt: skip
-        self.tally.accepted += accepted
-        self.tally.rejected += rejected
-        self.tally.evaluations += evaluations
+        self._count(accepted, rejected, evaluations, self.h)
         return Segment(status, t, out[:row], event)
 
-    def _steps(self, t: float, end: float, times: Array) -> tuple[int, float, int]:
-        """Equal steps that meet `end` and every one of `times`: their number, size, and how many lie between rows."""
-        between = (times[0] - t) if len(times) else end - t
-        every = max(1, int(np.ceil(between / self.step - 1e-9)))
-        h = between / every
-        steps = round((end - t) / h)
-        if abs(t + steps * h - end) > 1e-9 * max(1.0, abs(end)) or (len(times) > 1 and np.ptp(np.diff(times)) > 1e-9):
-            raise SimulationError("a method with fixed steps needs output times that are equally spaced and meet the end")
-        return steps, h, every
+    def _library(self, t: float, end: float, times: Array) -> Segment:
+        from .stiff import advance
+
+        return advance(self, t, end, times)
 
     def _fixed(self, t: float, end: float, times: Array) -> Segment:
         m = self.method
-        steps, h, every = self._steps(t, end, times)
-        out = np.empty((steps // every, len(self.x), self.W))
-        settle = self.settle.block_address if self.settle else 0
-        status, t = drivers.fixed(
-            self.kernel.block_address, settle, m.A, m.B, m.C, self.x, self.buffer, self.K, float(t), h, steps, every, out
-        )
-        return self._done(status, t, out, steps, steps * m.stages, h, len(times))
+
+        def drive(t: float, h: float, steps: int, every: int, out: Array) -> tuple[int, float, int]:
+            self._count(steps, 0, steps * m.stages, h)
+            tapes = _address(self.kernel), _address(self.settle)
+            return drivers.fixed(*tapes, m.A, m.B, m.C, self.x, self.buffer, self.K, t, h, steps, every, out)
+
+        return self._equal(t, end, times, drive)
 
     def _map(self, t: float, end: float, times: Array) -> Segment:
-        steps, h, every = self._steps(t, end, times)
-        out = np.empty((steps // every, len(self.x), self.W))
-        status, t = drivers.mapped(self.kernel.block_address, self.x, self.buffer, float(t), h, steps, every, out)
-        return self._done(status, t, out, steps, steps, h, len(times))
+        def drive(t: float, h: float, steps: int, every: int, out: Array) -> tuple[int, float, int]:
+            self._count(steps, 0, steps, h)
+            settle = _address(self.settle) if self.system.binds else 0  # the map itself keeps quaternions
+            return drivers.mapped(_address(self.kernel), settle, self.x, self.buffer, t, h, steps, every, out)
+
+        return self._equal(t, end, times, drive)
 
     def _implicit(self, t: float, end: float, times: Array) -> Segment:
         m = self.method
-        steps, h, every = self._steps(t, end, times)
-        out = np.empty((steps // every, len(self.x), self.W))
-        status, t = drivers.implicit(
-            self.kernel.block_address, m.A, m.B, m.C, self.x, self.buffer, self.K, float(t), h, steps, every, out
-        )
-        return self._done(status, t, out, steps, steps * m.stages, h, len(times))
 
-    def _done(self, status: int, t: float, out: Array, steps: int, evaluations: int, h: float, rows: int) -> Segment:
-        self.tally.accepted += steps
+        def drive(t: float, h: float, steps: int, every: int, out: Array) -> tuple[int, float, int]:
+            tapes = _address(self.kernel), _address(self.settle) if self.system.binds else 0  # Gauss keeps quaternions unit
+            *answer, calls = drivers.implicit(*tapes, m.A, m.B, m.C, self.x, self.buffer, self.K, t, h, steps, every, out)
+            self._count(steps, 0, calls, h)
+            return tuple(answer)  # type: ignore[return-value]
+
+        return self._equal(t, end, times, drive)
+
+    # ------------------------------------------------------------------------------------------------ equal steps
+    def _equal(self, t: float, end: float, times: Array, drive: Any) -> Segment:
+        """Run a fixed-step driver over stretches of equal steps that meet every one of `times`, and `end`."""
+        rows = []
+        for stop, gaps, wanted in _stretches(t, end, times):
+            every = max(1, int(np.ceil((stop - t) / gaps / self.step - 1e-9)))
+            out = np.empty((gaps, *self.x.shape))
+            status, reached, row = drive(t, (stop - t) / (gaps * every), gaps * every, every, out)
+            rows.append(out[:row] if wanted else out[:0])
+            if status != drivers.REACHED:
+                return Segment(status, reached, np.concatenate(rows))
+            t = stop
+        return Segment(drivers.REACHED, end, np.concatenate(rows) if rows else np.empty((0, *self.x.shape)))
+
+    def _count(self, accepted: int, rejected: int, evaluations: int, h: float) -> None:
+        self.tally.accepted += accepted
+        self.tally.rejected += rejected
         self.tally.evaluations += evaluations
         self.tally.smallest = min(self.tally.smallest, h)
-        return Segment(status, t, out[:rows])
+
+
+def _address(kernel: LaneKernel | None) -> int:
+    return 0 if kernel is None else kernel.block_address
+
+
+def _stretches(t: float, end: float, times: Array) -> Iterator[tuple[float, int, bool]]:
+    """(stop, equal gaps up to it, whether rows lie at them): to the first row, through the rows, from the last to the end."""
+    if len(times):
+        gaps = np.diff(times)
+        if len(gaps) and np.ptp(gaps) > 1e-9 * max(1.0, abs(times[-1])):
+            raise SimulationError("a method with fixed steps needs output times that are equally spaced; these are "
+                                  f"{gaps.min():.6g} to {gaps.max():.6g} s apart. Take an adaptive one, such as dop853")  # fmt: skip
+        whole = len(gaps) > 0 and abs(times[0] - t - gaps[0]) < 1e-9 * max(1.0, abs(times[-1]))
+        if whole:
+            yield times[-1], len(times), True
+        else:
+            yield times[0], 1, True
+            if len(gaps):
+                yield times[-1], len(gaps), True
+        t = times[-1]
+    if end - t > 1e-12 * max(1.0, abs(end)):
+        yield end, 1, False

@@ -27,7 +27,8 @@ Array = np.ndarray
 @dataclass(frozen=True)
 class Method:
     """A method. A (n, n), C (n,) over all stages, those for dense output last; B (s,); E: error weights over s + 1 stages,
-    one row or two (Hairer's pair); P (n, d): dense output x + h sum_i k_i sum_d P_id theta^(d+1)."""
+    one row or two (Hairer's pair); P (n, d): dense output x + h sum_i k_i sum_d P_id theta^(d+1); D (n,): its last term at its
+    largest, which bounds its error; dense: its order."""
 
     name: str
     kind: str
@@ -37,9 +38,11 @@ class Method:
     C: Array = field(default_factory=lambda: np.zeros(1))
     E: Array = field(default_factory=lambda: np.zeros((0, 1)))
     P: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    D: Array = field(default_factory=lambda: np.zeros(0))
+    dense: int = 0
 
     def __post_init__(self) -> None:
-        for name in "ABCEP":  # one memory layout for all, so that the drivers are compiled once
+        for name in "ABCEPD":  # one memory layout for all, so that the drivers are compiled once
             object.__setattr__(self, name, np.array(getattr(self, name), dtype=np.float64, order="C"))
 
     @property
@@ -79,7 +82,7 @@ def _dopri5() -> Method:
     from scipy.integrate import RK45
 
     A, C = _with_end(RK45.A, RK45.B, RK45.C)
-    return Method("dopri5", "adaptive", 5, A, RK45.B, C, RK45.E[None], RK45.P)
+    return Method("dopri5", "adaptive", 5, A, RK45.B, C, RK45.E[None], RK45.P, RK45.P[:, 3] / 16, 4)
 
 
 def _dop853() -> Method:
@@ -98,7 +101,8 @@ def _dop853() -> Method:
     for row, weights in enumerate(F):  # x + theta (F0 + (1 - theta)(F1 + theta (F2 + ...)))
         basis = basis * np.polynomial.Polynomial([0.0, 1.0] if row % 2 == 0 else [1.0, -1.0])
         P[:, : len(basis.coef)] += np.outer(weights, basis.coef)
-    return Method("dop853", "adaptive", 8, wide, S.B, np.append(C, S.C_EXTRA), np.stack([S.E5, S.E3]), P[:, 1:])
+    last_term = (4 / 7) ** 4 * (3 / 7) ** 3  # theta^4 (1 - theta)^3 at its largest
+    return Method("dop853", "adaptive", 8, wide, S.B, np.append(C, S.C_EXTRA), np.stack([S.E5, S.E3]), P[:, 1:], F[-1] * last_term, 7)
 
 
 def _radau() -> Method:

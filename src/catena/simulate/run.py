@@ -1,46 +1,40 @@
 """simulate: one call from a mechanism to a Result.
 
-    plan     what is asked, checked at the door
+    start    what is asked, checked at the door
     system   the mechanism, its losses and its controller as one tape
     engine   the method running that tape, many states side by side
-    result   rows observed, energies balanced, the ledger written
+    agenda   what happens at instants: stops, blows, locks
+    record   rows observed, energies balanced, the ledger written
 """
 
 from __future__ import annotations
 
 import os
-import platform
 import time as clock
-from collections.abc import Callable, Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from importlib.metadata import version
+from dataclasses import dataclass, field
+from threading import Lock as Mutex
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
-from ..compile.host import default_width
-from ..errors import SimulationError, StateError
+from ..compiler.host import default_width
+from ..errors import SimulationError
 from ..machine import Machine, compile
 from ..mechanism import Mechanism
-from ..results import Ledger, Result
-from . import drivers
-from .engine import Engine, Segment, Tally
+from ..results import Result
+from . import drivers, record, start as door, trouble
+from .agenda import Agenda, Occurrence, Scheme, scheme
+from .engine import Engine, Tally
+from .events import Event
 from .methods import Method, method
 from .system import System
 
 Array = np.ndarray
 ROWS_AT_ONCE = 4096  # output rows computed before they are handed on
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """A stretch of rows: times (n,), states (n, size, W), held inputs (n, nu, W)."""
-
-    t: Array
-    x: Array
-    u: Array
+KEPT = 16  # systems kept for the next run of the same mechanism
 
 
 def simulate(
@@ -57,6 +51,11 @@ def simulate(
     output: float | Array | None = None,
     parameters: Any = None,
     start: float = 0.0,
+    events: Iterable[Event] = (),
+    limits: str = "check",
+    restitution: float = 0.0,
+    friction: str = "smooth",
+    stabilise: Any = "project",
     threads: int | None = None,
     most_steps: int = 10_000_000,
     verify: bool = False,
@@ -68,81 +67,235 @@ def simulate(
     q, v: the start, (nq,) and (nv,), by default at rest in the neutral place; with leading sizes, that many runs at once
     (the result then has a `run` dimension). control: None, joint forces (nv,), a controller of `catena.control`, or any
     function (t, q, v) -> forces with an attribute `sample` (s), called every so often and held. by: a formulation.
-    integrator: one of `catena.ALL_INTEGRATORS`; tolerance: relative and absolute, for adaptive ones; step: s, for fixed ones.
-    output: spacing (s) or times of the rows. parameters: {name: value or one a run}. verify: run again at a tenth of the
-    tolerance (or half the step) and report the difference. progress: called with the time reached.
+    integrator: one of `catena.ALL_INTEGRATORS`; tolerance: relative and absolute, of the whole run, for adaptive ones; step:
+    s, the largest of fixed ones. output: spacing (s) or times of the rows. parameters: {name: value or one a run}.
+
+    events: what happens at instants, records of `catena.simulate.events`. limits: "check" the start alone, "ignore" them,
+    or "stop" joints there, with `restitution` (0: they stay, 1: they bounce without loss). friction: dry friction is "smooth",
+    turned round over a small speed, or can "stick". stabilise: how loops stay closed: "project", "baumgarte", "corrective" or
+    None, or a record of `catena.simulate.stabilise`. verify: run again at a hundredth of the tolerance (or half the step) and
+    report the difference. progress: called with the time reached. options: of the formulation, and `motion` for coordinates
+    that are prescribed.
     """
-    machine = mechanism if isinstance(mechanism, Machine) else compile(mechanism)
     began = clock.perf_counter()
-    how = method(integrator)
-    times = output_times(start, until, output)
-    q, v, p, lead = starting_points(machine, q, v, parameters)
-    system = System(machine.mechanism, by, law=control if hasattr(control, "law") else None, **options)
-    tolerance = _tolerance(tolerance)
-    h = step if step is not None else (times[0] - start) / 10 if how.kind != "adaptive" else min(1e-3, until - start)
-    x0 = np.stack([system.start(*row) for row in zip(q, v, p)])
-    groups = _groups(len(x0), how)
-    tallies: list[Tally] = []
-    outcomes: list[tuple[int, float]] = []
-
-    def one(rows: slice) -> list[Chunk]:
-        width = default_width() if len(x0) > 1 else 1
-        x = _padded(x0[rows], width).T
-        engine = Engine(system, how, x, _padded(p[rows], width).T, tolerance=tolerance, step=h, most=most_steps)
-        chunks = list(stretches(engine, start, until, times, control, progress if rows.start == 0 else None, outcomes))
-        tallies.append(engine.tally)
-        return chunks
-
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        parts = list(pool.map(one, groups)) if len(groups) > 1 else [one(groups[0])]
-    result = _assemble(machine, system, how, start, parts, groups, x0, p, lead, tolerance, tallies, outcomes, began)
+    plan = prepare(
+        mechanism, q, v, until, control=control, by=by, integrator=integrator, tolerance=tolerance, step=step, output=output,
+        parameters=parameters, start=start, events=events, limits=limits, restitution=restitution, friction=friction,
+        stabilise=stabilise, most_steps=most_steps, **options,
+    )  # fmt: skip
+    tracks = plan.run(threads, progress)
+    found = record.result(plan, tracks, clock.perf_counter() - began)
+    if not found.complete:
+        raise SimulationError(f"{found.ledger.outcome}. What was computed until then is in this error's `.result`", found)
     if verify:
-        tighter = {"tolerance": tolerance / 100} if how.kind == "adaptive" else {"step": h / 2}
-        second = simulate(machine, q.reshape(*lead, -1), v.reshape(*lead, -1), until, control=control, by=by, integrator=integrator,
-                          **{"tolerance": tolerance, "step": step, **tighter}, output=times, parameters=parameters, start=start,
-                          threads=threads, most_steps=most_steps, **options)  # fmt: skip
-        result = _verified(result, second, tolerance)
-    return result
+        found = record.verified(found, record.result(plan.tighter(), plan.tighter().run(threads), 0.0), plan.tolerance)
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------- the plan
+@dataclass(frozen=True)
+class Chunk:
+    """A stretch of rows: times (n,), states (n, size, W), held inputs and modes (n, nu, W); the step to go on with, s."""
+
+    t: Array
+    x: Array
+    u: Array
+    step: float
+
+
+@dataclass
+class Track:
+    """What a group of runs left: its chunks, its cost, how it ended, what happened in which run, the inputs at the start."""
+
+    rows: slice
+    chunks: list[Chunk] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
+    status: int = drivers.REACHED
+    sentence: str = ""
+    log: list[tuple[int, Occurrence]] = field(default_factory=list)
+    u0: Array = field(default_factory=lambda: np.zeros((0, 1)))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A simulation that has passed the door: everything it needs to run, and to be resumed.
+
+    x0: (runs, size). lead: the leading shape the start came in. varied: whether parameters were given.
+    """
+
+    machine: Machine
+    system: System
+    how: Method
+    plan: Scheme
+    start: float
+    until: float
+    times: Array
+    x0: Array
+    p: Array
+    lead: tuple[int, ...]
+    varied: bool
+    control: Any
+    tolerance: float
+    step: float
+    most: int
+
+    @property
+    def groups(self) -> list[slice]:
+        """The runs that go side by side: one a group where something can happen or a library integrates."""
+        count, alone = len(self.x0), not self.plan.empty or self.how.kind == "library"
+        width = 1 if alone or count == 1 else default_width()
+        return [slice(k, min(k + width, count)) for k in range(0, count, width)]
+
+    def run(self, threads: int | None = None, progress: Callable[[float], None] | None = None) -> list[Track]:
+        """Run everything, groups in threads."""
+        groups = self.groups
+        self.engine(groups[0])  # compiled once, before threads begin
+        if len(groups) == 1:
+            return [self.track(groups[0], progress)]
+        with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
+            return list(pool.map(lambda rows: self.track(rows, progress if rows.start == 0 else None), groups))
+
+    def track(self, rows: slice, progress: Callable[[float], None] | None = None) -> Track:
+        """Run one group to its end."""
+        track = Track(rows)
+        track.chunks.extend(self.chunks(track, progress))
+        return track
+
+    def engine(self, rows: slice) -> Engine:
+        """An engine at the start of these runs; a group that is not full is filled up with copies of its last run."""
+        width = 1 if rows.stop - rows.start == 1 and len(self.groups) == len(self.x0) else default_width()
+        return Engine(self.system, self.how, _padded(self.x0[rows], width).T, _padded(self.p[rows], width).T,
+                      tolerance=self.tolerance, step=self.step, most=self.most)  # fmt: skip
+
+    def chunks(self, track: Track, progress: Callable[[float], None] | None = None) -> Iterator[Chunk]:
+        """The rows of a group, a stretch at a time; the track learns the rest."""
+        engine = self.engine(track.rows)
+        agenda = Agenda(self.plan, self.machine, engine) if not self.plan.empty else None
+        yield from stretches(self, engine, agenda, track, progress)
+        track.tally = engine.tally
+        track.log = [(track.rows.start, o) for o in agenda.log] if agenda is not None else []
+
+    def tighter(self) -> Plan:
+        """The same at a hundredth of the tolerance, or half the step."""
+        from dataclasses import replace
+
+        finer = self.how.kind in ("adaptive", "library")
+        return replace(self, tolerance=max(1e-14, self.tolerance / 100)) if finer else replace(self, step=self.step / 2)
+
+
+def prepare(mechanism: Mechanism | Machine, q: Any, v: Any, until: float, *, control: Any, by: str, integrator: str,
+            tolerance: float, step: float | None, output: Any, parameters: Any, start: float, events: Iterable[Event],
+            limits: str, restitution: float, friction: str, stabilise: Any, most_steps: int, **options: Any) -> Plan:  # fmt: skip
+    """Check everything that is asked, and make what is needed to run it."""
+    machine = mechanism if isinstance(mechanism, Machine) else compile(mechanism)
+    how, times = method(integrator), door.output_times(start, until, output)
+    limits, friction = door.choice("way with limits", limits, door.LIMITS), door.choice("friction", friction, door.FRICTION)
+    tolerance, restitution = door.number("tolerance", tolerance, 1e-14, 0.1), door.number("restitution", restitution, 0.0, 1.0)
+    q, v, p, lead = door.starting_points(machine, q, v, parameters)
+    if limits != "ignore":
+        door.within_limits(machine, q)
+    happening = scheme(machine, events, limits, friction if door.frictions(machine) else "smooth", restitution)
+    if late := [e for t, e in happening.timed if not start <= t <= until]:
+        raise SimulationError(f"{late[0].title} is to happen at {late[0].at} s; the run goes from {start:g} to {until:g} s")
+    if how.kind not in ("adaptive", "library") and (happening.guarded or any(h.guarded for h in happening.holding.speeds)):
+        raise SimulationError(f"integrator {how.name!r} cannot locate events: it has no dense output. Stops, friction that sticks and "
+                              "`when` need an adaptive one: dop853, dopri5 or radau")  # fmt: skip
+    law = control if hasattr(control, "law") else None
+    system = made(machine, by, law=law, friction=friction, stabilise=stabilise, holding=happening.holding, **options)
+    x0 = np.stack([system.start(*row, start) for row in zip(q, v, p)])
+    pairs = [system.equations.decode(x[: system.nx], row) for x, row in zip(x0, p)]
+    door.closed(machine, start, *(np.array([np.array(pair[k]).ravel() for pair in pairs]) for k in range(2)), p)
+    if step is not None and not (np.isfinite(step) and 0 < step <= until - start):
+        raise SimulationError(f"step = {step} s; it lies above zero and is at most the run's {until - start:g} s")
+    first = min(1e-3, until - start) if how.kind in ("adaptive", "library") else (times[0] - start) / 10
+    return Plan(machine, system, how, happening, float(start), float(until), times, x0, p, lead, parameters is not None, control,
+                tolerance, float(step or first), most_steps)  # fmt: skip
+
+
+_made: OrderedDict[tuple, tuple[Any, System]] = OrderedDict()
+_making = Mutex()
+
+
+def made(machine: Machine, by: str, **options: Any) -> System:
+    """The system of a machine's mechanism; kept for the next run where nothing but numbers can differ."""
+    plain = all(x is None or isinstance(x, (str, int, float)) for k, x in options.items() if k != "holding")
+    if not plain or options["holding"].size or options["holding"].guards:
+        return System(machine.mechanism, by, **options)
+    key = (id(machine.mechanism), by, *sorted((k, x) for k, x in options.items() if k != "holding" and x is not None))
+    with _making:
+        if key not in _made:
+            _made[key] = (machine.mechanism, System(machine.mechanism, by, **options))
+            while len(_made) > KEPT:
+                _made.popitem(last=False)
+        _made.move_to_end(key)
+        return _made[key][1]
 
 
 # ---------------------------------------------------------------------------------------------------- the time loop
-def stretches(
-    engine: Engine, start: float, until: float, times: Array, control: Any, progress: Any, outcomes: list
-) -> Iterator[Chunk]:
-    """The rows of a run, a stretch at a time; between stretches a sampled controller is asked, and the world is told."""
+def stretches(plan: Plan, engine: Engine, agenda: Agenda | None, track: Track, progress: Any) -> Iterator[Chunk]:
+    """The rows of a run, a stretch at a time; between stretches a Python controller is asked, and events happen."""
+    control, times, until = plan.control, plan.times, plan.until
     sampled = callable(control) and not hasattr(control, "law")
-    sample = float(getattr(control, "sample", 0.0)) if sampled else 0.0
+    sample = float(getattr(control, "sample", 0.0)) if sampled else np.inf
     if sampled and not sample > 0:
         raise SimulationError("a Python controller needs a sample time: set control.sample = 0.001 (seconds)")
     if control is not None and not sampled and not hasattr(control, "law"):
-        engine.u[:] = np.asarray(control, float).reshape(engine.system.nv, -1)
-    t, row, n = start, 0, 0
-    while t < until:
-        if sampled:
-            ask(engine, control, t)
-            n += 1
-        end = min(start + n * sample, until) if sampled else until
-        last = row + int(np.searchsorted(times[row:], end * (1 + 1e-15), side="right"))
-        last = min(last, row + ROWS_AT_ONCE)
-        if not sampled and last < len(times):
-            end = times[last - 1]
-        part: Segment = engine.run(t, end, times[row:last])
+        engine.u[:] = forces(engine, control)
+    t, row, n = plan.start, 0, 0
+    ended = agenda.begin(t) if agenda is not None else False
+    if sampled:
+        ask(engine, control, t)
+        n += 1
+    track.u0 = engine.held.copy()
+    status = drivers.REACHED
+    while t < until and not ended:
+        end = min(until, plan.start + n * sample if sampled else until, agenda.next(t) if agenda is not None else until)
+        last = row + int(np.searchsorted(times[row : row + ROWS_AT_ONCE], end, side="right"))
+        if last == row + ROWS_AT_ONCE:
+            end = min(end, times[last - 1])
+        part = engine.run(t, end, times[row:last])
         got = len(part.rows)
         if got:
-            yield Chunk(times[row : row + got], part.rows, np.broadcast_to(engine.u, (got, *engine.u.shape)).copy())
-        row, t = row + got, part.t
+            yield Chunk(times[row : row + got], part.rows, np.broadcast_to(engine.held, (got, *engine.held.shape)).copy(), engine.h)
+        row, t, status = row + got, part.t, part.status
         if progress is not None:
             progress(t)
-        if part.status != drivers.REACHED:
-            outcomes.append((part.status, t))
-            return
-    outcomes.append((drivers.REACHED, t))
+        if agenda is not None and status == drivers.EVENT:
+            ended = agenda.fell(t, part.event)
+        elif status != drivers.REACHED:
+            break
+        elif agenda is not None:
+            ended = agenda.due(t)
+        if sampled and t >= plan.start + n * sample and t < until:
+            ask(engine, control, t)
+            n += 1
+    if ended:
+        status = drivers.EVENT
+        yield Chunk(np.array([t]), engine.x[None].copy(), engine.held[None].copy(), engine.h)
+    elif status == drivers.EVENT:
+        status = drivers.REACHED
+    track.status, track.sentence = status, trouble.sentence(plan.machine, engine, status, t)
+    if ended and agenda is not None:
+        track.sentence = f"ended by {agenda.log[-1].what!r} at t = {t:.9g} s"
+
+
+def forces(engine: Engine, control: Any) -> Array:
+    """Constant joint forces as (nv, 1)."""
+    nv = engine.system.nv
+    try:
+        given = np.asarray(control, float)
+    except (TypeError, ValueError):
+        raise SimulationError(f"control is a {type(control).__name__}; it is joint forces, a controller of catena.control, or a function "
+                              "(t, q, v) -> forces") from None  # fmt: skip
+    if given.shape != (nv,) or not np.isfinite(given).all():
+        raise SimulationError(f"control has shape {given.shape}; constant joint forces are {nv} finite numbers, one a speed")
+    return given[:, None]
 
 
 def ask(engine: Engine, control: Any, t: float) -> None:
     """Ask a Python controller for the forces to hold until its next sample."""
     s = engine.system
-    q, v = decoded(s, engine.x, engine.buffer[1 + s.size + s.nv : 1 + s.size + s.nv + s.p.numel()])
+    q, v = decoded(s, engine.x, engine.p)
     one = engine.W == 1
     answer = np.asarray(control(t, q[0], v[0]) if one else control(t, q, v), dtype=float)
     wanted = (s.nv,) if one else (engine.W, s.nv)
@@ -163,162 +316,6 @@ def decoded(s: System, x: Array, p: Array) -> tuple[Array, Array]:
     return tuple(np.array([np.array(pair[k]).ravel() for pair in pairs]) for k in range(2))  # type: ignore[return-value]
 
 
-# ---------------------------------------------------------------------------------------------------- at the door
-def output_times(start: float, until: float, output: Any) -> Array:
-    """The times of the rows after the start: every `output` seconds, or those given; by default two hundred."""
-    if not (np.isfinite(start) and np.isfinite(until) and until > start):
-        raise SimulationError(f"a run goes from start to a later until; found start = {start} s, until = {until} s")
-    if output is None:
-        return np.linspace(start, until, 201)[1:]
-    if np.ndim(output) == 0:
-        if not 0 < float(output) <= until - start:
-            raise SimulationError(f"output = {output} s; it is a spacing above zero and at most the run's {until - start:g} s")
-        count = max(1, round((until - start) / float(output)))
-        return np.linspace(start, until, count + 1)[1:]
-    times = np.asarray(output, float)
-    if times.ndim != 1 or np.any(np.diff(times) <= 0) or times[0] < start or times[-1] > until:
-        raise SimulationError("output times rise, and lie between start and until")
-    return times[times > start]
-
-
-def starting_points(machine: Machine, q: Any, v: Any, parameters: Any) -> tuple[Array, Array, Array, tuple[int, ...]]:
-    """q, v and parameters as rows, one a run, and the leading shape they came in."""
-    from ..compile import door
-
-    q = machine.neutral() if q is None else door.array(machine, "simulate", "q", q)
-    v = np.zeros(machine.nv) if v is None else door.array(machine, "simulate", "v", v)
-    p = door.parameters(machine, parameters)
-    p = np.array(list(machine.mechanism.parameters.values())) if p is None else p
-    for name, x, names in (("q", q, machine.coordinate_names), ("v", v, machine.speed_names)):
-        if not np.isfinite(x).all():
-            raise StateError(f"simulate: {name} of {names[np.argwhere(~np.isfinite(x))[0][-1]]!r} is not a finite number")
-    lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], p.shape[:-1])
-    runs = int(np.prod(lead))
-    flat = [np.broadcast_to(x, (*lead, x.shape[-1])).reshape(runs, x.shape[-1]) for x in (q, v, p)]
-    return flat[0], flat[1], flat[2], lead
-
-
-def _tolerance(tolerance: float) -> float:
-    if not 1e-14 <= tolerance <= 0.1:
-        raise SimulationError(f"tolerance = {tolerance}; it lies between 1e-14 and 0.1")
-    return float(tolerance)
-
-
-def _groups(count: int, how: Method) -> list[slice]:
-    width = default_width() if count > 1 else 1
-    return [slice(k, min(k + width, count)) for k in range(0, count, width)]
-
-
 def _padded(rows: Array, width: int) -> Array:
     """Rows filled up to a lane group with copies of the last."""
     return rows if len(rows) == width else np.concatenate([rows, np.repeat(rows[-1:], width - len(rows), axis=0)])
-
-
-# ---------------------------------------------------------------------------------------------------- the result
-def _assemble(machine, system, how, start, parts, groups, x0, p, lead, tolerance, tallies, outcomes, began) -> Result:
-    """Rows of all runs observed: q, v, a, tau, energies, residuals; and the ledger."""
-    shortest = min(sum(len(c.t) for c in chunks) for chunks in parts)
-    t = np.concatenate([[start], *(c.t for c in parts[0])])[: shortest + 1]
-    states, inputs = [], []
-    for chunks, rows in zip(parts, groups):
-        n = rows.stop - rows.start
-        x = np.concatenate([c.x for c in chunks])[:shortest] if chunks else np.zeros((0, system.size, n))
-        u = np.concatenate([c.u for c in chunks])[:shortest] if chunks else np.zeros((0, system.nv, n))
-        x = np.concatenate([x0[rows].T[None], x[:, :, :n]])
-        u = np.concatenate([u[:1, :, :n] if len(u) else np.zeros((1, system.nv, n)), u[:, :, :n]])
-        states.append(np.moveaxis(x, 2, 0))
-        inputs.append(np.moveaxis(u, 2, 0))
-    x, u = np.concatenate(states), np.concatenate(inputs)  # (run, time, size)
-    seen = observe(system, t, x, u, p)
-    data = dataset(machine, system, t, x, u, seen, lead)
-    status, reached = max(outcomes, key=lambda pair: pair[0])
-    kinetic = float(np.abs(data["kinetic"]).max()) if data["kinetic"].size else 0.0
-    balance = float(np.abs(data["energy_error"]).max())
-    lengths = [np.abs(np.linalg.norm(seen["q"][..., k : k + 4], axis=-1) - 1).max() for k in machine._balls]
-    sentence = drivers.OUTCOMES[status] if status == drivers.REACHED else f"{drivers.OUTCOMES[status]} at t = {reached:.9g} s"
-    scale = kinetic or float(np.abs(data["potential"]).max()) or 1.0
-    ledger = Ledger(
-        outcome=sentence,
-        formulation=system.by,
-        integrator=how.name,
-        tolerance=tolerance,
-        energy_balance=balance,
-        relative_energy_balance=balance / scale,
-        closure=float(np.abs(seen["closure"]).max()) if "closure" in seen else 0.0,
-        quaternion=float(max(lengths, default=0.0)),
-        steps=sum(k.accepted for k in tallies),
-        rejected=sum(k.rejected for k in tallies),
-        evaluations=sum(k.evaluations for k in tallies),
-        wall_time=clock.perf_counter() - began,
-        runs=len(x0),
-        complete=status == drivers.REACHED,
-        versions={"catena": version("catena"), "python": platform.python_version(), "numpy": version("numpy")},
-    )
-    result = Result(data, ledger)
-    if status != drivers.REACHED:
-        raise SimulationError(f"{sentence}; what was computed until then is in this error's `.result`", result)
-    return result
-
-
-def observe(system: System, t: Array, x: Array, u: Array, p: Array) -> dict[str, Array]:
-    """Everything that is shown of states x (run, time, size): arrays (run, time, ...)."""
-    runs, rows = x.shape[:2]
-    kernel = system.kernel("observe")
-    flat = [np.tile(t, runs)[:, None], x.reshape(runs * rows, -1), u.reshape(runs * rows, -1), np.repeat(p, rows, axis=0)]
-    outs, _ = kernel([np.ascontiguousarray(a) for a in flat], runs * rows, threads=os.cpu_count() or 1)  # type: ignore[misc]
-    names = ("q", "v", "a", "tau", "energy", "closure")
-    return {name: out.reshape(runs, rows, -1) for name, out in zip(names, outs)}
-
-
-def dataset(machine: Machine, system: System, t: Array, x: Array, u: Array, seen: dict[str, Array], lead: tuple) -> xr.Dataset:
-    """The labelled dataset of a run, or of several."""
-    work = x[..., -1]
-    kinetic, potential = seen["energy"][..., 0], seen["energy"][..., 1]
-    total = kinetic + potential
-    single = not lead
-
-    def array(values: Array, *dims: str) -> tuple:
-        return (dims, values[0]) if single else (("run", *dims), values)
-
-    variables = {
-        "q": array(seen["q"], "time", "coordinate"),
-        "v": array(seen["v"], "time", "speed"),
-        "a": array(seen["a"], "time", "speed"),
-        "tau": array(seen["tau"], "time", "speed"),
-        "kinetic": array(kinetic, "time"),
-        "potential": array(potential, "time"),
-        "work": array(work, "time"),
-        "energy_error": array(total - total[:, :1] - work, "time"),
-        "state": array(x, "time", "state_name"),
-        "input": array(u, "time", "speed"),
-    }
-    if "closure" in seen:
-        m = len(machine.rows)
-        variables["closure"] = array(seen["closure"][..., :m], "time", "row")
-    coordinates: dict[str, Any] = {
-        "time": ("time", t, {"units": "s"}),
-        "coordinate": list(machine.coordinate_names),
-        "speed": list(machine.speed_names),
-        "state_name": list(system.state_names),
-    }
-    if "closure" in seen:
-        coordinates["row"] = [f"{joint}: {label}" for joint, label in machine.rows]
-    if not single:
-        coordinates["run"] = np.arange(len(x))
-    data = xr.Dataset(variables, coordinates, {"mechanism": machine.mechanism.name, "formulation": system.by})
-    for name in ("kinetic", "potential", "work", "energy_error"):
-        data[name].attrs["units"] = "J"
-    return data
-
-
-def _verified(result: Result, second: Result, tolerance: float) -> Result:
-    """The result with what a tighter run says of it."""
-    from dataclasses import replace
-
-    difference = float(np.abs(result.data["q"] - second.data["q"]).max())
-    scale = max(1.0, float(np.abs(result.data["q"]).max()))
-    met = difference <= 100 * tolerance * scale
-    verdict = f"coordinates agree to {difference:.2g} with a tighter run: " + (
-        "the accuracy asked for was met" if met else "the accuracy asked for was NOT met; the motion may be sensitive to its start"
-    )
-    return Result(result.data, replace(result.ledger, verified=difference, verdict=verdict))

@@ -1,0 +1,119 @@
+"""What can be said about a mechanism in plain data: for the tables of `catena info`, and for its JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import CatenaError
+from ..export import coordinate_units, speed_units
+from ..machine import Machine
+from ..mechanism import Body, Joint, Mechanism
+from ..validate import doubts, plane, value_of
+
+STATES = 100  # random states of the round trip
+
+
+def describe(m: Mechanism) -> dict[str, Any]:
+    """What needs no computing. Values are SI, at the parameters' own values; None is "no limit"."""
+    moving = m.moving
+    normal = plane(m)
+    return {
+        "name": m.name,
+        "bodies": [_body(b, m) for b in m.bodies],
+        "joints": [_joint(j, m) for j in m.ordered],
+        "loops": [_joint(j, m) for j in m.loops],
+        "loads": [_load(x) for x in m.loads],
+        "nonholonomic": [_load(x) for x in m.nonholonomic],
+        "frames": [{"name": f.name, "body": f.body} for f in m.frames],
+        "coordinates": [_named(n, u, j) for j in moving for n, u in zip(j.coordinate_names, coordinate_units(j))],
+        "speeds": [_named(n, u, j) for j in moving for n, u in zip(j.speed_names, speed_units(j))],
+        "parameters": dict(m.parameters),
+        "gravity": _values(m.gravity, m),
+        "total_mass": sum(_values([b.mass for b in m.bodies], m)),
+        "nq": sum(j.nq for j in moving),
+        "nv": sum(j.nv for j in moving),
+        "planar": None if normal is None else {"normal": [x + 0.0 for x in normal], "declared": m.planar is True},
+        "notes": list(m.notes),
+        "doubts": [d for d in doubts(m) if d not in m.notes],
+    }
+
+
+def mobility(machine: Machine) -> dict[str, Any]:
+    """Degrees of freedom: the speeds, less the rank of the loops' rows where they close; None with why where they do not."""
+    if not machine.mechanism.loops:
+        return {"degrees_of_freedom": machine.nv, "rows": 0, "rank": 0}
+    from ..loops import mobility as of
+
+    try:
+        found = of(machine)
+    except CatenaError as error:
+        return {"degrees_of_freedom": None, "why": str(error)}
+    return {"degrees_of_freedom": found.degrees_of_freedom, "rows": found.rows, "rank": found.rank}
+
+
+def round_trip(machine: Machine) -> dict[str, Any]:
+    """Inverse and forward dynamics against each other at random states; `difference` is the largest, None if there is none.
+
+    Without constraints: the acceleration given, and forward dynamics of inverse dynamics. With rows A a = gamma, which tie
+    the accelerations: the forces given, and inverse dynamics of forward dynamics less A' lambda.
+    """
+    rng = np.random.default_rng(0)
+    q, v, x = machine.sample(rng, STATES), *rng.standard_normal((2, STATES, machine.nv))
+    try:
+        with np.errstate(all="ignore"):  # an inertia that vanishes is told by its own error
+            found = _tied(machine, q, v, x) if machine.rows else _free(machine, q, v, x)
+    except CatenaError as error:
+        return {"states": STATES, "difference": None, "why": str(error)}
+    return {"states": STATES, "difference": float(np.abs(found - x).max(initial=0.0)), "rows": len(machine.rows)}
+
+
+def _free(machine: Machine, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+    return machine.forward_dynamics(q, v, machine.inverse_dynamics(q, v, a))
+
+
+def _tied(machine: Machine, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
+    a, multipliers = machine.forward_dynamics(q, v, tau), machine.multipliers(q, v, tau)
+    return machine.inverse_dynamics(q, v, a) - np.einsum("bij,bi->bj", machine.constraint_rows(q, v)[3], multipliers)
+
+
+# ----------------------------------------------------------------------------------------------- parts
+def _body(b: Body, m: Mechanism) -> dict[str, Any]:
+    xx, xy, xz, yy, yz, zz = _values(b.inertia, m)
+    principal = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return {"name": b.name, "mass": _values([b.mass], m)[0], "com": _values(b.com, m), "principal_inertia": principal.tolist()}
+
+
+def _joint(j: Joint, m: Mechanism) -> dict[str, Any]:
+    follows = None
+    if j.mimic:
+        multiplier, offset = _values([j.mimic.multiplier, j.mimic.offset], m)
+        follows = {"joint": j.mimic.joint, "multiplier": multiplier, "offset": offset}
+    own = j.mimic is None and j not in m.loops
+    per_speed = ("lower", "upper", "effort", "speed", "damping", "friction", "armature")
+    return {
+        **{"name": j.name, "kind": j.kind, "parent": j.parent, "child": j.child, "axes": [list(a) for a in j.axis]},
+        "sequence": list(j.sequence),
+        **({"pitch": _values([j.pitch], m)[0]} if j.kind == "helical" else {}),
+        **{name: [x if math.isfinite(x) else None for x in _values(getattr(j, name), m)] for name in per_speed},
+        "coordinates": list(j.coordinate_names) if own else [],
+        "speeds": list(j.speed_names) if own else [],
+        "mimic": follows,
+    }
+
+
+def _load(x: Any) -> dict[str, Any]:
+    """A load or a speed row: its kind, its name and its other fields as texts."""
+    fields = {k: str(value) for k, value in vars(x).items() if k != "name"}
+    return {"name": x.name, "kind": type(x).__name__, **fields}
+
+
+def _named(name: str, unit: str, j: Joint) -> dict[str, str]:
+    return {"name": name, "unit": unit, "joint": j.name}
+
+
+def _values(scalars: Sequence[Any], m: Mechanism) -> list[float]:
+    return [float(value_of(x, m.parameters)) for x in scalars]

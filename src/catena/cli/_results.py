@@ -1,0 +1,28 @@
+"""What commands on results take: the file, and where pictures go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import CatenaError
+from ..results import Result, load_result
+
+Results = Annotated[str, typer.Argument(metavar="RESULTS", help="A .nc file that catena wrote, or the folder it is in.")]
+Force = Annotated[bool, typer.Option("--force", help="Write over what is there.")]
+NAME = "results.nc"
+
+
+def opened(path: str, lazy: bool = True) -> Result:
+    """The result of a file, or of the results.nc in a folder."""
+    place = Path(path)
+    return load_result(place / NAME if (place / NAME).is_file() else place, lazy=lazy)
+
+
+def free(path: Path, force: bool) -> Path:
+    """The path, if nothing is there or it may be written over."""
+    if path.exists() and not force:
+        raise CatenaError(f"{path} is there already; give another --out, or --force to write over it")
+    return path

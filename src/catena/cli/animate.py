@@ -1,0 +1,26 @@
+"""`catena animate`: a result as a film."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ._results import Force, Results, free, opened
+from ._tables import console
+
+
+def animate(
+    results: Results,
+    out: Annotated[str, typer.Option(metavar="FILE", help="A .gif, or an .html page with a player in it.")],
+    speed: Annotated[float | None, typer.Option(help="Times real time; by default 1, faster for a long run.")] = None,
+    rate: Annotated[int | None, typer.Option(help="Pictures a second; by default 20 (GIF) or 30 (page).")] = None,
+    run: Annotated[int, typer.Option(help="Which run of a batch.")] = 0,
+    force: Force = False,
+) -> None:
+    """Write a film of a result: a GIF, or a page that needs no network."""
+    from ..animate import animate as write
+
+    path = free(Path(out), force)
+    console().print(str(write(opened(results), path, speed=speed, rate=rate, run=run)), markup=False, soft_wrap=True)

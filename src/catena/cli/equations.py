@@ -1,0 +1,41 @@
+"""`catena equations`: the equations of motion, to read or to take away."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from ._reading import File, Floating, Gravity, Uncoupled, read
+
+
+class Form(StrEnum):
+    """How equations are written."""
+
+    text = "text"
+    latex = "latex"
+    python = "python"
+    c = "c"
+
+
+def equations(
+    file: File,
+    by: Annotated[str, typer.Option(help="The formulation, such as newton_euler, lagrange, hamilton, kane.")] = "lagrange",
+    form: Annotated[Form, typer.Option(help="To read (text, latex), or to run (python, c).")] = Form.text,
+    seconds: Annotated[float, typer.Option(min=0.0, help="How long to look for the textbook's form; 0 does not look.")] = 10.0,
+    floating: Floating = False,
+    no_mimic: Uncoupled = False,
+    gravity: Gravity = None,
+) -> None:
+    """Write the equations of motion by one formulation."""
+    from ..formulations import derive
+
+    found = derive(read(file, floating, no_mimic, gravity), by)
+    written = {
+        Form.text: lambda: found.text(seconds),
+        Form.latex: lambda: found.latex(seconds),
+        Form.python: found.python,
+        Form.c: found.c,
+    }
+    print(written[form]().rstrip("\n"))

@@ -1,0 +1,117 @@
+"""`catena info`: what a mechanism is, and whether inverse and forward dynamics agree on it."""
+
+from __future__ import annotations
+
+import json
+from itertools import zip_longest
+from typing import Annotated, Any
+
+import typer
+
+from ._reading import File, Floating, Gravity, Uncoupled, read
+from ._tables import axes, console, count, number, plain, series, span, table, vector
+
+
+def info(
+    file: File,
+    floating: Floating = False,
+    no_mimic: Uncoupled = False,
+    gravity: Gravity = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Show what a mechanism is, and a round trip of its dynamics."""
+    from ..machine import compile
+    from ._description import describe, mobility, round_trip
+
+    mechanism = read(file, floating, no_mimic, gravity)
+    machine = compile(mechanism)
+    found = describe(mechanism) | {"mobility": mobility(machine)}
+    if as_json:
+        print(json.dumps(found | {"round_trip": round_trip(machine)}, indent=2, allow_nan=False))
+        return
+    screen = console()
+    for line in (plain(found["name"]), *heading(found)):
+        screen.print(line, markup=False, soft_wrap=True)
+    for title, columns, rows in tables(found):
+        if rows:
+            screen.print(f"\n{title}", style="bold", markup=False, soft_wrap=True)
+            screen.print(table(columns, rows))
+    for title, sentences in (("notes", found["notes"]), ("doubts", found["doubts"])):
+        for k, sentence in enumerate(sentences):
+            screen.print(("" if k else f"\n{title}\n") + f"  - {plain(sentence)}", markup=False, soft_wrap=True)
+    screen.print()
+    screen.print(closing(round_trip(machine)), markup=False, soft_wrap=True)
+
+
+def heading(d: dict[str, Any]) -> list[str]:
+    """The mechanism in five lines."""
+    loops = f", {count(d['loops'], 'loop', 'loops')}" if d["loops"] else ""
+    plane = f"planar, normal to {axes([d['planar']['normal']])}" if d["planar"] else "not planar"
+    return [
+        f"  {count(d['bodies'], 'body', 'bodies')}, {count(d['joints'], 'joint', 'joints')}{loops}; nq {d['nq']}, nv {d['nv']}",
+        f"  {_freedoms(d['mobility'])}",
+        f"  total mass {number(d['total_mass'])} kg",
+        f"  gravity {vector(d['gravity'])} m/s2",
+        f"  {plane}",
+    ]
+
+
+def tables(d: dict[str, Any]) -> list[tuple[str, list[str], list[list[str]]]]:
+    """Title, columns and rows of each table."""
+    joint_columns = ["name", "kind", "parent", "child", "axis", "q", "v", "limits", "effort", "speed", "damping", "friction",
+                     "armature", "follows"]  # fmt: skip
+    both = zip_longest(d["coordinates"], d["speeds"])
+    coordinates = [[*_entry(k, c), *_entry(k, s)] for k, (c, s) in enumerate(both)]
+    return [
+        ("bodies", ["name", "mass (kg)", "centre of mass (m)", "principal inertia about it (kg m2)"],
+         [[b["name"], number(b["mass"]), vector(b["com"]), series(b["principal_inertia"])] for b in d["bodies"]]),
+        ("joints (rad, m, N m, N, s)", joint_columns, _joints(d["joints"])),
+        ("loops", joint_columns, _joints(d["loops"])),
+        ("coordinates and speeds", ["q", "coordinate", "unit", "v", "speed", "unit"], coordinates),
+        ("loads and speed rows", ["name", "kind", "what"],
+         [[x["name"], x["kind"], ", ".join(f"{k} {v}" for k, v in x.items() if k not in ("name", "kind"))]
+          for x in (*d["loads"], *d["nonholonomic"])]),
+        ("parameters (SI)", ["name", "value"], [[name, number(x)] for name, x in d["parameters"].items()]),
+        ("frames", ["name", "body"], [[f["name"], f["body"]] for f in d["frames"]]),
+    ]  # fmt: skip
+
+
+def closing(trip: dict[str, Any]) -> str:
+    """The round trip in one sentence."""
+    if trip["difference"] is None:
+        return f"inverse then forward dynamics: not possible. {plain(trip['why'])}"
+    asked = "forward then inverse dynamics, less the constraints' forces," if trip["rows"] else "inverse then forward dynamics"
+    return f"{asked} at {trip['states']} random states: largest difference {trip['difference']:.1g}"
+
+
+def _joints(joints: list[dict[str, Any]]) -> list[list[str]]:
+    rows, k, l = [], 0, 0
+    for j in joints:
+        nq, nv = len(j["coordinates"]), len(j["speeds"])
+        losses = [series(j[name]) if any(j[name]) else "" for name in ("damping", "friction", "armature")]
+        rows.append([j["name"], j["kind"], j["parent"], j["child"], axes(j["axes"]) or " ".join(j["sequence"]), span(k, nq),
+                     span(l, nv), _limits(j), series(j["effort"]), series(j["speed"]), *losses, _follows(j)])  # fmt: skip
+        k, l = k + nq, l + nv
+    return rows
+
+
+def _freedoms(m: dict[str, Any]) -> str:
+    if m["degrees_of_freedom"] is None:
+        return f"degrees of freedom not known: {plain(m['why'])}"
+    less = f": {m['rank']} of the loops' {m['rows']} rows are independent" if m["rows"] else ""
+    return f"degrees of freedom {m['degrees_of_freedom']}{less}"
+
+
+def _limits(j: dict[str, Any]) -> str:
+    if not any(x is not None for x in (*j["lower"], *j["upper"])):
+        return ""
+    return "; ".join(f"{number(a) or '-inf'} to {number(b) or 'inf'}" for a, b in zip(j["lower"], j["upper"]))
+
+
+def _follows(j: dict[str, Any]) -> str:
+    mimic = j["mimic"]
+    return f"{number(mimic['multiplier'])} {mimic['joint']} + {number(mimic['offset'])}" if mimic else ""
+
+
+def _entry(k: int, x: dict[str, str] | None) -> list[str]:
+    return [str(k), x["name"], x["unit"]] if x else ["", "", ""]

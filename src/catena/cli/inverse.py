@@ -1,0 +1,47 @@
+"""`catena inverse`: the forces and reactions of a motion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ._reading import File, Floating, Gravity, Uncoupled, read
+from ._results import Force, free
+from ._tables import console, number, table
+
+
+def inverse(
+    file: File,
+    trajectory: Annotated[str, typer.Option(metavar="FILE", help="A .csv with time (s) and coordinates (rad, m), one a column.")],
+    out: Annotated[str | None, typer.Option(metavar="FOLDER", help="Where the tables and pictures go; NAME_inverse unless given.")] = None,
+    step: Annotated[float | None, typer.Option(help="Seconds between rows; by default about 1000 rows.")] = None,
+    floating: Floating = False,
+    no_mimic: Uncoupled = False,
+    gravity: Gravity = None,
+    force: Force = False,
+) -> None:
+    """Find the joint forces and reactions along a trajectory; speeds and accelerations come from a spline through its rows."""
+    from ..plots import save
+    from ..scenario.inverse import along
+
+    mechanism = read(file, floating, no_mimic, gravity)
+    result = along(mechanism, trajectory, step)
+    folder = Path(out or f"{Path(file).stem}_inverse")
+    paths = [free(folder / name, force) for name in ("results.nc", "torques.csv", "reactions.csv")]
+    result.save(paths[0])
+    result.to_pandas().to_csv(paths[1])
+    reactions = result.reactions()
+    flat = reactions.stack(column=("joint", "component")).to_pandas()
+    flat.columns = [f"{joint} {component}" for joint, component in flat.columns]
+    flat.to_csv(paths[2])
+    for kind in ("torques", "reactions", "coordinates"):
+        paths.append(save(result, folder / f"{kind}.png", kind))
+    screen = console()
+    tau = result.data["tau"]
+    rows = [[str(name), number(float(x.min())), number(float(x.max())), number(float((x**2).mean() ** 0.5)), str(unit)]
+            for name, unit, x in zip(tau["speed"].values, tau["force_unit"].values, tau.values.T)]  # fmt: skip
+    screen.print(table(["joint force", "least", "largest", "root mean square", "unit"], rows))
+    for path in paths:
+        screen.print(str(path), markup=False, soft_wrap=True)

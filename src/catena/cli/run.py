@@ -1,0 +1,138 @@
+"""`catena run`: from a file to a result, with its ledger and pictures."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ._reading import File
+from ._results import NAME
+from ._tables import console, number, table
+
+if TYPE_CHECKING:
+    from ..results import Result
+    from ..scenario import Scenario
+
+
+def run(
+    file: File,
+    out: Annotated[str | None, typer.Option(metavar="FOLDER", help="Where results and pictures go; NAME_run unless given.")] = None,
+    until: Annotated[float | None, typer.Option(help="Seconds to run, not the scenario's.")] = None,
+    by: Annotated[str | None, typer.Option(help="The formulation, such as recursive, lagrange or kane.")] = None,
+    integrator: Annotated[str | None, typer.Option(help="dop853, dopri5, rk4, semi_implicit, midpoint, gauss4 or radau.")] = None,
+    tolerance: Annotated[float | None, typer.Option(help="Relative and absolute, of the whole run.")] = None,
+    step: Annotated[float | None, typer.Option(help="Seconds, for integrators of equal steps.")] = None,
+    output: Annotated[float | None, typer.Option(help="Seconds between the rows of the result.")] = None,
+    verify: Annotated[bool, typer.Option("--verify", help="Run again at a tighter tolerance, and compare.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was broken off.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write into a folder that is there already.")] = False,
+    pictures: Annotated[bool, typer.Option("--pictures/--no-pictures", help="Draw the scenario's pictures.")] = True,
+) -> None:
+    """Simulate a mechanism as its [scenario] says. Exit status 0: done, 1: partial or the accuracy was not met, 2: bad input."""
+    from ..errors import SimulationError
+    from ..scenario import read
+
+    screen = console()
+    asked = read(file, until=until, by=by, integrator=integrator, tolerance=tolerance, step=step, output=output)
+    folder = place(Path(out or f"{Path(file).stem}_run"), force, resume)
+    screen.print(f"{asked.mechanism.name}: {asked.until:g} s", style="bold", markup=False)
+    failure = ""
+    try:
+        with watched(asked) as progress:
+            result = simulated(asked, folder / NAME, verify, resume, progress)
+    except SimulationError as error:
+        if error.result is None:
+            raise
+        result, failure = error.result, str(error)  # type: ignore[assignment]
+    report(screen, result)
+    drawn = [draw(result, folder, kind) for kind in asked.plots] if pictures and len(result.time) > 1 else []
+    for path in (folder / NAME, *drawn):
+        screen.print(str(path), markup=False, soft_wrap=True)
+    if failure or result.ledger.met is False:
+        from . import say
+
+        say(failure or result.ledger.verdict)
+        raise typer.Exit(1)
+
+
+def place(folder: Path, force: bool, resume: bool) -> Path:
+    """The folder for results; one that holds something is written into only if that is wanted."""
+    from ..errors import CatenaError
+
+    if folder.exists() and not folder.is_dir():
+        raise CatenaError(f"{folder} is a file; results go into a folder: give another --out")
+    if folder.is_dir() and any(folder.iterdir()) and not (force or resume):
+        held = "a run, which --resume goes on with if it was broken off" if (folder / NAME).exists() else "files already"
+        raise CatenaError(f"{folder} holds {held}; give another --out, or --force to write into it")
+    return folder
+
+
+def simulated(asked: Scenario, path: Path, verify: bool, resume: bool, progress: Callable[[float], None]) -> Result:
+    """Run it into a file; Ctrl-C and `kill` leave a partial result, and say how to go on."""
+    from ..simulate.stream import stream
+    from . import say
+
+    signal.signal(signal.SIGTERM, _interrupted)
+    try:
+        return stream(asked.mechanism, path, **asked.arguments, verify=verify, resume=resume, progress=progress, asked=asked.asked)
+    except KeyboardInterrupt:
+        if path.exists():
+            say(f"interrupted; {path} holds the part that was computed. The same command with --resume goes on from there")
+        raise typer.Exit(130) from None
+
+
+def _interrupted(*_: Any) -> None:
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def watched(asked: Scenario) -> Iterator[Callable[[float], None]]:
+    """A bar with the time left, on a terminal; nothing elsewhere. Gives the function to tell the time reached to."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), TimeElapsedColumn(),
+               TextColumn("left"), TimeRemainingColumn())  # fmt: skip
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    with bar:
+        start = float(asked.options.get("start", 0.0))
+        task = bar.add_task("compiling", total=asked.until - start)
+        reached = [start]
+
+        def tell(t: float) -> None:
+            again = t < reached[0]  # a second, tighter run has begun
+            reached[0] = t
+            if again:
+                bar.reset(task)
+            bar.update(task, completed=t - start, description=f"{'verifying' if again else 'running'} {t:.3g} s" if again else f"{t:8.3f} s")
+
+        yield tell
+
+
+def report(screen: Any, result: Result) -> None:
+    """The ledger, and where each coordinate went."""
+    screen.print(table(["ledger", ""], result.ledger.rows()))
+    q = result.data["q"]
+    rows = [[str(name), number(x[0]), number(x[-1]), number(x.min()), number(x.max()), str(unit)]
+            for name, unit, x in zip(q["coordinate"].values, q["coordinate_unit"].values, q.values.T)]  # fmt: skip
+    screen.print()
+    screen.print(table(["coordinate", "start", "end", "least", "largest", "unit"], rows))
+    if "event" in result.data:
+        times, words = result.data["event_time"].values, result.data["event"].values
+        screen.print()
+        screen.print(table(["time (s)", "event"], [[number(t), str(w)] for t, w in zip(times[:20], words[:20])]))
+        if len(times) > 20:
+            screen.print(f"... and {len(times) - 20} more events", markup=False)
+    screen.print()
+
+
+def draw(result: Result, folder: Path, kind: str) -> Path:
+    """A picture into the folder."""
+    from ..plots import save
+
+    return save(result, folder / f"{kind}.png", kind)

@@ -1,0 +1,120 @@
+"""The house style: fonts, colours, axes and legends that every picture shares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from cycler import cycler
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5A5A5A")  # Okabe and Ito: seen by everybody
+INK, FAINT = "#222222", "#8A8A8A"
+TIMES = LinearSegmentedColormap.from_list("times", ["#C9DDEA", "#56A0CB", "#0B5C92", "#062F4F"])  # early is pale, late is dark
+WIDTH = 7.0  # inches: two columns of a journal
+
+HOUSE: dict[str, Any] = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib: the same picture on every machine
+    "font.size": 8.5,
+    "mathtext.fontset": "dejavusans",
+    "axes.titlesize": 8.5,
+    "axes.labelsize": 8.5,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.xmargin": 0.0,
+    "axes.ymargin": 0.06,
+    "axes.formatter.limits": (-3, 4),
+    "axes.formatter.use_mathtext": True,
+    "axes.prop_cycle": cycler(color=COLOURS),
+    "grid.color": "#E4E4E4",
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.3,
+    "lines.solid_capstyle": "round",
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "legend.handlelength": 1.6,
+    "figure.titlesize": 9.5,
+    "figure.titleweight": "bold",
+    "figure.dpi": 120,
+    "savefig.dpi": 200,
+    "figure.constrained_layout.h_pad": 0.05,
+    "figure.constrained_layout.w_pad": 0.05,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+}
+
+
+def page(rows: float, width: float = WIDTH, each: float = 2.0) -> Figure:
+    """An empty figure as tall as so many panels need."""
+    return Figure(figsize=(width, 0.6 + each * rows), layout="constrained")
+
+
+def stacked(count: int, each: float = 2.0) -> tuple[Figure, list[Axes]]:
+    """A figure with panels below each other, over one time."""
+    figure = page(count, each=each)
+    axes = list(figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0])
+    axes[-1].set_xlabel("time (s)")
+    return figure, axes
+
+
+def fitted(low: np.ndarray, high: np.ndarray, beside: float = 1.2, least: float = 2.2, most: float = 5.5) -> Figure:
+    """A figure for one panel of equal scales from corner `low` to corner `high`, with so many inches beside it."""
+    wide, tall = np.maximum(high - low, 1e-9 * max(*(high - low), 1e-9))
+    height = np.clip((WIDTH - beside) * tall / wide, least, most)
+    return Figure(figsize=(WIDTH, height + 0.9), layout="constrained")
+
+
+def pen(k: int) -> dict[str, Any]:
+    """The colour and dashes of the k-th line: colours first, then dashes too."""
+    return {"color": COLOURS[k % len(COLOURS)], "linestyle": ("-", "--", ":", "-.")[k // len(COLOURS) % 4]}
+
+
+def legend(ax: Axes) -> None:
+    """The names of the lines, beside the panel: never over the data."""
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.03), borderaxespad=0.4)
+
+
+def pretty(unit: str) -> str:
+    """A unit as it is printed: rad/s², N·m."""
+    return {"1": ""}.get(unit, unit.replace("s2", "s²").replace("N m", "N·m").replace("m2", "m²"))
+
+
+def named(quantity: str, unit: str) -> str:
+    """An axis label: quantity (unit)."""
+    shown = pretty(unit)
+    return f"{quantity} ({shown})" if shown else quantity
+
+
+def degrees_of(values: np.ndarray, unit: str, degrees: bool) -> tuple[np.ndarray, str]:
+    """Values in degrees where they are radians and degrees are wanted."""
+    turned = degrees and unit.startswith("rad")
+    return (np.degrees(values), unit.replace("rad", "deg")) if turned else (values, unit)
+
+
+def balanced(count: int, most: int) -> list[range]:
+    """0..count in as few groups as have at most `most` members, and nearly equal ones."""
+    groups = -(-count // most)
+    edges = [round(k * count / groups) for k in range(groups + 1)]
+    return [range(a, b) for a, b in zip(edges, edges[1:])]
+
+
+def by_unit(units: Sequence[str], most: int = 7) -> list[tuple[str, list[int]]]:
+    """(unit, places) of each panel: one unit a panel, not too many lines in one."""
+    panels = []
+    for unit in dict.fromkeys(units):
+        places = [k for k, u in enumerate(units) if u == unit]
+        panels += [(unit, [places[k] for k in part]) for part in balanced(len(places), most)]
+    return panels

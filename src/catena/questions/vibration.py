@@ -1,0 +1,89 @@
+"""Vibration: natural frequencies and shapes about an equilibrium, loops and springs included.
+
+K y = omega^2 M y        in the motions that the loops allow, K the stiffness of `statics`
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.linalg import eigh
+
+from ..asked import machine_of, state, where
+from ..errors import QuestionError
+from ..mechanism import Mechanism
+from .statics import balance, stiffness
+from .terms import name_of
+
+if TYPE_CHECKING:
+    from ..machine import Machine
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Small vibrations about a rest, slowest first.
+
+    squares (d,): omega^2 (rad2/s2), negative where the rest is unstable. shapes (nv, d): a column for each, along the speeds,
+    with shapes' M shapes = 1. speeds: their names.
+    """
+
+    squares: Array
+    shapes: Array
+    speeds: tuple[str, ...]
+
+    @property
+    def frequencies(self) -> Array:
+        """omega (d,), rad/s; NaN for a mode that grows instead."""
+        with np.errstate(invalid="ignore"):
+            return np.sqrt(self.squares)
+
+    @property
+    def hertz(self) -> Array:
+        """The frequencies in 1/s."""
+        return self.frequencies / (2 * np.pi)
+
+    @property
+    def stable(self) -> bool:
+        """Whether no mode grows."""
+        return bool((self.squares >= 0).all())
+
+    def __str__(self) -> str:
+        lines = [f"{len(self.squares)} modes"]
+        for k, square in enumerate(self.squares):
+            shape = self.shapes[:, k] / np.abs(self.shapes[:, k]).max()
+            largest = np.argsort(-np.abs(shape), kind="stable")[:4]
+            moves = ", ".join(f"{self.speeds[i]} {shape[i]:+.2f}" for i in largest if abs(shape[i]) > 0.01)
+            rate = f"{self.frequencies[k]:.6g} rad/s, {self.hertz[k]:.6g} Hz"
+            if square < 0:
+                rate = f"grows as exp({np.sqrt(-square):.4g} t)"
+            lines.append(f"  {k + 1}: {rate}: {moves}")
+        return "\n".join(lines)
+
+
+def modes(m: Mechanism | Machine, q: Any = None, tau: Any = None) -> Modes:
+    """Natural frequencies and shapes about the equilibrium q, under the joint forces tau (by default none).
+
+    A QuestionError where q is not an equilibrium; `equilibrium` finds one, and `static_torques` what would hold it.
+    """
+    machine = machine_of(m)
+    q, tau = state(machine, "modes", q=q, tau=tau)
+    if machine.mechanism.nonholonomic:
+        raise QuestionError(
+            f"modes: {where(machine)} has speed rows, and they have no stiffness of their own; linearize(...).poles answers"
+        )
+    g, t = balance(machine, q, tau)
+    T = t.spaces.T
+    left = T @ (T.T @ g)
+    if np.abs(left).max(initial=0.0) > 1e-6 * max(1.0, np.abs(g).max(initial=0.0)):
+        name, size = name_of(machine, left)
+        raise QuestionError(f"modes: {where(machine)} does not rest here: {name!r} needs {size:.4g} (N m or N) more; take "
+                            "q from "
+                            "equilibrium(mechanism, q), or give the forces that hold it as tau")  # fmt: skip
+    K = stiffness(t)
+    squares, y = eigh(0.5 * (K + K.T), T.T @ t.M @ T)
+    squares = np.where(np.abs(squares) < 1e-12 * np.abs(squares).max(initial=0.0), 0.0, squares)
+    return Modes(squares, T @ y, machine.speed_names)

@@ -1,0 +1,374 @@
+"""The agenda of a run: what can happen in it, and what does when it happens.
+
+A scheme is made once, from the events asked for, the joints' limits and friction; an agenda goes with each run. Between events
+nothing of this is looked at: the tape has the modes, the driver the guards. At an event speeds jump,
+
+    M dv = P + R' L,      R (v + dv) = wanted
+
+P the blow, R the rows that hold through it: loops, locks, and stops as far as they push (L of the right sign). Friction is a
+finite force and takes no part in a blow. Afterwards every joint at rest is tried: it is held if the force it takes lies in the
+interval that friction and stops allow, otherwise it starts to slip, the one that is farthest outside first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import casadi as ca
+import numpy as np
+
+from ..asked import by_speed, speeds_of
+from ..compiler.trace import Tracer
+from ..errors import SimulationError, unknown
+from ..kernels.motion import BALL
+from ..machine import Machine
+from ..mechanism import Joint
+from .engine import Engine
+from .events import Event, Guard, Happening, Impulse, Lock, Release, Stop, When
+from .holding import BIG, HIGH, LOW, ON, WAY, WEAK, Holdable, Holding
+
+Array = np.ndarray
+REST = 1e-5  # m/s, rad/s: a rebound slower than this is none
+STILL = 1e-9  # m/s, rad/s: at rest, for friction
+TOUCH = 1e-9  # m, rad: at a stop
+CROWD = 100  # events at one instant, after which a run gives up
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """What happened, when (s)."""
+
+    time: float
+    what: str
+
+
+# ---------------------------------------------------------------------------------------------------- what can happen
+@dataclass(frozen=True)
+class Scheme:
+    """What a run can meet: `holding` for the tape, happenings with a guard in the order of its guards, those with a time."""
+
+    holding: Holding
+    guarded: tuple[Happening, ...] = ()
+    timed: tuple[tuple[float, Happening], ...] = ()
+    locks: tuple[Lock, ...] = ()  # of frames, in the order of holding.locks
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing can happen."""
+        return not (self.holding.size or self.guarded or self.timed)
+
+
+def scheme(machine: Machine, events: Iterable[Event], limits: str, friction: str, restitution: float = 0.0) -> Scheme:
+    """The scheme of these events; limits "stop": every joint's limits are felt; friction "stick": dry friction holds."""
+    asked = list(events)
+    for event in asked:
+        if not isinstance(event, (Stop, Happening)):
+            raise SimulationError(f"{event!r} is no event; events are catena.simulate.events.Stop, Impulse, Lock, Release and When")
+    happenings = [e for e in asked if isinstance(e, Happening)]
+    locks = [e for e in happenings if isinstance(e, Lock) and e.frame]
+    guarded = tuple(e for e in happenings if e.when is not None)
+    speeds = _holdable(machine, asked, limits, friction, restitution)
+    holding = Holding(speeds, [_loop(machine, e) for e in locks], [_guard(machine, e) for e in guarded])
+    timed = sorted(((t, e) for e in happenings for t in e.times), key=lambda pair: pair[0])
+    _check(machine, happenings)
+    return Scheme(holding, guarded, tuple(timed), tuple(locks))
+
+
+def _holdable(machine: Machine, events: Sequence[Event], limits: str, friction: str, restitution: float) -> list[Holdable]:
+    """Every speed that something may hold, once, in order."""
+    free: dict[int, Holdable] = {}
+    for node in machine.layout.nodes:
+        for k in range(3 if node.motion == BALL else 1):
+            l = node.vi + k
+            free.setdefault(l, Holdable(machine.speed_names[l], l, -1 if node.motion == BALL else node.qi))
+    found: dict[int, Holdable] = {}
+    first = 0
+    for j in machine.mechanism.moving:
+        for k in range(j.nv):
+            l, dry = first + k, j.friction[k] if friction == "stick" else 0.0
+            bounded = limits == "stop" and free[l].coordinate >= 0 and (j.lower[k] != -np.inf or j.upper[k] != np.inf)
+            if bounded:
+                found[l] = replace(free[l], lower=j.lower[k], upper=j.upper[k], restitution=restitution)
+            if dry != 0.0:
+                found[l] = replace(found.get(l, free[l]), friction=dry)
+        first += j.nv
+    for e in events:
+        if isinstance(e, Stop):
+            for l in speeds_of(machine, e.joint):
+                found[l] = _stop(machine, e, found.get(l, free[l]))
+        elif isinstance(e, Lock) and e.joint:
+            for l in speeds_of(machine, e.joint):
+                found.setdefault(l, free[l])
+    return [found[l] for l in sorted(found)]
+
+
+def _stop(machine: Machine, e: Stop, h: Holdable) -> Holdable:
+    joint = next(j for j in machine.mechanism.moving if h.name in j.speed_names)
+    k = joint.speed_names.index(h.name)
+    lower = joint.lower[k] if e.lower is None else e.lower
+    upper = joint.upper[k] if e.upper is None else e.upper
+    if h.coordinate < 0 or (lower == -np.inf and upper == np.inf):
+        why = "a ball has no coordinate to stop" if h.coordinate < 0 else "it has no limits; give lower or upper"
+        raise SimulationError(f"the stop of {e.joint!r} cannot be felt at {h.name!r}: {why}")
+    return replace(h, lower=lower, upper=upper, restitution=e.restitution)
+
+
+def _loop(machine: Machine, e: Lock) -> Joint:
+    """The loop joint that a frame's lock closes; its place on the parent is found when it does."""
+    frame = machine.mechanism.frame(e.frame)
+    machine.mechanism.frame(e.to)
+    if frame.body == e.to:
+        raise SimulationError(f"{e.title}: frame {e.frame!r} is on {e.to!r} itself, so that nothing is left to lock")
+    return Joint(e.title, e.kind, e.to, frame.body, axis=e.axis, offset=frame.pose)
+
+
+def _guard(machine: Machine, e: Happening) -> Callable[[Tracer], ca.SX]:
+    when: Guard | None = e.when
+    return when if callable(when) else lambda s: ca.SX(s.applied.text(e.title, when))
+
+
+def _check(machine: Machine, happenings: Sequence[Happening]) -> None:
+    """Names that do not exist are told before anything runs."""
+    names = [n for e in happenings if isinstance(e, Lock) for n in (e.name, e.joint, e.frame) if n]
+    for e in happenings:
+        if isinstance(e, Impulse):
+            if e.frame:
+                machine.mechanism.frame(e.frame)
+            by_speed(machine, e.title, e.joint)
+        elif isinstance(e, Release) and e.lock not in names:
+            raise SimulationError(unknown("lock", e.lock, dict.fromkeys(names), "this run"))
+
+
+# ---------------------------------------------------------------------------------------------------- what happens
+class Agenda:
+    """The events of one run. It reads and writes the engine's state and modes; what happened is in `log`."""
+
+    def __init__(self, plan: Scheme, machine: Machine, engine: Engine):
+        self.plan, self.machine, self.engine = plan, machine, engine
+        self.log: list[Occurrence] = []
+        self.holding, self.system = plan.holding, engine.system
+        self.p = engine.p[:, 0].copy()
+        s = Tracer(machine.layout)
+        values = ca.Function("values", [s.p], list(self.holding.values(s)))(self.p)
+        self.lower, self.upper, self.dry = (np.array(x).ravel() for x in (values if isinstance(values, (tuple, list)) else [values]))
+        self._last, self._crowd = -np.inf, 0
+
+    # ------------------------------------------------------------------------------------------------ the three doors
+    def begin(self, t: float) -> bool:
+        """Before the first step: which joints rest, and what is scheduled for the start. Whether the run ends at once."""
+        self.choose(t)
+        return self.due(t)
+
+    def next(self, t: float) -> float:
+        """The next scheduled instant after t."""
+        return next((at for at, _ in self.plan.timed if at > t), np.inf)
+
+    def due(self, t: float) -> bool:
+        """Everything that is scheduled for this instant. Whether the run ends."""
+        return any([self._happen(t, e) for at, e in self.plan.timed if at == t])
+
+    def fell(self, t: float, guard: int) -> bool:
+        """A guard fell to zero. Whether the run ends."""
+        self._crowd = self._crowd + 1 if t - self._last <= 1e-12 * max(1.0, abs(t)) else 0
+        self._last = t
+        if self._crowd > CROWD:
+            raise SimulationError(f"more than {CROWD} events at t = {t:.9g} s, the last: {self.log[-1].what}; the run cannot get past it")
+        n = len(self.holding.speeds)
+        if guard >= 3 * n:
+            return self._happen(t, self.plan.guarded[guard - 3 * n])
+        k, which = divmod(guard, 3)
+        if which < 2 and self._modes(k)[ON] < 0.5:
+            self._meet(t, k, 1.0 if which == 0 else -1.0)
+        elif which == 2:
+            self._jump(t, wanted={self.holding.speeds[k].index: 0.0})
+        self.choose(t)
+        return False
+
+    # ------------------------------------------------------------------------------------------------ states
+    def _modes(self, k: int) -> Array:
+        return self.engine.modes[4 * k : 4 * k + 4, 0]
+
+    @property
+    def state(self) -> tuple[Array, Array]:
+        """q and v."""
+        e, x = self.system.equations, self.engine.x[: self.system.nx, 0]
+        q, v = e.decode(x, self.p)
+        return np.array(q).ravel(), np.array(v).ravel()
+
+    def _put(self, q: Array, v: Array, work: float = 0.0) -> None:
+        x = self.engine.x
+        x[: self.system.nx, 0] = np.array(self.system.equations.encode(q, v, self.p)).ravel()
+        x[-1, 0] += work
+
+    def _say(self, t: float, what: str) -> None:
+        self.log.append(Occurrence(float(t), what))
+
+    # ------------------------------------------------------------------------------------------------ happenings
+    def _happen(self, t: float, e: Happening) -> bool:
+        """Let one thing happen."""
+        if isinstance(e, Impulse):
+            self._strike(t, e)
+        elif isinstance(e, Lock):
+            self._lock(t, e)
+        elif isinstance(e, Release):
+            self._release(e)
+            self._say(t, f"{e.lock} is released")
+        else:
+            self._say(t, e.title)
+        self.choose(t)
+        return isinstance(e, When) and e.end
+
+    def _strike(self, t: float, e: Impulse) -> None:
+        q, _ = self.state
+        P = np.zeros(self.machine.nv)
+        for k, x in by_speed(self.machine, e.title, e.joint).items():
+            P[k] += x
+        if e.frame:
+            J = self.machine.jacobian(q, e.frame, e.axes, parameters=self._parameters)
+            P += J.T @ np.array([*e.angular, *e.linear], float)
+        self._say(t, e.title if e.name else f"impulse at {e.frame or ', '.join(e.joint)}")
+        self._jump(t, P)
+
+    def _lock(self, t: float, e: Lock) -> None:
+        if e.joint:
+            for l in speeds_of(self.machine, e.joint):
+                self._modes(self._index(l))[:] = 1.0, 0.0, -BIG, BIG
+        else:
+            k = self.plan.locks.index(e)
+            X = self._place(e, self.state[0])
+            self.engine.modes[self.holding.lock(k), 0] = [1.0, *X[:3, :3].ravel(), *X[:3, 3]]
+        self._say(t, e.title)
+        self._jump(t)
+
+    def _release(self, e: Release) -> None:
+        for k, lock in enumerate(self.plan.locks):
+            if e.lock in (lock.name, lock.frame):
+                self.engine.modes[self.holding.lock(k).start, 0] = 0.0
+        for lock in (x for _, x in self.plan.timed + tuple((0.0, g) for g in self.plan.guarded)):
+            if isinstance(lock, Lock) and lock.joint and e.lock in (lock.name, lock.joint):
+                for l in speeds_of(self.machine, lock.joint):
+                    self._modes(self._index(l))[:] = 0.0
+
+    def _place(self, e: Lock, q: Array) -> Array:
+        """Where the frame is on the node of the body that catches it, (4, 4)."""
+        seat = self.machine.layout.seats[e.to]
+        body = np.eye(4) if e.to == "ground" else self.machine.pose(q, e.to, parameters=self._parameters)
+        s = Tracer(self.machine.layout)
+        own = ca.Function("own", [s.p], [ca.SX([[s.value(x) for x in (*row, p)] for row, p in zip(seat.pose.rotation, seat.pose.position)])])
+        X = np.vstack([np.array(own(self.p)), [0, 0, 0, 1.0]])
+        return X @ np.linalg.solve(body, self.machine.pose(q, e.frame, parameters=self._parameters))
+
+    @property
+    def _parameters(self) -> Array | None:
+        return self.p if len(self.p) else None
+
+    def _index(self, speed: int) -> int:
+        return next(k for k, h in enumerate(self.holding.speeds) if h.index == speed)
+
+    # ------------------------------------------------------------------------------------------------ impacts
+    def _meet(self, t: float, k: int, side: float) -> None:
+        """A coordinate meets its stop: side 1 its lower one, -1 its upper one."""
+        h, (q, v) = self.holding.speeds[k], self.state
+        q[h.coordinate] = self.lower[k] if side > 0 else self.upper[k]
+        self._put(q, v)
+        speed = v[h.index]
+        if side * speed < 0:
+            bounce = -h.restitution * speed
+            self._say(t, f"{h.name} meets its {'lower' if side > 0 else 'upper'} stop at {speed:.6g}")
+            self._jump(t, wanted={h.index: bounce if abs(bounce) > REST else 0.0})
+
+    def _jump(self, t: float, P: Array | None = None, wanted: dict[int, float] | None = None) -> None:
+        """The speeds jump by an impulse P, and to the values wanted; the work of all impulses is booked."""
+        q, v = self.state
+        M, R, r, side = self._binding(t, q, v, wanted or {})
+        P = np.zeros(len(v)) if P is None else P
+        keep = np.ones(len(R), bool)
+        while True:
+            Y = np.linalg.solve(M, np.column_stack([R[keep].T, P]))
+            S = R[keep] @ Y[:, :-1]
+            L = np.linalg.lstsq(S, r[keep] - R[keep] @ Y[:, -1], rcond=1e-11)[0] if keep.any() else np.zeros(0)
+            pulls = L * side[keep]
+            if not (pulls < -1e-12 * np.abs(L).max(initial=1e-300)).any():
+                break
+            keep[np.flatnonzero(keep)[pulls.argmin()]] = False
+        dv = Y[:, -1] + Y[:, :-1] @ L
+        self._put(q, v + dv, float((P + R[keep].T @ L) @ (v + 0.5 * dv)))
+
+    def _binding(self, t: float, q: Array, v: Array, wanted: dict[int, float]) -> tuple[Array, Array, Array, Array]:
+        """M; the rows R that hold through a blow; R dv; and for a row that only pushes its direction, else 0."""
+        nv, modes = len(v), self.engine.modes[:, 0]
+        M, A, rate, B, held, z = (np.array(x) for x in self.system.binding(t, q, v, self.p, modes))
+        rows = [(a, -float(b), 0.0) for a, b in zip(A, rate)]
+        n = len(self.holding.speeds)
+        rows += [(B[k], -float(held[k, 0]), 0.0) for k in range(n, len(B)) if z[k, 0] > 0.5]
+        for k, h in enumerate(self.holding.speeds):
+            on, _, low, high = self._modes(k)
+            stops, catches = high >= BIG, low <= -BIG
+            if on > 0.5 and (stops or catches) and h.index not in wanted:
+                rows.append((np.eye(nv)[h.index], -v[h.index], 0.0 if stops and catches else 1.0 if stops else -1.0))
+        driven = self.system.driven.speeds if self.system.driven is not None else []
+        rows += [(np.eye(nv)[k], 0.0, 0.0) for k in driven]
+        rows += [(np.eye(nv)[k], to - v[k], 0.0) for k, to in wanted.items()]
+        R = np.array([row for row, _, _ in rows]).reshape(len(rows), nv)
+        return M, R, np.array([x for _, x, _ in rows]), np.array([x for _, _, x in rows])
+
+    # ------------------------------------------------------------------------------------------------ who rests
+    def choose(self, t: float) -> None:
+        """Throw the switches: which joints are held, and which way the others slip."""
+        if not self.holding.speeds:
+            return
+        before = [self._modes(k).copy() for k in range(len(self.holding.speeds))]
+        q, v = self.state
+        for k, h in enumerate(self.holding.speeds):
+            self._modes(k)[:] = self._rest(k, h, q, v)
+        for _ in range(4 * len(self.holding.speeds)):
+            if not self._let_go(t):
+                break
+        for k, h in enumerate(self.holding.speeds):
+            self._tell(t, k, h, before[k])
+
+    def _rest(self, k: int, h: Holdable, q: Array, v: Array) -> tuple[float, float, float, float]:
+        """The modes of a speed if all that could hold it does."""
+        on, _, low, high = self._modes(k)
+        if on > 0.5 and low <= -BIG and high >= BIG:
+            return 1.0, 0.0, -BIG, BIG  # locked
+        F, speed = self.dry[k], v[h.index]
+        if abs(speed) > STILL:
+            return 0.0, float(np.sign(speed)), -F, F
+        low, high = -F, F
+        if h.coordinate >= 0:
+            high = BIG if q[h.coordinate] - self.lower[k] <= TOUCH else high
+            low = -BIG if self.upper[k] - q[h.coordinate] <= TOUCH else low
+        return float(F > 0 or high >= BIG or low <= -BIG), 0.0, low, high
+
+    def _let_go(self, t: float) -> bool:
+        """Let go the joint whose force is farthest outside what holds it; whether there was one."""
+        forces = self.engine.evaluate("forces", t)[1][:, 0]
+        worst, most, way = -1, 0.0, 0.0
+        for k in range(len(self.holding.speeds)):
+            on, _, low, high = self._modes(k)
+            slack = WEAK * (1.0 + self.dry[k])
+            outside = max(low - forces[k], forces[k] - high)
+            if on > 0.5 and outside > max(most, 0.5 * slack):
+                worst, most = k, outside
+                way = 1.0 if low - forces[k] > forces[k] - high else -1.0
+        if worst < 0:
+            return False
+        self._modes(worst)[[ON, WAY]] = 0.0, way
+        return True
+
+    def _tell(self, t: float, k: int, h: Holdable, before: Array) -> None:
+        on, way, low, high = self._modes(k)
+        if (on > 0.5) == (before[ON] > 0.5):
+            return
+        F = self.dry[k]
+        stop = "lower" if (high if on > 0.5 else before[HIGH]) > F else "upper" if (low if on > 0.5 else before[LOW]) < -F else ""
+        if on > 0.5 and high >= BIG and low <= -BIG:
+            return  # a lock says so itself
+        if on > 0.5:
+            self._say(t, f"{h.name} rests on its {stop} stop" if stop else f"{h.name} sticks")
+        else:
+            self._say(t, f"{h.name} leaves its {stop} stop" if stop else f"{h.name} slips")
+
+

@@ -1,0 +1,101 @@
+"""Stiff systems: SciPy's Radau IIA of order 5, fed with the exact Jacobian of the tape.
+
+A stiff spring or damper forces an explicit method to steps as short as its time constant, long after it has come to rest.
+Radau's steps follow the motion that is left. One state at a time, and the step's logic in Python: for the few thousand steps
+that stiff systems need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import drivers
+
+if TYPE_CHECKING:
+    from .engine import Engine, Segment
+
+Array = np.ndarray
+
+
+def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
+    """As the adaptive driver: from t to `end`, rows at `times`, stopped by the first guard that falls to zero."""
+    from scipy.integrate import Radau
+
+    from .engine import Segment
+
+    rate, slopes = _callable(engine, "derivative"), _callable(engine, "jacobian")
+    n, x = len(engine.x), engine.x[:, 0].copy()
+    guard = _callable(engine, "guard") if engine.guard is not None else None
+    rows: list[Array] = []
+
+    def done(status: int, at: float, state: Array, event: int = -1) -> Segment:
+        engine.x[:, 0] = state
+        engine.tally.evaluations += solver.nfev if solver is not None else 0
+        return Segment(status, at, np.array(rows)[:, :, None] if rows else np.empty((0, n, 1)), event)
+
+    solver = None
+    if t >= end:
+        return done(drivers.REACHED, t, x)
+    try:
+        first = min(engine.h, end - t)
+        solver = Radau(rate, t, x, end, engine.largest, engine.rtol, engine.atol, lambda s, y: slopes(s, y).reshape(n, n), first_step=first)
+        g = guard(t, x) if guard else np.zeros(0)
+        while solver.status == "running":
+            if engine.tally.accepted >= engine.most:
+                return done(drivers.TOO_MANY, solver.t, solver.y)
+            before = solver.y
+            if solver.step() is not None:
+                return done(drivers.TOO_SMALL, solver.t, before)
+            if not np.isfinite(solver.y).all():
+                return done(drivers.NOT_FINITE, solver.t_old, before)
+            engine._count(1, 0, 0, solver.step_size)
+            engine.h, dense, stop, event = solver.h_abs, solver.dense_output(), solver.t, -1
+            if guard:
+                event, stop, g = _locate(guard, dense, solver.t_old, solver.t, solver.y, g)
+            while len(rows) < len(times) and times[len(rows)] <= stop and not (times[len(rows)] == solver.t and event < 0):
+                rows.append(_settled(engine, times[len(rows)], dense(times[len(rows)])))
+            if event >= 0:
+                return done(drivers.EVENT, stop, _settled(engine, stop, dense(stop)), event)
+            if engine.settle is not None:
+                solver.y = _settled(engine, solver.t, solver.y)
+                solver.f = rate(solver.t, solver.y)
+            while len(rows) < len(times) and times[len(rows)] <= solver.t:
+                rows.append(solver.y)
+    except (ValueError, np.linalg.LinAlgError):  # a matrix that is not finite cannot be factored
+        return done(drivers.NOT_FINITE, solver.t if solver else t, solver.y if solver else x)
+    return done(drivers.REACHED, end, solver.y)
+
+
+def _callable(engine: Engine, name: str) -> Callable[[float, Array], Array]:
+    """A tape of the system as a function of t and x alone."""
+    kernel = engine._kernel(name)
+    u, p = engine.held[:, 0].copy(), engine.p[:, 0].copy()
+
+    def call(t: float, x: Array) -> Array:
+        return kernel([np.array([[t]]), np.ascontiguousarray(x)[None], u[None], p[None]], 1)[0][0][0]
+
+    return call
+
+
+def _settled(engine: Engine, t: float, x: Array) -> Array:
+    """The state on its constraints."""
+    return x if engine.settle is None else _callable(engine, "settle")(t, x)
+
+
+def _locate(guard: Callable, dense: Callable, old: float, new: float, y: Array, g: Array) -> tuple[int, float, Array]:
+    """The first guard that falls to zero between two instants (-1: none), when, and all guards at the later one."""
+    low = old
+    for high in np.linspace(old, new, drivers.LOOKS + 1)[1:]:
+        values = guard(high, y if high == new else dense(high))
+        if np.any((g > 0) & (values <= 0)):
+            break
+        low, g = high, values
+    else:
+        return -1, new, g
+    while high - low > 4 * np.spacing(high):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if np.any((g > 0) & (guard(middle, dense(middle)) <= 0)) else (middle, high)
+    return int(np.argmax((g > 0) & (guard(high, dense(high)) <= 0))), high, g

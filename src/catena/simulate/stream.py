@@ -1,0 +1,360 @@
+"""stream: a run that goes to disk while it runs. Memory does not grow with its length; whatever stops it, the file is whole.
+
+    plan --Going--> slices of rows --observed--> rows in the file, then its journal --> again, until the end
+
+A slice ends after a number of rows or steps that depends on nothing but the plan, so a run that was broken off and resumed is
+the same, bit for bit, as one that was not.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import platform
+import time as clock
+from collections.abc import Callable
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import storage
+from ..errors import CatenaError, SimulationError
+from ..results import Ledger, Result, load_result, reason
+from . import drivers, trouble
+from .agenda import Agenda, Occurrence
+from .engine import Tally
+from .record import dataset, observe
+from .run import Plan, ask, forces, prepare, simulate
+
+Array = np.ndarray
+ROWS = 4096  # in a slice
+STEPS = {"adaptive": 2000, "library": 200}  # in a slice; equal steps are counted by their rows
+EQUAL_STEPS = 20_000
+EVERY = 1.0  # seconds between writes
+BUFFER = 4 * ROWS
+Progress = Callable[[float], None]
+
+
+def stream(
+    mechanism: Any, path: str | Path, q: Any = None, v: Any = None, until: float = 1.0, *, resume: bool = False,
+    verify: bool = False, progress: Progress | None = None, asked: str = "", **options: Any,
+) -> Result:  # fmt: skip
+    """As `simulate`, for one run, with the rows written to `path` (.nc) as they come; the result reads them from there.
+
+    resume: go on with the run that the file holds, if it is the same. progress: called with the time reached. asked: words
+    that tell this run from others, kept in the file. Ctrl-C leaves a file that says it is partial, and goes on as
+    KeyboardInterrupt. What stops a run in another way is a SimulationError whose `.result` is the part that was computed.
+    """
+    path = Path(path)
+    if path.suffix != ".nc":
+        raise CatenaError(f"{path}: a run is written as .nc, not {path.suffix or 'without a suffix'!r}")
+    began = clock.perf_counter()
+    plan = _plan(mechanism, q, v, until, options)
+    going = Going(plan)
+    store = Store(path, plan, asked, began)
+    if resume:
+        store.reopen(going)
+    else:
+        store.create(going)
+    try:
+        _follow(going, store, progress)
+        if verify and going.complete:
+            store.verified = _verify(plan.tighter(), path, progress)
+            store.write(going)
+    except KeyboardInterrupt:
+        if not going.complete:
+            going.sentence = f"interrupted at t = {going.t:.9g} s"
+        store.write(going)
+        raise
+    result = load_result(path, lazy=True, mechanism=plan.machine.mechanism)
+    if not going.complete:
+        raise SimulationError(f"{going.sentence}. What was computed until then is in {path}, and in this error's `.result`", result)
+    return result
+
+
+def _plan(mechanism: Any, q: Any, v: Any, until: float, options: dict[str, Any]) -> Plan:
+    bound = inspect.signature(simulate).bind(mechanism, q, v, until, **options)
+    bound.apply_defaults()
+    given = bound.arguments
+    others = given.pop("options", {})
+    for name in ("threads", "verify", "progress"):
+        given.pop(name)
+    plan = prepare(**given, **others)
+    if plan.lead:
+        raise SimulationError(f"a streamed run is one run; the start has the leading shape {plan.lead}. Stream them one after another")
+    return plan
+
+
+def _follow(going: Going, store: Store, progress: Progress | None) -> None:
+    """Run to the end; write when enough rows wait or enough time has passed."""
+    while not going.over:
+        try:
+            store.take(*going.slice())
+        except SimulationError as error:
+            going.fail(str(error))
+        if progress is not None:
+            progress(going.t)
+        if store.due:
+            store.write(going)
+    store.write(going)
+
+
+def _verify(plan: Plan, path: Path, progress: Progress | None) -> tuple[float, float]:
+    """The largest difference of coordinates to a tighter run, row by row, and the largest coordinate."""
+    going, row, difference, size = Going(plan), 1, 0.0, 1.0
+    with_rows = load_result(path, lazy=True).data["q"]
+    while not going.over:
+        t, x, u = going.slice()
+        if len(t):
+            q = observe(plan.system, t, x[None], u[None], plan.p)["q"][0]
+            kept = with_rows.isel(time=slice(row, row + len(q))).values
+            difference = max(difference, float(np.abs(q[: len(kept)] - kept).max(initial=0.0)))
+            size, row = max(size, float(np.abs(kept).max(initial=0.0))), row + len(q)
+        if progress is not None:
+            progress(going.t)
+    return difference, size
+
+
+# ---------------------------------------------------------------------------------------------------- going on
+class Going:
+    """A run on its way: the engine, what can happen, and how far it has come. `state` and `restore` are a pair."""
+
+    def __init__(self, plan: Plan):
+        self.plan = plan
+        self.engine = plan.engine(slice(0, 1))
+        self.agenda = Agenda(plan.plan, plan.machine, self.engine) if not plan.plan.empty else None
+        control = plan.control
+        self.sampled = callable(control) and not hasattr(control, "law")
+        self.sample = float(getattr(control, "sample", 0.0)) if self.sampled else np.inf
+        if self.sampled and not self.sample > 0:
+            raise SimulationError("a Python controller needs a sample time: set control.sample = 0.001 (seconds)")
+        if control is not None and not self.sampled and not hasattr(control, "law"):
+            self.engine.u[:] = forces(self.engine, control)
+        self.t, self.row, self.asked = plan.start, 0, 0
+        self.status, self.over, self.sentence = drivers.REACHED, False, ""
+        self.begun = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether the end was reached, or an event that ends the run."""
+        return self.over and self.status in (drivers.REACHED, drivers.EVENT)
+
+    def begin(self) -> None:
+        """What happens at the start, before the first row."""
+        self.begun = True
+        ended = self.agenda.begin(self.t) if self.agenda is not None else False
+        if self.sampled:
+            self._ask()
+        if ended:
+            self._end()
+
+    def slice(self) -> tuple[Array, Array, Array]:
+        """The next rows: times (n,), states (n, size), held inputs and modes (n, nu)."""
+        if not self.begun:
+            self.begin()
+        plan, engine = self.plan, self.engine
+        length = self._length()
+        last = min((self.row // length + 1) * length, len(plan.times))
+        end = plan.times[last - 1] if last < len(plan.times) else plan.until
+        end = min(end, plan.start + self.asked * self.sample) if self.sampled else end
+        end = min(end, self.agenda.next(self.t)) if self.agenda is not None else end
+        last = self.row + int(np.searchsorted(plan.times[self.row : last], end, side="right"))
+        taken = engine.tally.accepted + engine.tally.rejected
+        engine.most = min(plan.most, taken + STEPS.get(plan.how.kind, plan.most))
+        part = engine.run(self.t, end, plan.times[self.row : last])
+        engine.most, taken = plan.most, engine.tally.accepted + engine.tally.rejected
+        t, x = plan.times[self.row : self.row + len(part.rows)], part.rows[:, :, 0]
+        u = np.broadcast_to(engine.held[:, 0], (len(t), len(engine.held))).copy()
+        self.row, self.t, self.status = self.row + len(t), part.t, part.status
+        if self.status == drivers.TOO_MANY and taken < plan.most:
+            self.status = drivers.REACHED  # of this slice alone
+            return t, x, u
+        if self._events(part.event):
+            self._end()
+            t, x, u = np.append(t, self.t), np.vstack([x, engine.x[:, 0]]), np.vstack([u, engine.held[:, 0]])
+        elif self.status != drivers.REACHED:
+            self.over, self.sentence = True, trouble.sentence(plan.machine, engine, self.status, self.t)
+        elif self.t >= plan.until:
+            self.over, self.sentence = True, trouble.sentence(plan.machine, engine, drivers.REACHED, self.t)
+        elif self.sampled and self.t >= plan.start + self.asked * self.sample:
+            self._ask()
+        return t, x, u
+
+    def fail(self, why: str) -> None:
+        """Something raised: the run is over, what it has computed stays."""
+        self.over, self.status, self.sentence = True, drivers.NOT_FINITE, why
+
+    def _length(self) -> int:
+        """Rows in a slice."""
+        if self.plan.how.kind in STEPS or len(self.plan.times) < 2:
+            return ROWS
+        between = float(self.plan.times[1] - self.plan.times[0])
+        return int(np.clip(EQUAL_STEPS / max(1.0, between / self.plan.step), 1, ROWS))
+
+    def _events(self, event: int) -> bool:
+        """Let what is due happen; whether the run ends by it."""
+        if self.agenda is None:
+            return False
+        if self.status == drivers.EVENT:
+            ended = self.agenda.fell(self.t, event)
+            self.status = drivers.REACHED
+            return ended
+        return self.agenda.due(self.t) if self.status == drivers.REACHED else False
+
+    def _end(self) -> None:
+        assert self.agenda is not None
+        self.over, self.status = True, drivers.EVENT
+        self.sentence = f"ended by {self.agenda.log[-1].what!r} at t = {self.t:.9g} s"
+
+    def _ask(self) -> None:
+        ask(self.engine, self.plan.control, self.t)
+        self.asked += 1
+
+    # ------------------------------------------------------------------------------------------------ to go on later
+    def state(self) -> dict[str, Any]:
+        """Everything that the next slice depends on."""
+        e, a = self.engine, self.agenda
+        return {
+            "t": self.t, "row": self.row, "asked": self.asked, "h": e.h, "x": e.x[:, 0].tolist(), "held": e.held[:, 0].tolist(),
+            "tally": asdict(e.tally), "crowd": [a._last, a._crowd] if a is not None else None, "over": self.over,
+            "status": self.status, "sentence": self.sentence,
+        }  # fmt: skip
+
+    def restore(self, state: dict[str, Any], happened: list[tuple[float, str]]) -> None:
+        """Go on from there."""
+        e = self.engine
+        self.t, self.row, self.asked, e.h = state["t"], state["row"], state["asked"], state["h"]
+        e.x[:, 0], e.held[:, 0] = state["x"], state["held"]
+        e.tally = Tally(**state["tally"])
+        self.begun = True
+        if state["over"] and state["status"] in (drivers.REACHED, drivers.EVENT):
+            self.over, self.status, self.sentence = True, state["status"], state["sentence"]
+        if self.agenda is not None:
+            self.agenda._last, self.agenda._crowd = state["crowd"]
+            self.agenda.log = [Occurrence(t, what) for t, what in happened]
+
+
+# ---------------------------------------------------------------------------------------------------- the file
+class Store:
+    """The file of a run: rows that wait to be written, the ledger so far, and the journal."""
+
+    def __init__(self, path: Path, plan: Plan, asked: str, began: float):
+        self.path, self.plan, self.began, self.before = path, plan, began, 0.0
+        self.waiting: list[dict[str, Array]] = []
+        self.row, self.energy = 1, 0.0  # the next row to write; the energy at the start
+        self.largest = dict.fromkeys(("kinetic", "potential", "balance", "closure", "quaternion"), 0.0)
+        self.verified: tuple[float, float] | None = None
+        self.written = clock.perf_counter()
+        options = {"by": plan.system.by, "integrator": plan.how.name, "tolerance": plan.tolerance, "step": plan.step,
+                   "start": plan.start, "until": plan.until, "rows": len(plan.times), "parameters": plan.p[0].tolist(),
+                   "initial state": plan.x0[0].tolist(), "names": list(plan.system.state_names)}  # fmt: skip
+        self.key = {**options, "scenario": asked}
+
+    def create(self, going: Going) -> None:
+        """Make the file, with the first row and an empty journal."""
+        plan = self.plan
+        going.begin()
+        x, u = plan.x0[:1, None], going.engine.held[None, None, :, 0]
+        seen = observe(plan.system, np.array([plan.start]), x, u, plan.p)
+        data = dataset(plan.machine, plan.system, np.array([plan.start]), x, u, seen, (), plan.p if plan.varied else None)
+        first = Result.of(plan.machine.mechanism, data, self.ledger(going)).data
+        self.energy = float(seen["energy"][0, 0].sum())
+        self._largest(seen, np.zeros(1))
+        beside = self.path.with_name(f".{self.path.name}.new")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            storage.create(beside, first, np.append(plan.start, plan.times), plan.system.size + plan.system.nu)
+            storage.note(beside, self.journal(going))
+            beside.replace(self.path)
+        except (OSError, RuntimeError) as error:
+            beside.unlink(missing_ok=True)
+            raise CatenaError(f"{self.path}: the results cannot be written there ({reason(error)}); nothing was computed") from None
+
+    def reopen(self, going: Going) -> None:
+        """Go on with what the file holds, if it is the same run."""
+        if not self.path.exists():
+            raise CatenaError(f"{self.path}: there is no run to resume; leave --resume away to begin it")
+        found = storage.journal_of(self.path)
+        held = json.loads(json.dumps(self.key))
+        differs = [name for name in held if found["key"].get(name) != held[name]]
+        if differs:
+            name = differs[0]
+            shown = f": it was {found['key'].get(name)}, and is {held[name]}" if name not in ("scenario", "initial state", "names") else ""
+            raise CatenaError(f"{self.path} holds another run, whose {name} differs{shown}; resume it as it was, or begin anew")
+        going.restore(found["state"], found["happened"])
+        self.row, self.energy, self.largest, self.before = found["row"], found["energy"], found["largest"], found["wall_time"]
+
+    # ------------------------------------------------------------------------------------------------ rows
+    def take(self, t: Array, x: Array, u: Array) -> None:
+        """Observe rows, and let them wait."""
+        if not len(t):
+            return
+        plan = self.plan
+        seen = observe(plan.system, t, x[None], u[None], plan.p)
+        data = dataset(plan.machine, plan.system, t, x[None], u[None], seen, (), None)
+        rows = {str(name): v.values for name, v in data.variables.items() if v.dims[:1] == ("time",)}
+        rows["energy_error"] = rows["kinetic"] + rows["potential"] - self.energy - rows["work"]
+        self._largest(seen, rows["energy_error"])
+        self.waiting.append(rows)
+
+    def _largest(self, seen: dict[str, Array], balance: Array) -> None:
+        lengths = [np.abs(np.linalg.norm(seen["q"][..., k : k + 4], axis=-1) - 1).max() for k in self.plan.machine._balls]
+        now = {"kinetic": seen["energy"][..., 0], "potential": seen["energy"][..., 1], "balance": balance, "closure": seen["closure"],
+               "quaternion": np.array([max(lengths, default=0.0)])}  # fmt: skip
+        self.largest = {name: max(x, float(np.abs(now[name]).max(initial=0.0))) for name, x in self.largest.items()}
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time to write."""
+        return sum(len(rows["time"]) for rows in self.waiting) >= BUFFER or clock.perf_counter() - self.written > EVERY
+
+    def write(self, going: Going) -> None:
+        """Everything that waits, then the journal."""
+        rows = {name: np.concatenate([part[name] for part in self.waiting]) for name in self.waiting[0]} if self.waiting else {}
+        count = len(rows["time"]) if rows else 0
+        try:
+            storage.append(self.path, self.row, rows, self.journal(going, self.row + count))
+        except (OSError, RuntimeError) as error:
+            raise CatenaError(
+                f"{self.path}: the results could not be written ({reason(error)}); the file holds the first {self.row} rows, and "
+                "--resume goes on from there"
+            ) from None
+        self.row, self.waiting, self.written = self.row + count, [], clock.perf_counter()
+
+    # ------------------------------------------------------------------------------------------------ the journal
+    def journal(self, going: Going, row: int = 1) -> dict[str, Any]:
+        """What the file must say to be read, and to be gone on with."""
+        log = going.agenda.log if going.agenda is not None else []
+        return {
+            "row": row, "state": going.state(), "happened": [(o.time, o.what) for o in log], "energy": self.energy,
+            "largest": self.largest, "wall_time": self.spent, "key": self.key, "ledger": asdict(self.ledger(going)),
+        }  # fmt: skip
+
+    @property
+    def spent(self) -> float:
+        """Seconds that all parts of the run have taken."""
+        return self.before + clock.perf_counter() - self.began
+
+    def ledger(self, going: Going) -> Ledger:
+        """How far the rows so far can be trusted."""
+        plan, tally, big = self.plan, going.engine.tally, self.largest
+        found = Ledger(
+            outcome=going.sentence or f"not finished; it had come to t = {going.t:.9g} s",
+            formulation=plan.system.by,
+            integrator=plan.how.name,
+            tolerance=plan.tolerance,
+            energy_balance=big["balance"],
+            relative_energy_balance=big["balance"] / (big["kinetic"] or big["potential"] or 1.0),
+            closure=big["closure"],
+            quaternion=big["quaternion"],
+            steps=tally.accepted,
+            rejected=tally.rejected,
+            evaluations=tally.evaluations,
+            wall_time=self.spent,
+            complete=going.complete,
+            versions={"catena": version("catena"), "python": platform.python_version(), "numpy": version("numpy")},
+        )
+        return found if self.verified is None else found.judged(*self.verified)

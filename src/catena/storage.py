@@ -1,0 +1,117 @@
+"""Storage: the netCDF file of a run that is written while it goes on, and is whole at every instant.
+
+    time      known from the beginning                     the other rows are NaN until they are computed
+    journal   two slots, written in turn: how far the run has come, its ledger, and what is needed to go on
+
+All space is taken when the file is made. Afterwards bytes are only written in place: rows first, then a slot of the journal
+with its own checksum. So a process may die at any instant; what it leaves is a netCDF file whose last good slot says how many
+rows count. (An unlimited time dimension would grow HDF5's own tables at each write, and a death in between would tear them.)
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from .errors import CatenaError, FormatError
+
+JOURNAL = "journal"
+SLOT = 1 << 16  # bytes of a slot, besides what the state takes
+HEAD = struct.Struct("<II")  # length and checksum of what a slot holds
+
+
+def create(path: Path, first: xr.Dataset, times: np.ndarray, room: int) -> None:
+    """Make the file: the labels and attributes of `first`, its rows at the head of as many as there are `times`.
+
+    room: how many numbers the state holds that the journal keeps.
+    """
+    import h5netcdf
+    import h5py
+
+    slot = SLOT + 64 * room
+    with h5netcdf.File(path, "w") as file:
+        sizes = {str(name): size for name, size in first.sizes.items()}
+        file.dimensions = {**sizes, "time": len(times), "slot": 2, "byte": slot}
+        for name, variable in first.variables.items():
+            over_time = "time" in variable.dims
+            text = variable.dtype.kind in "UOT"
+            dtype = h5py.string_dtype() if text else variable.dtype
+            made = file.create_variable(str(name), variable.dims, dtype, fillvalue=np.nan if over_time and name != "time" else None)
+            values = variable.values.astype(object) if text else variable.values
+            if name == "time":
+                made[:] = times
+            elif over_time:
+                made[: len(values)] = values  # the first row takes the space of all
+            else:
+                made[...] = values
+            made.attrs.update({key: value for key, value in variable.attrs.items()})
+        file.create_variable(JOURNAL, ("slot", "byte"), "u1", data=np.zeros((2, slot), "u1"))
+        file.attrs.update(first.attrs)
+        beside = [str(name) for name in first.coords if name not in first.dims]
+        if beside:
+            file.attrs["coordinates"] = " ".join(beside)
+
+
+def append(path: Path, row: int, rows: dict[str, np.ndarray], journal: dict[str, Any]) -> None:
+    """Write rows (n, ...) from `row` on, then the journal; nothing but bytes in place."""
+    import h5py
+
+    with h5py.File(path, "r+") as file:
+        for name, values in rows.items():
+            file[name][row : row + len(values)] = values
+        file.flush()
+        _write(file[JOURNAL], journal)
+        file.flush()
+
+
+def note(path: Path, journal: dict[str, Any]) -> None:
+    """Write the journal alone."""
+    append(path, 0, {}, journal)
+
+
+def journal_of(path: Path) -> dict[str, Any]:
+    """The last good journal of a file."""
+    import h5py
+
+    try:
+        with h5py.File(path, "r") as file:
+            found = latest(file[JOURNAL][:]) if JOURNAL in file else None
+    except OSError as error:
+        raise FormatError(path, f"this is not a result of catena: {error}") from None
+    if found is None:
+        raise FormatError(path, "this result was not written while it ran, or is not one; it cannot be resumed")
+    return found
+
+
+def latest(slots: np.ndarray) -> dict[str, Any] | None:
+    """The newest slot whose checksum is right."""
+    found = [entry for slot in slots if (entry := _read(slot.tobytes())) is not None]
+    return max(found, key=lambda entry: entry["number"], default=None)
+
+
+def _write(slots: Any, journal: dict[str, Any]) -> None:
+    before = latest(slots[:])
+    number = before["number"] + 1 if before else 0
+    size = slots.shape[1] - HEAD.size
+    text = json.dumps({**journal, "number": number}).encode()
+    while len(text) > size and journal.get("happened"):  # the earliest of very many events go first
+        journal = {**journal, "happened": journal["happened"][len(journal["happened"]) // 2 or 1 :]}
+        text = json.dumps({**journal, "number": number}).encode()
+    if len(text) > size:
+        raise CatenaError(f"the journal of a run takes {len(text)} bytes; its file has room for {size}")
+    whole = np.frombuffer(HEAD.pack(len(text), zlib.crc32(text)) + text, "u1")
+    slots[number % 2, : len(whole)] = whole
+
+
+def _read(slot: bytes) -> dict[str, Any] | None:
+    length, checksum = HEAD.unpack_from(slot)
+    text = slot[HEAD.size : HEAD.size + length]
+    if not length or zlib.crc32(text) != checksum:
+        return None
+    return json.loads(text)

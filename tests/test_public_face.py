@@ -1,0 +1,78 @@
+"""The public face is one screen, and complete: what is announced exists, and nothing public is missing from it."""
+
+from __future__ import annotations
+
+import configparser
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import catena
+from catena import ALL_FORMULATIONS, Machine
+
+ROOT = Path(__file__).parent.parent
+MACHINE = """nq nv joint_names coordinate_names speed_names inverse_dynamics rnea forward_dynamics aba mass_matrix crba bias
+gravity energy pose jacobian reactions coriolis_matrix momentum sample neutral function"""
+FIXED = """load save Pose Body Joint Frame Mechanism derive Equations ALL_FORMULATIONS compile Machine simulate Result
+load_result errors CatenaError"""
+
+
+def test_the_face_is_one_screen():
+    assert len(catena.__all__) == len(set(catena.__all__)) <= 60
+    assert set(FIXED.split()) <= set(catena.__all__)
+
+
+@pytest.mark.parametrize("name", catena.__all__)
+def test_every_public_name_is_there_and_says_what_it_is(name):
+    value = getattr(catena, name)
+    if callable(value) or inspect.ismodule(value):
+        assert (value.__doc__ or "").strip(), name
+
+
+def test_dir_lists_the_face():
+    assert set(catena.__all__) <= set(dir(catena))
+
+
+def test_an_unknown_name_is_refused():
+    with pytest.raises(AttributeError, match="module 'catena' has no attribute 'laod'"):
+        catena.laod  # noqa: B018
+
+
+def test_the_machine_has_what_is_promised():
+    machine = catena.compile(catena.load("two_link_arm"))
+    for name in MACHINE.split():
+        assert hasattr(machine, name), name
+    assert Machine.rnea is Machine.inverse_dynamics and Machine.aba is Machine.forward_dynamics
+    assert Machine.crba is Machine.mass_matrix
+
+
+def test_public_methods_have_docstrings():
+    for kind in (catena.Mechanism, catena.Joint, catena.Body, catena.Pose, catena.Machine, catena.Equations):
+        for name, value in inspect.getmembers(kind, callable):
+            if not name.startswith("_"):
+                assert (value.__doc__ or "").strip(), f"{kind.__name__}.{name}"
+
+
+def test_every_error_is_a_catena_error():
+    kinds = [x for x in vars(catena.errors).values() if isinstance(x, type) and issubclass(x, Exception)]
+    assert len(kinds) > 5
+    for kind in kinds:
+        assert issubclass(kind, (catena.CatenaError, Warning)), kind
+        assert kind.__name__ in (catena.errors.__doc__ or "").split(), f"{kind.__name__} is not drawn in the tree"
+
+
+def test_importing_catena_imports_no_compiler_and_no_algebra():
+    heavy = ("numba", "llvmlite", "casadi", "sympy", "pint", "xarray", "matplotlib", "scipy")
+    code = f"import sys, catena; print([m for m in {heavy!r} if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_the_import_contract_names_every_formulation():
+    contract = configparser.ConfigParser()
+    contract.read(ROOT / ".importlinter")
+    listed = contract["importlinter:contract:siblings"]["modules"].split()
+    assert sorted(listed) == sorted(f"catena.formulations.{name}" for name in ALL_FORMULATIONS)
