@@ -317,7 +317,7 @@ def test_a_loop_open_across_its_plane_says_that_nothing_moves_it():
 
 
 def test_loops_that_contradict_each_other_are_named():
-    """Two balls hold two points of a rod, further apart than the points are: one stays open by the difference, or they share it."""
+    """Two balls hold two points of a rod, further apart than the points are: they share the difference."""
     rod = Body("rod", 1.0, (0, 0, 0), (1, 1, 1))
     ends = (Joint("near", "ball", GROUND, "rod"), Joint("far", "ball", GROUND, "rod", at(1.2), offset=at(1.0)))
     m = Mechanism("held", (rod,), (Joint("base", "free", GROUND, "rod"),), loops=ends)

@@ -218,10 +218,10 @@ def test_a_planar_mechanism_may_be_declared_spatial() -> None:
 def test_small_bodies_keep_their_inertia() -> None:
     """A pendulum of a tenth of a millimetre: lengths by 1e-4, masses by 1e-12, inertias by 1e-20."""
     m, k = zoo.pendulum(2), 1e-4
-    bodies = [
-        replace(b, mass=b.mass * k**3, com=tuple(k * x for x in b.com), inertia=tuple(k**5 * x for x in b.inertia))
-        for b in m.bodies
-    ]
+    bodies = []
+    for b in m.bodies:
+        com, inertia = tuple(k * x for x in b.com), tuple(k**5 * x for x in b.inertia)
+        bodies.append(replace(b, mass=b.mass * k**3, com=com, inertia=inertia))
     joints = [replace(j, placement=Pose(position=tuple(k * x for x in j.placement.position))) for j in m.joints]
     small = m.with_(bodies=tuple(bodies), joints=tuple(joints))
     e, machine = newton_euler(small), compile(small)

@@ -39,9 +39,16 @@ REFERENCE = Path(__file__).parent / "reference"
 SEED_004 = json.loads((REFERENCE / "seed004_static.json").read_text())
 PIN_Y = np.eye(6)[:, [0, 2, 3, 4, 5]]  # everything but turning about y
 CLOSED = {
-    "four_link": four_link, "two_link_load": two_link_load, "high_stiffness": high_stiffness, "bricard": bricard,
-    "windows": windows, "four_bar": cut_four_bar, "slider_crank": slider_crank, "spatial_four_bar": spatial_four_bar, "stewart": stewart,
-}  # fmt: skip
+    "four_link": four_link,
+    "two_link_load": two_link_load,
+    "high_stiffness": high_stiffness,
+    "bricard": bricard,
+    "windows": windows,
+    "four_bar": cut_four_bar,
+    "slider_crank": slider_crank,
+    "spatial_four_bar": spatial_four_bar,
+    "stewart": stewart,
+}
 STATES = {"two_link_load": two_link_state, "high_stiffness": high_stiffness_state}
 
 

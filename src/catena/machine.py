@@ -164,7 +164,9 @@ class Machine:
         if self.rows:
             from .questions import reactions
 
-            return reactions(self, q, v, a, tau, wrenches)
+            if parameters is not None:
+                raise StateError("reactions: with loops the mechanism's own parameters are used; change them with mechanism.with_(...)")
+            return reactions(self, q, v, a, tau, wrenches, t=t)
         W = self._evaluate("reactions", (q, v, a), wrenches, parameters, t=t)
         return {j.name: W[..., k, :] for k, j in enumerate(self.mechanism.ordered)}
 

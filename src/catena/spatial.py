@@ -27,7 +27,11 @@ def cos(x):
 
 
 def atan2(y, x):
-    return math.atan2(y, x) if isinstance(y, (float, int)) and isinstance(x, (float, int)) else (0.0 * x + y).arctan2(x)
+    if isinstance(y, (float, int)) and isinstance(x, (float, int)):
+        return math.atan2(y, x)
+    import casadi  # its symbols have no method for this one
+
+    return casadi.atan2(y, x)
 
 
 def floor(x):

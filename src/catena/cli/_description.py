@@ -58,26 +58,36 @@ def mobility(machine: Machine) -> dict[str, Any]:
 def round_trip(machine: Machine) -> dict[str, Any]:
     """Inverse and forward dynamics against each other at random states; `difference` is the largest, None if there is none.
 
-    Without constraints: the acceleration given, and forward dynamics of inverse dynamics. With rows A a = gamma, which tie
-    the accelerations: the forces given, and inverse dynamics of forward dynamics less A' lambda.
+    Without constraints: the accelerations given, and forward dynamics of inverse dynamics, beside the accelerations of no
+    force. With rows A a = gamma, which tie the accelerations: the forces given, and inverse dynamics of forward dynamics less
+    A' lambda, beside the forces of inverse dynamics; at random speeds of the assembled mechanism.
     """
     rng = np.random.default_rng(0)
-    q, v, x = machine.sample(rng, STATES), *rng.standard_normal((2, STATES, machine.nv))
     try:
         with np.errstate(all="ignore"):  # an inertia that vanishes is told by its own error
-            found = _tied(machine, q, v, x) if machine.rows else _free(machine, q, v, x)
+            found, given, beside = (_tied if machine.rows else _free)(machine, rng)
     except CatenaError as error:
         return {"states": STATES, "difference": None, "why": str(error)}
-    return {"states": STATES, "difference": float(np.abs(found - x).max(initial=0.0)), "rows": len(machine.rows)}
+    scale = max(1.0, np.abs(beside).max(initial=0.0))
+    return {"states": STATES, "difference": float(np.abs(found - given).max(initial=0.0) / scale), "rows": len(machine.rows)}
 
 
-def _free(machine: Machine, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
-    return machine.forward_dynamics(q, v, machine.inverse_dynamics(q, v, a))
+Trip = tuple[np.ndarray, np.ndarray, np.ndarray]  # found, given, and what a difference is to be seen beside
 
 
-def _tied(machine: Machine, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
+def _free(machine: Machine, rng: np.random.Generator) -> Trip:
+    q, v, a = machine.sample(rng, STATES), *rng.standard_normal((2, STATES, machine.nv))
+    return machine.forward_dynamics(q, v, machine.inverse_dynamics(q, v, a)), a, machine.forward_dynamics(q, v, 0 * v)
+
+
+def _tied(machine: Machine, rng: np.random.Generator) -> Trip:
+    from ..loops import assemble
+
+    q = assemble(machine)[0] if machine.mechanism.loops else machine.sample(rng, STATES)
+    v, tau = rng.standard_normal((2, STATES, machine.nv))
     a, multipliers = machine.forward_dynamics(q, v, tau), machine.multipliers(q, v, tau)
-    return machine.inverse_dynamics(q, v, a) - np.einsum("bij,bi->bj", machine.constraint_rows(q, v)[3], multipliers)
+    forces = machine.inverse_dynamics(q, v, a)
+    return forces - np.einsum("bij,bi->bj", machine.constraint_rows(q, v)[3], multipliers), tau, forces
 
 
 # ----------------------------------------------------------------------------------------------- parts

@@ -81,7 +81,7 @@ def closing(trip: dict[str, Any]) -> str:
     if trip["difference"] is None:
         return f"inverse then forward dynamics: not possible. {plain(trip['why'])}"
     asked = "forward then inverse dynamics, less the constraints' forces," if trip["rows"] else "inverse then forward dynamics"
-    return f"{asked} at {trip['states']} random states: largest difference {trip['difference']:.1g}"
+    return f"{asked} at {trip['states']} random states: largest relative difference {trip['difference']:.1g}"
 
 
 def _joints(joints: list[dict[str, Any]]) -> list[list[str]]:

@@ -98,7 +98,8 @@ def watched(asked: Scenario) -> Iterator[Callable[[float], None]]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), TimeElapsedColumn(),
                TextColumn("left"), TimeRemainingColumn())  # fmt: skip
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    seen = Console(stderr=True)
+    bar = Progress(*columns, console=seen, transient=True, disable=not seen.is_terminal)
     with bar:
         start = float(asked.options.get("start", 0.0))
         task = bar.add_task("compiling", total=asked.until - start)

@@ -118,10 +118,9 @@ class Tracer:
         found = {}
         for body, (t, f) in self.applied.wrenches.items():
             node, _, p = self.seat(body)
-            if node >= 0:
-                N = self.posed.R[node]
-                t, f = unrotate(N, elements(t)), unrotate(N, elements(f))
-                found[body] = (add(t, cross(p, f)), f)
+            N = self.posed.R[node] if node >= 0 else np.eye(3)
+            t, f = unrotate(N, elements(t)), unrotate(N, elements(f))
+            found[body] = (add(t, cross(p, f)), f)
         return found
 
     @cached_property
@@ -134,7 +133,9 @@ class Tracer:
         """(n, 6): all external wrenches, by node, the loads' included."""
         total = self.blank(len(self.layout.nodes), 6)
         for body, (t, f) in self.body_loads.items():
-            total[self.layout.seats[body].node] += np.array([*t, *f], dtype=object)
+            node = self.layout.seats[body].node
+            if node >= 0:
+                total[node] += np.array([*t, *f], dtype=object)
         for k in range(len(self.wrenches)):
             node, t, f = self.wrench(k)
             if node >= 0:
@@ -282,7 +283,8 @@ class Tracer:
                 outside[index[body], :3] += np.array(t, dtype=object)
                 outside[index[body], 3:] += np.array(f, dtype=object)
         for body, (t, f) in self.body_loads.items():
-            outside[index[body]] += np.array([*t, *f], dtype=object)
+            if body in index:
+                outside[index[body]] += np.array([*t, *f], dtype=object)
         joint_wrenches(self.tree, table, self.Q, self.V, self.A, outside, self.work(), W)
         return matrix(W)
 

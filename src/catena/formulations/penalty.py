@@ -206,8 +206,10 @@ def _require_inertia(b: Bodies, x: State, m: np.ndarray) -> None:
     k = 0
     for link, c in zip(b.links, x.charts):
         size = c.w.numel()
-        values, vectors = np.linalg.eigh(m[k : k + size, k : k + size])
-        if not values[0] > 1e-12 * values[-1]:
+        block = m[k : k + size, k : k + size]
+        scale = np.sqrt(np.where(np.diag(block) > 0, np.diag(block), 1.0))
+        values, vectors = np.linalg.eigh(block / np.outer(scale, scale))
+        if not values[0] > 1e-12:
             name = c.names[1][int(np.argmax(np.abs(vectors[:, 0])))]
             raise FormulationError(
                 f"penalty: body {link.name!r} of {b.mechanism.name!r} has no inertia along {name!r}, and its equation divides "

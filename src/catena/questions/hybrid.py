@@ -32,8 +32,9 @@ def hybrid_dynamics(
     """(tau, a), each (nv,): all forces and all accelerations, from some of each.
 
     motion: {coordinate or joint: acceleration}, rad/s2 or m/s2. force: {coordinate or joint: force}, N m or N. Every speed
-    that is in neither has the force zero. t: the time, s, for loads that depend on it. A joint of several freedoms takes one value for each. A QuestionError says why a
-    mixture has no answer (the motion tears a loop), or more than one (more is driven than the mechanism has freedoms).
+    that is in neither has the force zero. A joint of several freedoms takes one value for each. t: the time, s, for loads that
+    depend on it. A QuestionError says why a mixture has no answer (the motion tears a loop), or more than one (more is driven
+    than the mechanism has freedoms).
     """
     machine = machine_of(m)
     q, v = state(machine, "hybrid dynamics", q=q, v=v)

@@ -52,7 +52,7 @@ class Modes:
         return bool((self.squares >= 0).all())
 
     def __str__(self) -> str:
-        lines = [f"{len(self.squares)} modes"]
+        lines = [f"{len(self.squares)} mode{'s' if len(self.squares) != 1 else ''}"]
         for k, square in enumerate(self.squares):
             shape = self.shapes[:, k] / np.abs(self.shapes[:, k]).max()
             largest = np.argsort(-np.abs(shape), kind="stable")[:4]

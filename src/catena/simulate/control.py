@@ -70,7 +70,7 @@ class PID(Controller):
         """One integral for each coordinate with ki."""
         target, at = _aimed(system, self.target)
         kp, ki, kd = (_each("PID", name, system, at, getattr(self, name)) for name in ("kp", "ki", "kd"))
-        q, v, _ = target.traced(system.t)
+        q, v, _ = system.follow(target).at(system.t)
         error = [q[j] - system.q[c.qi] for j, c in enumerate(at)]
         integral = [j for j in range(len(at)) if ki[j]]
         z = ca.SX.sym("z", len(integral))
@@ -138,7 +138,7 @@ class ComputedTorque(Controller):
         """No state of its own."""
         target, at = _aimed(system, self.trajectory)
         kp, kd = (_each("ComputedTorque", name, system, at, getattr(self, name)) for name in ("kp", "kd"))
-        q, v, a = target.traced(system.t)
+        q, v, a = system.follow(target).at(system.t)
         wanted = [a[j] + kd[j] * (v[j] - system.v[c.vi]) + kp[j] * (q[j] - system.q[c.qi]) for j, c in enumerate(at)]
         driven = [c.vi for c in at]
         f = partitioned(system.layout, driven)
@@ -157,7 +157,7 @@ class Forces(Controller):
         """No state of its own."""
         found = trajectory(self.table)
         tau = [ca.SX(0)] * system.nv
-        for name, x in zip(found.names, elements(found.traced(system.t)[0])):
+        for name, x in zip(found.names, elements(system.follow(found).at(system.t)[0])):
             for k in speeds_of(names_of(system.mechanism), name):
                 tau[k] += x
         return Law(vector(tau))

@@ -102,11 +102,12 @@ def _error(K, E, x, new, h, rtol, atol):
                 second += (e / scale) ** 2
         if len(E) > 1:  # Hairer's combination of an estimate of order 5 and one of order 3
             denominator = first + 0.01 * second
-            size = abs(h) * first / np.sqrt(denominator * nx) if denominator > 0.0 else 0.0
+            size = abs(h) * first / np.sqrt(denominator * nx) if denominator != 0.0 else 0.0
         else:
             size = abs(h) * np.sqrt(first / nx)
-        if not size <= worst:
-            worst = size
+        if not np.isfinite(size):
+            return np.inf
+        worst = max(worst, size)
     return worst
 
 
@@ -123,6 +124,8 @@ def _dense_error(K, D, x, new, h, rtol, atol):
             for i in range(len(D)):
                 e += D[i] * K[i, k, l]
             total += (e / scale) ** 2
+        if not np.isfinite(total):
+            return np.inf
         worst = max(worst, abs(h) * np.sqrt(total / nx) / BETWEEN)
     return worst
 
@@ -355,10 +358,9 @@ def implicit(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out):
             evaluations += s
             if change <= 4e-16 * max(size, 1.0):
                 break
-        if not np.isfinite(K.sum()):  # looked at here: the largest change does not see what is not a number
-            return NOT_FINITE, t, row, evaluations
-        if change > 1e-11 * max(size, 1.0):
-            return NOT_SOLVED, t, row, evaluations
+        if not np.isfinite(K.sum()) or change > 1e-11 * max(size, 1.0):  # the largest change does not see what is not a number
+            _derivative(address, buffer, x, t, fresh)
+            return (NOT_SOLVED if np.isfinite(fresh.sum()) else NOT_FINITE), t, row, evaluations
         for k in range(nx):
             for l in range(W):
                 total = 0.0

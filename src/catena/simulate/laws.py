@@ -133,12 +133,16 @@ def held(sample: float | None, system: System, law: Law) -> Law:
 
 
 def ticking(engine: Any, t: float, end: float, times: np.ndarray) -> Any:
-    """`engine.advance` from one sample to the next, until `end` or something happens; each is taken when it is due."""
-    jump = engine.system.kernel("jump", engine.W).block_address
+    """`engine.advance` from one sample or knot to the next, until `end` or something happens; samples are taken when due."""
+    system, jump = engine.system, engine.system.kernel("jump", engine.W)
     rows, done = [], 0
     while True:
-        _settle(jump, engine.buffer, engine.x, t, 1)
-        stop = min(end, *(engine.x[k, 0] for k in engine.system.clocks))
+        for k, f in system.pieces:
+            if t >= engine.x[k, 0] - 1e-12 * max(1.0, abs(t)):
+                values = f.values(max(t, engine.x[k, 0]))
+                engine.x[k : k + len(values)] = values[:, None]
+        _settle(jump.block_address if jump is not None else 0, engine.buffer, engine.x, t, 1)
+        stop = min(end, *(engine.x[k, 0] for k in system.clocks))
         if engine.method.kind in ("fixed", "map", "implicit") and done < len(times):  # equal steps meet every row
             stop = min(stop, times[done])
         slack = 1e-7 * (stop - t)

@@ -62,9 +62,9 @@ class Trajectory:
             found = tuple(x + y for x, y in zip(found, _wave(A, w, f, s, np)))
         return found  # type: ignore[return-value]
 
-    def traced(self, t: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """q, v, a (n,) as expressions of the symbol t."""
-        reached = [ca.SX(1.0), *(t >= b for b in self.breaks), ca.SX(0.0)]
+    def traced(self, t: ca.SX, until: ca.SX | None = None) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """q, v, a (n,) as expressions of the symbol t; until: when the piece that is on ends, by default the one of t."""
+        reached = [ca.SX(1.0), *(t >= b if until is None else until > b for b in self.breaks), ca.SX(0.0)]
         here = ca.vertcat(*(a - b for a, b in pairwise(reached)))  # one in the piece that t is in, else zero
 
         def pick(values: Array) -> ca.SX:
@@ -72,10 +72,16 @@ class Trajectory:
             chosen = ca.mtimes(here.T, ca.sparsify(ca.DM(np.where(same, 0.0, values)))).T
             return chosen + ca.DM(np.where(same, values[0], 0.0))
 
-        s = t - pick(self.origins)
-        found = _polynomial([pick(self.powers[:, :, k]) for k in range(self.powers.shape[2])], s)
-        if self.waves.any():
-            A, w, f = (pick(self.waves[:, :, k]) for k in range(3))
+        columns = [self.origins[:, :, None], self.powers] + ([self.waves] if self.waves.any() else [])
+        table = np.concatenate(columns, axis=2)
+        return self.traced_piece(t, [pick(table[:, :, k]) for k in range(table.shape[2])], self.powers.shape[2])
+
+    def traced_piece(self, t: ca.SX, columns: list[ca.SX], K: int) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """q, v, a (n,) of one piece, given as columns (n,): origins, K powers, and three of waves if it has any."""
+        s = t - columns[0]
+        found = _polynomial(columns[1 : 1 + K], s)
+        if len(columns) > 1 + K:
+            A, w, f = columns[1 + K :]
             found = tuple(x + y for x, y in zip(found, _wave(A, w, f, s, ca)))
         return tuple(ca.densify(x) for x in found)  # type: ignore[return-value]
 

@@ -106,18 +106,15 @@ class Driven:
         """Their places in v."""
         return [*self.vi, *self.locked]
 
-    def accelerations(self, t: ca.SX) -> ca.SX:
-        """a_d of all driven speeds at t."""
-        moved = self.motion.traced(t)[2] if self.motion else ca.SX.zeros(0)
-        return ca.vertcat(moved, ca.SX.zeros(len(self.locked)))
+    def accelerations(self, aim: tuple[ca.SX, ca.SX, ca.SX]) -> ca.SX:
+        """a_d of all driven speeds, where aim is the motion's q, v, a."""
+        return ca.vertcat(aim[2], ca.SX.zeros(len(self.locked)))
 
-    def placed(self, t: ca.SX, q: ca.SX, v: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """q and v with the driven ones where their motion has them at t."""
+    def placed(self, q: ca.SX, v: ca.SX, q_d: ca.SX, v_d: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """q and v with the driven ones where their motion has them."""
         Q, V = elements(q), elements(v)
-        if self.motion:
-            at, rate, _ = self.motion.traced(t)
-            for j, (k, l) in enumerate(zip(self.qi, self.vi)):
-                Q[k], V[l] = at[j], rate[j]
+        for j, (k, l) in enumerate(zip(self.qi, self.vi)):
+            Q[k], V[l] = q_d[j], v_d[j]
         for k in self.locked:
             V[k] = ca.SX(0)
         return vector(Q), vector(V)
@@ -136,9 +133,9 @@ class Driven:
         m = self.layout.mechanism
         s = Tracer(self.layout)
         rows = ca.Function("rows", [s.t, s.q, s.v, s.p], list(s.constraint_rows()))
-        onto = self.settled()
+        onto, aim = self.settled(), self.motion(t)[:2] if self.motion else (np.zeros(0),) * 2
         for _ in range(50):
-            q, v = (np.array(x).ravel() for x in onto(t, q, v, p))
+            q, v = (np.array(x).ravel() for x in onto(t, q, v, p, *aim))
             error, rate, _, A = (np.array(x) for x in rows(t, q, v, p))
             gap = float(np.abs(np.append(error, rate)).max(initial=0.0))
             if gap < CLOSED:
@@ -155,11 +152,12 @@ class Driven:
         return q, v
 
     def settled(self) -> ca.Function:
-        """(t, q, v, p) -> q, v on the motion, quaternions unit, loops closed by the smallest change of the free coordinates."""
+        """(t, q, v, p, q_d, v_d) -> q, v on the motion, quaternions unit, loops closed by the smallest change of the others."""
         s = Tracer(self.layout)
         f = [k for k in range(self.layout.nv) if k not in self.speeds]
         given = [s.t, s.q, s.v, s.p]
-        q, v = self.placed(s.t, s.q, s.v)
+        q_d, v_d = ca.SX.sym("q_d", len(self.qi)), ca.SX.sym("v_d", len(self.vi))
+        q, v = self.placed(s.q, s.v, q_d, v_d)
         mechanism = self.layout.mechanism
         if mechanism.loops:
             move = ca.Function("move", [s.q, s.v], [moved(s, 1.0)])
@@ -170,7 +168,7 @@ class Driven:
                 q = ca.vertcat(q[:k], q[k : k + 4] / ca.sqrt(ca.sumsqr(q[k : k + 4])), q[k + 4 :])
         if mechanism.loops or mechanism.nonholonomic:
             v = v + ca.Function("slow", given, [self._nearest(s, f, 1)])(s.t, q, v, s.p)
-        return ca.Function("settled", given, [q, v])
+        return ca.Function("settled", [*given, q_d, v_d], [q, v])
 
     def _nearest(self, s: Tracer, f: list[int], which: int) -> ca.SX:
         """The smallest change of the free speeds that takes away the rows' residuals (0) or rates (1)."""

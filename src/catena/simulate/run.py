@@ -34,7 +34,7 @@ from .system import System
 
 Array = np.ndarray
 ROWS_AT_ONCE = 4096  # output rows computed before they are handed on
-KEPT = 16  # systems kept for the next run of the same mechanism
+KEPT = 32  # machines and systems kept for the next run of the same mechanism
 
 
 def simulate(
@@ -187,7 +187,7 @@ def prepare(mechanism: Mechanism | Machine, q: Any, v: Any, until: float, *, con
             tolerance: float, step: float | None, output: Any, parameters: Any, start: float, events: Iterable[Event],
             limits: str, restitution: float, friction: str, stabilise: Any, most_steps: int, **options: Any) -> Plan:  # fmt: skip
     """Check everything that is asked, and make what is needed to run it."""
-    machine = mechanism if isinstance(mechanism, Machine) else compile(mechanism)
+    machine = mechanism if isinstance(mechanism, Machine) else kept(("machine", id(mechanism)), mechanism, lambda: compile(mechanism))
     how, times = method(integrator), door.output_times(start, until, output)
     limits, friction = door.choice("way with limits", limits, door.LIMITS), door.choice("friction", friction, door.FRICTION)
     tolerance, restitution = door.number("tolerance", tolerance, 1e-14, 0.1), door.number("restitution", restitution, 0.0, 1.0)
@@ -212,23 +212,29 @@ def prepare(mechanism: Mechanism | Machine, q: Any, v: Any, until: float, *, con
                 tolerance, float(step or first), most_steps)  # fmt: skip
 
 
-_made: OrderedDict[tuple, tuple[Any, System]] = OrderedDict()
-_making = Mutex()
+_kept: OrderedDict[tuple, tuple[Any, Any]] = OrderedDict()
+_keeping = Mutex()
+
+
+def kept(key: tuple, owner: Any, make: Callable[[], Any]) -> Any:
+    """What was made for this key last time, or made now. The key has the id of its owner, which is kept alive with it."""
+    with _keeping:
+        if key not in _kept:
+            _kept[key] = (owner, make())
+            while len(_kept) > KEPT:
+                _kept.popitem(last=False)
+        _kept.move_to_end(key)
+        return _kept[key][1]
 
 
 def made(machine: Machine, by: str, **options: Any) -> System:
-    """The system of a machine's mechanism; kept for the next run where nothing but numbers can differ."""
+    """The system of a machine's mechanism; kept for the next run where nothing but words and numbers make it."""
+    m, holding = machine.mechanism, options["holding"]
     plain = all(x is None or isinstance(x, (str, int, float)) for k, x in options.items() if k != "holding")
-    if not plain or options["holding"].size or options["holding"].guards:
-        return System(machine.mechanism, by, **options)
-    key = (id(machine.mechanism), by, *sorted((k, x) for k, x in options.items() if k != "holding" and x is not None))
-    with _making:
-        if key not in _made:
-            _made[key] = (machine.mechanism, System(machine.mechanism, by, **options))
-            while len(_made) > KEPT:
-                _made.popitem(last=False)
-        _made.move_to_end(key)
-        return _made[key][1]
+    if not plain or holding.size or holding.guards:
+        return System(m, by, **options)
+    words = sorted((k, x) for k, x in options.items() if k != "holding" and x is not None)
+    return kept(("system", id(m), by, *words), m, lambda: System(m, by, **options))
 
 
 # ---------------------------------------------------------------------------------------------------- the time loop

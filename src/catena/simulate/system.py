@@ -23,7 +23,9 @@ from ..formulations import derive
 from ..kernels.motion import BALL
 from ..kernels.tree import layout
 from ..mechanism import Mechanism
+from .following import Following, Follows
 from .holding import Holding, nearest
+from .pieces import Trajectory
 from .stabilise import Stabiliser, stabiliser
 
 SMOOTH = 1e-3  # speed (rad/s or m/s) over which smoothed Coulomb friction turns round
@@ -59,7 +61,7 @@ class System:
         self.mechanism, self.by = mechanism, by
         self.stabiliser: Stabiliser = stabiliser(stabilise, by)
         self.holding = Holding() if holding is None else holding
-        quiet = "warn" if motion is None else "ignore"  # what is driven needs no inertia, and is not solved for
+        quiet: Any = "warn" if motion is None else "ignore"  # what is driven needs no inertia, and is not solved for
         with np.errstate(divide=quiet, invalid=quiet):
             self.equations: Equations = derive(mechanism, by, **options)
         self.layout = layout(mechanism)
@@ -70,17 +72,29 @@ class System:
         self.t, self.p = ca.SX.sym("t"), ca.SX.sym("p", len(mechanism.parameters))
         self.x, self.u = ca.SX.sym("x", self.nx), ca.SX.sym("u", self.nv)
         self.q, self.v = e.decode(self.x, self.p)
-        self.driven = None
+        self.driven, self._followed = None, Follows()
         if motion is not None:
             from .prescribed import driven
 
             self.driven = driven(self.layout, motion)
+            self._aim(self.t)
         self.controller: Law = law.law(self) if law is not None else Law(self.u)
+        self.controller, pieces = self._followed.within(self.controller)
+        self.pieces = [(self.nx + k, f) for k, f in pieces]  # where the state has the pieces of trajectories
         self.c, self.nc = self.controller.state, len(self.controller.names)
         self.clocks = [self.nx + k for k in self.controller.clocks]  # where the state holds the time of the next sample
         self.state_names = (*e.state_names, *self.controller.names, "work")
         self.size = self.nx + self.nc + 1
         self.nu = self.nv + self.holding.size
+
+    def follow(self, trajectory: Trajectory) -> Following:
+        """A trajectory in this system: its `at(t)` gives q, v, a as expressions."""
+        return self._followed.one(trajectory)
+
+    def _aim(self, t: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """q, v, a of what is driven on a trajectory, at t."""
+        motion = self.driven.motion if self.driven is not None else None
+        return self.follow(motion).at(t) if motion is not None else (ca.SX.zeros(0),) * 3
 
     @property
     def inputs(self) -> list[ca.SX]:
@@ -113,7 +127,7 @@ class System:
             return e.acceleration(*here[:3], given, self.p), given
         from .prescribed import forces, partitioned
 
-        a_d = self.driven.accelerations(self.t)
+        a_d = self.driven.accelerations(self._aim(self.t))
         if self.by == "recursive":
             a, tau, _ = partitioned(self.layout, self.driven.speeds)(*here, a_d, given)
             return a, tau
@@ -232,7 +246,7 @@ class System:
         """x -> x on the constraints: unit quaternions, closed loops (mass-weighted), speeds along them. None if nothing to do."""
         balls = [node.qi for node in self.layout.nodes if node.motion == BALL]
         if self.driven is not None:
-            q, v = self.driven.settled()(self.t, self.q, self.v, self.p)
+            q, v = self.driven.settled()(self.t, self.q, self.v, self.p, *self._aim(self.t)[:2])
             x = self.equations.encode(q, v, self.p)
             return ca.Function("settle", self.inputs, [ca.cse(ca.densify(ca.vertcat(x, self.c, self.work)))])
         if self.by == "penalty" or not (balls or self.binds or self.by == "newton_euler"):
@@ -268,7 +282,7 @@ class System:
         move = ca.Function("move", [s.q, s.v, h], [moved(s, h)])
         q = move(self.q, v, h)
         if self.driven is not None:
-            q, v = self.driven.placed(self.t + h, q, v)
+            q, v = self.driven.placed(q, v, *self._aim(self.t + h)[:2])
         x = self.equations.encode(q, v, self.p)
         more = [self.c + h * self.controller.rate, self.work + h * self.power]
         return ca.Function("step", [*self.inputs, h], [ca.cse(ca.densify(ca.vertcat(x, *more)))])
@@ -304,6 +318,8 @@ class System:
         if self.driven is not None:
             q, v = self.driven.start(t, q, v, p)
         x = np.concatenate([np.array(self.equations.encode(q, v, p)).ravel(), self.controller.start, [0.0]])
+        for k, f in self.pieces:
+            x[k : k + f.symbols.numel()] = f.values(t)
         return x if self.jump is None else np.array(self.jump(t, x, np.zeros(self.nu), p)).ravel()
 
 

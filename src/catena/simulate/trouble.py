@@ -10,7 +10,8 @@ from . import drivers
 from .engine import Engine
 
 Array = np.ndarray
-FAST = 1e4  # 1/s: a decay or vibration this fast beside what moves is called stiff
+FAST, CALM = 1e8, 1e4  # 1/s: a decay or vibration this fast, while the speeds (m/s, rad/s) are below this, is called stiff
+STABLE = 0.5  # a step this long beside the fastest decay is as long as an explicit method can take
 
 
 def sentence(machine: Machine, engine: Engine, status: int, t: float) -> str:
@@ -50,7 +51,8 @@ def _where(machine: Machine, q: Array, v: Array) -> str:
 
 def _reason(machine: Machine, engine: Engine, status: int, t: float, q: Array, v: Array) -> str:
     if status == drivers.TOO_MANY:
-        return f"{engine.most} steps were allowed: raise most_steps, or loosen the tolerance"
+        stiff = engine.method.kind != "library" and fastest(engine, t) * engine.h > STABLE
+        return f"{engine.most} steps were allowed: " + (_stiff(engine, t) if stiff else "raise most_steps, or loosen the tolerance")
     if status == drivers.NOT_SOLVED:
         return f"the step is {engine.step:.3g} s: about a tenth of the fastest vibration's period is enough"
     if not (np.isfinite(q).all() and np.isfinite(v).all()):
@@ -62,10 +64,14 @@ def _reason(machine: Machine, engine: Engine, status: int, t: float, q: Array, v
         if values[rank - 1] < 1e-4 * values[0] or rank < min(A.shape):
             return "a singular configuration is likely: the loops' rows all but lose rank there, so that branches of motion meet"
     machine.forward_dynamics(q, v, np.zeros(machine.nv), parameters=engine.p[:, 0] if len(engine.p) else None, t=t)  # says what vanishes
-    rates = fastest(engine, t)
-    if np.isfinite(rates) and rates > FAST and engine.method.kind != "library":
-        return f"a stiff spring, damper or controller is likely: something changes within {1 / rates:.2g} s; integrator='radau' is made for it"
-    return "the forces may jump or grow without bound there; an event, a smoother force, or integrator='radau' may help"
+    if engine.method.kind != "library" and fastest(engine, t) > FAST and np.abs(v).max(initial=0.0) < CALM:
+        return _stiff(engine, t)
+    return "a force is likely to jump or to grow without bound there: make it smoother, or end the run before with events=[When(...)]"
+
+
+def _stiff(engine: Engine, t: float) -> str:
+    shortest = 1.0 / fastest(engine, t)
+    return f"a stiff spring, damper or controller is likely: something changes within {shortest:.2g} s; integrator='radau' is made for it"
 
 
 def _blown_up(machine: Machine, engine: Engine) -> str:
