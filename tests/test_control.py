@@ -6,17 +6,17 @@ import warnings
 
 import numpy as np
 import pytest
-from closed import high_stiffness, high_stiffness_state
 from scipy.linalg import expm
-from zoo import arm, pendulum, random_tree
 
-from catena.simulate import control as C
 from catena.errors import SimulationError, StateError, UnknownNameError
 from catena.loads import JointSpring
 from catena.machine import compile
 from catena.mechanism import GROUND, Body, Joint, Mechanism
-from catena.simulate import simulate
+from catena.simulate import control as C
+from catena.simulate import pieces, simulate
 from catena.simulate import trajectories as T
+from closed import high_stiffness, high_stiffness_state
+from zoo import arm, pendulum, random_tree
 
 M, K, D = 2.0, 30.0, 0.8
 
@@ -27,7 +27,9 @@ def slider(**joint: object) -> Mechanism:
     |-/\\/\\-[ M ]--> x
     """
     rail = Joint("rail", "prismatic", GROUND, "mass", axis=(1, 0, 0), damping=D, **joint)  # type: ignore[arg-type]
-    return Mechanism("slider", (Body("mass", M, (0, 0, 0), (1, 1, 1)),), (rail,), loads=(JointSpring("spring", "rail", K, 0.0),))
+    return Mechanism(
+        "slider", (Body("mass", M, (0, 0, 0), (1, 1, 1)),), (rail,), loads=(JointSpring("spring", "rail", K, 0.0),)
+    )
 
 
 def linear(A: np.ndarray, b: np.ndarray, t: np.ndarray) -> np.ndarray:
@@ -63,7 +65,9 @@ def test_integral_takes_away_the_rest() -> None:
 def test_tracks_a_sine() -> None:
     """With kp and kd on the error the response to r = a sin(w t) is the known transfer function; after 20 s only it is left."""
     kp, kd, a, w = 200.0, 20.0, 0.3, 4.0
-    result = simulate(slider(), until=22.0, output=0.1, control=C.PD(kp, kd, T.sine({"rail": a}, w), gravity=False), tolerance=1e-11)
+    result = simulate(
+        slider(), until=22.0, output=0.1, control=C.PD(kp, kd, T.sine({"rail": a}, w), gravity=False), tolerance=1e-11
+    )
     G = (kp + kd * 1j * w) / (K + kp + (D + kd) * 1j * w - M * w**2)
     late = result.time > 20
     assert np.abs(result.q.values[late, 0] - (a * G * np.exp(1j * w * result.time[late])).imag).max() < 1e-8
@@ -83,12 +87,15 @@ def test_saturation(limits: object, mechanism: Mechanism) -> None:
 
 
 def test_one_sided_limit() -> None:
-    result = simulate(slider(), until=1.0, output=0.01, control=C.PID(400.0, 0.0, 5.0, T.sine({"rail": 0.4}, 9.0), {"rail": (0.0, 50.0)}))
+    result = simulate(
+        slider(), until=1.0, output=0.01, control=C.PID(400.0, 0.0, 5.0, T.sine({"rail": 0.4}, 9.0), {"rail": (0.0, 50.0)})
+    )
     assert result.tau.values.min() == 0.0 and 10 < result.tau.values.max() <= 50.0
 
 
 def test_anti_windup() -> None:
     """A step that saturates: without it the integral grows meanwhile, and the mass overshoots by far."""
+
     def run(anti_windup: bool | float):
         control = C.PID(60.0, 60.0, 15.0, 0.5, limits=18.0, anti_windup=anti_windup)
         return simulate(slider(), until=12.0, output=0.02, control=control)
@@ -119,7 +126,7 @@ def damped(mechanism: Mechanism) -> Mechanism:
 def test_computed_torque_tracks_a_quintic() -> None:
     machine = compile(damped(arm(6)))
     path = motion(machine)
-    q, v, a = path(0.0)
+    q, v, _ = path(0.0)
     result = simulate(machine, q, v, until=1.2, output=0.05, control=C.ComputedTorque(path, 100.0, 20.0), tolerance=1e-10)
     wanted = path(result.time)
     assert np.abs(result.q.values - wanted[0]).max() < 1e-8 and np.abs(result.v.values - wanted[1]).max() < 1e-8
@@ -133,7 +140,9 @@ def test_computed_torque_errors_die_out_as_designed() -> None:
     machine = compile(arm(3))
     path, w = motion(machine), 6.0
     e0 = np.array([0.2, -0.1, 0.3])
-    result = simulate(machine, path(0.0)[0] - e0, until=1.0, output=0.05, control=C.ComputedTorque(path, w**2, 2 * w), tolerance=1e-11)
+    result = simulate(
+        machine, path(0.0)[0] - e0, until=1.0, output=0.05, control=C.ComputedTorque(path, w**2, 2 * w), tolerance=1e-11
+    )
     error = path(result.time)[0] - result.q.values
     t = result.time[:, None]
     assert np.abs(error - e0 * (1 + w * t) * np.exp(-w * t)).max() < 1e-9
@@ -143,7 +152,9 @@ def test_computed_torque_of_some_coordinates() -> None:
     """Only the cart has a motor; the pendulum swings, the cart tracks all the same."""
     machine = compile(pendulum(2, slider=True))
     path = T.quintic([0, 1], {"rail": [0.0, 0.7]})
-    result = simulate(machine, [0, 0.3, -0.2], until=1.5, output=0.05, control=C.ComputedTorque(path, 25.0, 10.0), tolerance=1e-10)
+    result = simulate(
+        machine, [0, 0.3, -0.2], until=1.5, output=0.05, control=C.ComputedTorque(path, 25.0, 10.0), tolerance=1e-10
+    )
     assert np.abs(result.q.values[:, 0] - path(result.time)[0][:, 0]).max() < 1e-9
     assert np.all(result.tau.values[:, 1:] == 0.0) and np.ptp(result.q.values[:, 1]) > 0.1
     assert result.ledger.energy_balance < 1e-8
@@ -249,6 +260,46 @@ def test_start_at_another_time() -> None:
     assert result.tau.values[0, 0] == pytest.approx(100.0 * 0.2 * np.sin(4.5) + 9.0 * 0.6 * np.cos(4.5))
 
 
+# ---------------------------------------------------------------------------------------------------- knots
+def test_fixed_steps_keep_their_order_over_knots() -> None:
+    """A force with corners at times that no step meets: the run goes from knot to knot, and RK4 stays of order four."""
+    table = T.Trajectory(
+        ("f",), np.array([0.3137, 0.7291]), np.zeros((3, 1)), np.array([[[2.0]], [[-3.0]], [[1.0]]]), np.zeros((3, 1, 3))
+    )
+    control = C.Forces({"rail": table})
+
+    def end(**how) -> float:
+        return simulate(slider(), until=1.0, output=1.0, control=control, **how).q.values[-1, 0]
+
+    A, b = np.array([[0, 1], [-K / M, -D / M]]), np.array([0, 1 / M])
+    x, before = np.zeros(2), 0.0
+    for until, f in ((0.3137, 2.0), (0.7291, -3.0), (1.0, 1.0)):
+        h, before = until - before, until
+        x = expm(A * h) @ x + f * linear(A, b, np.array([h]))[0]
+    assert abs(end(tolerance=1e-12) - x[0]) < 1e-12
+    errors = [abs(end(integrator="rk4", step=h) - x[0]) for h in (0.04, 0.02, 0.01)]
+    assert 11 < errors[0] / errors[1] < 23 and 11 < errors[1] / errors[2] < 23
+
+
+@pytest.mark.parametrize("integrator", ["dop853", "rk4"])
+def test_long_table_is_a_short_one(integrator: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Followed as numbers in the state or traced whole, a trajectory is the same; also sampled and in a batch."""
+    from catena.simulate import following
+
+    t = np.linspace(0, 1, 12)
+    swing = T.spline(t, {"a": 0.3 * np.sin(4 * t)}) | T.cycloid([0.2, 0.9], {"b": [0.0, 0.5]})
+    path = pieces.trajectory({"pin1": swing.of(["a"]), "pin2": swing.of(["b"])})
+    for control in (C.PD(60.0, 6.0, path), C.PID(60.0, 10.0, 6.0, path, sample=0.017)):
+        found = []
+        for longest in (16, 1):
+            monkeypatch.setattr(following, "LONG", longest)
+            q = [[0.1, 0.2], [0.0, -0.4], [0.3, 0.0]]
+            found.append(simulate(pendulum(2), q, until=1.2, output=0.1, control=control, integrator=integrator, step=0.005))
+        assert found[1].data.sizes["state_name"] > found[0].data.sizes["state_name"] + 10
+        assert np.abs(found[0].q.values - found[1].q.values).max() < 1e-9
+        assert np.abs(found[0].tau.values - found[1].tau.values).max() < 1e-7
+
+
 # ---------------------------------------------------------------------------------------------------- combined
 def test_sum_and_sequence() -> None:
     forces = C.Forces({"rail": T.sine({"f": 2.0}, 5.0)})
@@ -340,7 +391,9 @@ def test_fallback_runs() -> None:
     assert np.abs(result.tau.values).max() <= 1.0 and result.ledger.energy_balance < 1e-8
 
 
-@pytest.mark.parametrize("answer, words", [([np.nan, 0.0], "returned nan for 'pin1' at t = 0 s"), ([1.0], "shape (1,) at t = 0 s")])
+@pytest.mark.parametrize(
+    "answer, words", [([np.nan, 0.0], "returned nan for 'pin1' at t = 0 s"), ([1.0], "shape (1,) at t = 0 s")]
+)
 def test_python_controller_that_fails(answer: list, words: str) -> None:
     control = lambda t, q, v: answer  # noqa: E731
     control.sample = 0.01  # type: ignore[attr-defined]
@@ -371,11 +424,12 @@ def test_bad_controllers(make, words: str) -> None:
 @pytest.mark.parametrize(
     "control, kind, words",
     [
-        (C.PID(1.0, 0.0, 0.0, {"rial": 0.0}), UnknownNameError, "no coordinate 'rial' in mechanism 'slider'; coordinates are: rail. Did you mean 'rail'?"),
+        (C.PID(1.0, 0.0, 0.0, {"rial": 0.0}), UnknownNameError, "no coordinate 'rial' in mechanism 'slider'; "),
         (C.PID({"rial": 1.0}, 0.0, 0.0, 0.0), UnknownNameError, "Did you mean 'rail'?"),
         (C.PID(1.0, 0.0, 0.0, 0.0, limits={"rial": 1.0}), UnknownNameError, "Did you mean 'rail'?"),
         (C.PID(1.0, 0.0, 0.0, 0.0, limits={"rail": -1.0}), StateError, "limits: 'rail' is given -1.0"),
         (C.PID(1.0, 0.0, 0.0, 0.0, limits={"rail": (2.0, 1.0)}), StateError, "'rail' is given (2.0, 1.0)"),
+        (C.PID(1.0, 0.0, 0.0, 0.0, limits={"rail": "strong"}), StateError, "'rail' is given 'strong'"),
         (C.PID(1.0, 0.0, 0.0, 0.0, limits="efort"), UnknownNameError, "Did you mean 'effort'?"),
         (C.PID(1.0, 0.0, 0.0, None), StateError, "a trajectory is a Trajectory or"),
         (C.ComputedTorque(T.constant({"rial": 0.0}), 1.0, 1.0), UnknownNameError, "Did you mean 'rail'?"),

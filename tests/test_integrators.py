@@ -248,7 +248,7 @@ def test_a_step_that_goes_to_zero_names_time_and_reason() -> None:
                   loads=(JointForce("pull", "x", "-1 / q_x^3"),))  # fmt: skip
     with pytest.raises(SimulationError, match=r"the step went to zero at t = (1|0.9999\d*) s, at x = .*force is likely") as caught:
         simulate(m, [1.0], until=2.0)
-    assert caught.value.result.time[-1] < 1.0
+    assert 0.9 < caught.value.result.time[-1] <= 1.0
 
 
 def test_a_method_is_data() -> None:

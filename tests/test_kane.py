@@ -14,6 +14,7 @@ from catena.compiler.trace import Tracer
 from catena.errors import FormulationError, SingularError
 from catena.formulations.kane import generalised_force, kane, mass_centres
 from catena.kernels.tree import layout
+from catena.loops import assemble
 from catena.machine import compile
 from catena.mechanism import GROUND, Body, Frame, Joint, Mechanism, Mimic
 from catena.pose import Pose
@@ -284,10 +285,17 @@ def test_two_slides_on_one_line_without_mass_between_are_named():
         kane(Mechanism("telescope", bodies, joints))
 
 
-def test_a_loop_is_refused_by_name():
-    m = pendulum(2)
-    with pytest.raises(FormulationError, match=r"'rod_end' closes a loop"):
-        kane(m.with_(loops=(Joint("rod_end", "revolute", "rod2", GROUND),)))
+def test_a_loop_is_rows_and_too_many_are_refused():
+    m = pendulum(3).with_(loops=(Joint("rod_end", "revolute", GROUND, "rod3", Pose(position=(1, 0, 0)), axis=(0, 1, 0)),))
+    machine, e = compile(m), kane(m)
+    q, v = assemble(machine, [0.3, 0.5, -0.2], [1.0, 0.0, 0.0])
+    tau = np.array([0.3, -0.1, 0.2])
+    expected = machine.forward_dynamics(q, v, tau)
+    np.testing.assert_allclose(np.array(e.acceleration(0, q, v, tau, [])).ravel(), expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(np.array(e.multipliers(0, q, v, tau, [])).ravel(), machine.multipliers(q, v, tau), rtol=1e-8)
+    two = pendulum(2)
+    with pytest.raises(SingularError, match="only 1 of the 2 rows"):
+        kane(two.with_(loops=(Joint("rod_end", "revolute", "rod2", GROUND, axis=(0, 1, 0)),)))
 
 
 def test_no_freedom_is_refused():

@@ -7,13 +7,13 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 import pytest
-from zoo import arm, pendulum, random_tree
 
 from catena.errors import FormatError, QuestionError, StateError, UnknownNameError
 from catena.machine import compile
 from catena.mechanism import GROUND, Body, Frame, Joint, Mechanism
 from catena.pose import Pose
 from catena.simulate import trajectories as T
+from zoo import arm, pendulum, random_tree
 
 TIMES = [0.0, 1.0, 1.5, 3.0]
 PLACES = {"a": [0.0, 1.0, 2.0, -1.0], "b": [3.0, 2.0, 5.0, 5.0]}
@@ -106,7 +106,7 @@ def test_bad_tables(make, words: str) -> None:
 
 
 def test_names_are_checked() -> None:
-    with pytest.raises(UnknownNameError, match="no coordinate 'pin4' in mechanism 'pendulum3'; .* Did you mean 'pin"):
+    with pytest.raises(UnknownNameError, match=r"no coordinate 'pin4' in mechanism 'pendulum3'; .* Did you mean 'pin"):
         T.constant({"pin4": 0.0}).check(pendulum(3))
     with pytest.raises(UnknownNameError, match="Did you mean 'elbow'"):
         T.cubic([0, 1], {"elbow": [0, 1]}, {"elbw": [0, 1]})
@@ -176,7 +176,7 @@ def two_links() -> Mechanism:
 
 
 def test_seed_000_straight_line() -> None:
-    """The tip from (0.305, 0.305) to (0.915, 0.915) m, accelerated by cos t along each axis in feet; torques by inverse dynamics."""
+    """The tip from (0.305, 0.305) to (0.915, 0.915) m, accelerated by cos t along each axis in feet; its torques."""
     machine = compile(two_links())
     path = T.line(machine, "tip", (0.915, 0.915, 0), start=(0.305, 0.305, 0), times=(0, np.pi), law="cosine", guess=[-0.5, 2.6])
     t = np.array([0.0, np.pi / 2, np.pi])

@@ -113,3 +113,10 @@ def planar_tree() -> Mechanism:
         Joint("rod", "prismatic", "b2", "b3", place, axis=(1, 0, 0)),
     ]
     return Mechanism("planar_tree", tuple(bodies), tuple(joints), gravity=(0, -9.81, 0), planar=True).validate()
+
+
+def replaced(joint: Joint, **changes: object) -> Joint:
+    """A joint with some fields changed."""
+    from dataclasses import replace
+
+    return replace(joint, **changes)  # type: ignore[arg-type]

@@ -60,7 +60,7 @@ def round_trip(machine: Machine) -> dict[str, Any]:
 
     Without constraints: the accelerations given, and forward dynamics of inverse dynamics, beside the accelerations of no
     force. With rows A a = gamma, which tie the accelerations: the forces given, and inverse dynamics of forward dynamics less
-    A' lambda, beside the forces of inverse dynamics; at random speeds of the assembled mechanism.
+    A' lambda, beside the forces of inverse dynamics; at random motions of the assembled mechanism.
     """
     rng = np.random.default_rng(0)
     try:
@@ -85,9 +85,11 @@ def _tied(machine: Machine, rng: np.random.Generator) -> Trip:
 
     q = assemble(machine)[0] if machine.mechanism.loops else machine.sample(rng, STATES)
     v, tau = rng.standard_normal((2, STATES, machine.nv))
+    A = machine.constraint_rows(q, v)[3]
+    v -= np.einsum("bij,bjk,bk->bi", np.linalg.pinv(A, rcond=1e-9), A, v)  # speeds that the rows allow
     a, multipliers = machine.forward_dynamics(q, v, tau), machine.multipliers(q, v, tau)
     forces = machine.inverse_dynamics(q, v, a)
-    return forces - np.einsum("bij,bi->bj", machine.constraint_rows(q, v)[3], multipliers), tau, forces
+    return forces - np.einsum("bij,bi->bj", A, multipliers), tau, forces
 
 
 # ----------------------------------------------------------------------------------------------- parts

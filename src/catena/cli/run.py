@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from ._reading import File
@@ -119,10 +120,16 @@ def report(screen: Any, result: Result) -> None:
     """The ledger, and where each coordinate went."""
     screen.print(table(["ledger", ""], result.ledger.rows()))
     q = result.data["q"]
-    rows = [[str(name), number(x[0]), number(x[-1]), number(x.min()), number(x.max()), str(unit)]
-            for name, unit, x in zip(q["coordinate"].values, q["coordinate_unit"].values, q.values.T)]  # fmt: skip
+    values = q.values
+    moved = np.ptp(values, axis=0) > 1e-9
+    rows = [[str(name), *(small(y) for y in (x[0], x[-1], x.min(), x.max())), str(unit)]
+            for name, unit, x in zip(q["coordinate"].values[moved], q["coordinate_unit"].values[moved], values[:, moved].T)]  # fmt: skip
     screen.print()
-    screen.print(table(["coordinate", "start", "end", "least", "largest", "unit"], rows))
+    if rows:
+        screen.print(table(["coordinate", "start", "end", "least", "largest", "unit"], rows))
+    if not moved.all():
+        still = np.count_nonzero(~moved)
+        screen.print(f"{still} {'coordinate stays where it is' if still == 1 else 'coordinates stay where they are'}", markup=False)
     if "event" in result.data:
         times, words = result.data["event_time"].values, result.data["event"].values
         screen.print()
@@ -130,6 +137,11 @@ def report(screen: Any, result: Result) -> None:
         if len(times) > 20:
             screen.print(f"... and {len(times) - 20} more events", markup=False)
     screen.print()
+
+
+def small(x: float) -> str:
+    """Six digits; rounding is nothing."""
+    return number(0.0 if abs(x) < 1e-12 else x)
 
 
 def draw(result: Result, folder: Path, kind: str) -> Path:

@@ -60,7 +60,10 @@ def boltzmann_hamel(mechanism: Mechanism) -> Equations:
                                "to derive")  # fmt: skip
     if mechanism.loops:
         raise FormulationError(f"boltzmann_hamel treats trees, and joint {mechanism.loops[0].name!r} closes a loop of "
-                               f"{mechanism.name!r}; open it")  # fmt: skip
+                               f"{mechanism.name!r}; newton_euler, lagrange, hamilton, kane, penalty and recursive take it")  # fmt: skip
+    if mechanism.nonholonomic:
+        raise FormulationError(f"boltzmann_hamel knows no speed rows, and {mechanism.name!r} has {mechanism.nonholonomic[0].name!r}; "
+                               "newton_euler, lagrange, hamilton, kane, penalty and recursive take it")  # fmt: skip
     s = Tracer(layout(mechanism))
     chain, still = links(s, melt=True), ca.SX(s.layout.nv, 1)
     M_c = configuration_inertia(s, chain)

@@ -80,20 +80,19 @@ class Mass(NamedTuple):
 
 def kane(mechanism: Mechanism, rows: Map | None = None, speeds: Map | None = None,
          dependent: tuple[int, ...] | None = None) -> Equations:  # fmt: skip
-    """Kane's equations of a tree, with simple nonholonomic rows if there are any.
+    """Kane's equations, with simple nonholonomic rows if there are any; the rows of loops are taken as such.
 
     State: the coordinates q and the independent generalised speeds, which are v itself unless told otherwise.
-    rows: (t, q, p) -> A, B with A v + B = 0. speeds: (t, q, p) -> W, X with v = W u + X. dependent: which of u the rows
+    rows: (t, q, p) -> A, B with A v + B = 0, by default those of the mechanism's loops and speed rows. speeds: (t, q, p) -> W, X with v = W u + X. dependent: which of u the rows
     determine; by default those that they determine best at a random place. With rows, `multipliers` are what they do to the
     mechanism, and `reactions` are absent: where on the bodies a row acts is not known here.
     """
     if not mechanism.moving:
         raise FormulationError(f"mechanism {mechanism.name!r} has no freedom: all its joints are fixed, there is no motion "
                                "to derive")  # fmt: skip
-    if mechanism.loops:
-        raise FormulationError(f"kane treats trees, and joint {mechanism.loops[0].name!r} closes a loop of {mechanism.name!r}; "
-                               "open it, or give its rows A v + B = 0 as kane(mechanism, rows=...)")  # fmt: skip
     s = Tracer(layout(mechanism))
+    if rows is None and (mechanism.loops or mechanism.nonholonomic):
+        rows = own_rows(s)
     t, masses = ca.SX.sym("t"), mass_centres(s)
     A, f = inertia(s, masses), forces(s, masses)
     u = own_speeds(s, t, rows, speeds, dependent)
@@ -120,6 +119,13 @@ def kane(mechanism: Mechanism, rows: Map | None = None, speeds: Map | None = Non
         reactions=None if rows else ca.Function("reactions", given, [ca.cse(wrenches(s.q, s.v, a, s.p))]),
         multipliers=ca.Function("multipliers", given, [ca.cse(u.multipliers(A @ a - f))]) if rows else None,
     )
+
+
+def own_rows(s: Tracer) -> Map:
+    """The rows A v + B = 0 of the mechanism's loops and speed rows."""
+    _, rate, _, A = s.constraint_rows()
+    f = ca.Function("rows", [s.t, s.q, s.p], [A, ca.substitute(rate, s.v, ca.SX.zeros(s.layout.nv))])
+    return lambda t, q, p: f(t, q, p)
 
 
 # ----------------------------------------------------------------------------------------------- chapter II: kinematics

@@ -17,11 +17,11 @@ from ..mechanism import Mechanism
 def recursive(mechanism: Mechanism) -> Equations:
     """Articulated-body forward dynamics, and the joints' wrenches by the outward pass at the acceleration found."""
     s = Tracer(layout(mechanism))
-    t, nq, nv = ca.SX.sym("t"), s.layout.nq, s.layout.nv
+    t, nq, nv = s.t, s.layout.nq, s.layout.nv
     a = s.forward_dynamics()
     given = [t, s.q, s.v, s.tau, s.p]
     acceleration = ca.Function("acceleration", given, [ca.cse(a)])
-    wrenches = ca.Function("wrenches", [s.q, s.v, s.a, s.p], [s.reactions()])
+    wrenches = ca.Function("wrenches", [t, s.q, s.v, s.a, s.p], [s.reactions()])
     x = ca.SX.sym("x", nq + nv)
     q, v = x[:nq], x[nq:]
     rate = ca.Function("rate", [s.q, s.v], [s.coordinate_rate()])
@@ -37,6 +37,6 @@ def recursive(mechanism: Mechanism) -> Equations:
         encode=ca.Function("encode", [s.q, s.v, s.p], [ca.vertcat(s.q, s.v)]),
         decode=ca.Function("decode", [x, s.p], [q, v]),
         acceleration=acceleration,
-        reactions=ca.Function("reactions", given, [ca.cse(wrenches(s.q, s.v, a, s.p))]),
+        reactions=ca.Function("reactions", given, [ca.cse(wrenches(t, s.q, s.v, a, s.p))]),
         counts=Counts(nq + nv, 3 if balls else 1, operations(acceleration)),
     )

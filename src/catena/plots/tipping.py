@@ -17,6 +17,8 @@ def positions(result: Result, frames: Names = None) -> dict[str, np.ndarray]:
         return {name: found[:, k] for k, name in enumerate(names)}
     m = result.mechanism
     ends = tips(m)
+    if not ends:
+        return {}  # a closed mechanism that names no frame
     bodies = list(dict.fromkeys(body for body, _ in ends))
     poses = result.poses(bodies)
     X = np.zeros((*poses["position"].shape[:-1], 4, 4))

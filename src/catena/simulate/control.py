@@ -24,6 +24,7 @@ import numpy as np
 from ..asked import Coordinate, coordinates, speeds_of
 from ..compiler.trace import Tracer, elements, vector
 from ..errors import StateError, UnknownNameError
+from ..validate import value_of
 from .laws import Controller, Hold, Sequence, held, sampling, traced
 from .laws import ticking as ticking  # for the engine
 from .pieces import Trajectory, names_of, places, trajectory
@@ -171,7 +172,9 @@ def clipped(system: System, tau: ca.SX, limits: Any, smooth: bool = False) -> ca
     low, high = _limits(system, limits)
     found = []
     for k, x in enumerate(elements(tau)):
-        if smooth and np.isfinite(high[k] - low[k]):
+        if x.is_zero():  # no motor there
+            pass
+        elif smooth and np.isfinite(high[k] - low[k]):
             middle, half = 0.5 * (high[k] + low[k]), 0.5 * (high[k] - low[k])
             x = middle + half * ca.tanh((x - middle) / half)
         else:
@@ -188,17 +191,20 @@ def _limits(system: System, limits: Any) -> tuple[list[float], list[float]]:
     if isinstance(limits, str):
         if limits != "effort":
             raise UnknownNameError("kind of limit", limits, ["effort"], "a controller")
-        given: dict[int, Any] = dict(enumerate(x for j in system.mechanism.moving for x in j.effort))
+        efforts = [x for j in system.mechanism.moving for x in j.effort]
+        given: dict[int, Any] = {k: value_of(x, system.mechanism.parameters) for k, x in enumerate(efforts)}
     elif isinstance(limits, Mapping):
         given = {k: x for name, x in limits.items() for k in speeds_of(names_of(system.mechanism), name)}
     else:
         given = dict.fromkeys(range(system.nv), limits)
     for k, x in given.items():
-        pair = tuple(x) if isinstance(x, tuple | list) else (-float(x), float(x))
-        if len(pair) != 2 or not pair[0] < pair[1]:
+        try:
+            low[k], high[k] = (float(y) for y in (x if isinstance(x, tuple | list) else (-x, x)))
+        except (TypeError, ValueError):
+            low[k] = high[k] = np.nan
+        if not low[k] < high[k]:
             name = [n for j in system.mechanism.moving for n in j.speed_names][k]
             raise StateError(f"limits: {name!r} is given {x!r}; it takes a force above zero, or (lowest, highest), N m or N")
-        low[k], high[k] = float(pair[0]), float(pair[1])
     return low, high
 
 

@@ -19,7 +19,7 @@ OUTCOMES = {
     TOO_SMALL: "the step went to zero",
     NOT_FINITE: "a value became infinite or not a number",
     TOO_MANY: "the largest number of steps was taken",
-    NOT_SOLVED: "the implicit stages did not converge; take a smaller step",
+    NOT_SOLVED: "the implicit stages did not converge",
 }
 SAFETY, SHRINK, GROW = 0.9, 0.2, 6.0
 ROUNDS = 60  # fixed-point rounds for implicit stages

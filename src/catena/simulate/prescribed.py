@@ -45,6 +45,9 @@ def partitioned(layout: Layout, driven: list[int]) -> ca.Function:
         a = vector([a_d[driven.index(k)] for k in range(nv)])
         given = [s.t, s.q, s.v, s.p, a_d, s.tau]
         return ca.Function("partitioned", given, ca.cse([a, s.inverse_dynamics(a=elements(a)), ca.SX.zeros(0)]))
+    if not f:
+        raise SimulationError(f"every coordinate of mechanism {mechanism.name!r} is driven, and its loops leave fewer free, so "
+                              "the forces are not determined; drive as many as it has freedoms")  # fmt: skip
     M, b = s.mass_matrix(), s.bias()
     for k in f:
         if M[k, k].is_zero():

@@ -74,8 +74,10 @@ def observe(system: System, t: Array, x: Array, u: Array, p: Array) -> dict[str,
     kernel = system.kernel("observe")
     flat = [np.tile(t, runs)[:, None], x.reshape(runs * rows, -1), u.reshape(runs * rows, -1), np.repeat(p, rows, axis=0)]
     outs, _ = kernel([np.ascontiguousarray(a) for a in flat], runs * rows, threads=os.cpu_count() or 1)  # type: ignore[misc]
-    names = ("q", "v", "a", "tau", "energy", "closure", "held")
-    return {name: out.reshape(runs, rows, -1) for name, out in zip(names, outs)}
+    names = ("q", "v", "a", "tau", "energy", "rows", "held")
+    seen = {name: out.reshape(runs, rows, -1) for name, out in zip(names, outs)}
+    seen["closure"], seen["opening"] = np.split(seen.pop("rows"), 2, axis=-1)  # residuals of the rows, and their rates
+    return seen
 
 
 def dataset(
@@ -110,7 +112,7 @@ def dataset(
         "state_name": list(system.state_names),
     }
     if m:
-        variables["closure"] = array(seen["closure"][..., :m], "time", "row")
+        variables["closure"] = array(seen["closure"], "time", "row")
         labels["row"] = [f"{joint}: {label}" for joint, label in machine.rows]
     if system.holding.size:
         variables["mode"] = array(u[..., nv:], "time", "mode_name")
@@ -130,13 +132,8 @@ def dataset(
     return xr.Dataset(variables, labels, {"mechanism": machine.mechanism.name, "formulation": system.by})
 
 
-def verified(first: Result, second: Result, tolerance: float) -> Result:
+def verified(first: Result, second: Result) -> Result:
     """The result with what a tighter run says of it."""
     rows = min(first.data.sizes["time"], second.data.sizes["time"])
     q, other = (r.data["q"].isel(time=slice(0, rows)).values for r in (first, second))
-    difference = float(np.abs(q - other).max())
-    met = difference <= 100 * tolerance * max(1.0, float(np.abs(q).max()))
-    verdict = f"coordinates agree to {difference:.2g} with a tighter run: " + (
-        "the accuracy asked for was met" if met else "the accuracy asked for was NOT met; the motion may be sensitive to its start"
-    )
-    return replace(first, ledger=replace(first.ledger, verified=difference, verdict=verdict))
+    return replace(first, ledger=first.ledger.judged(float(np.abs(q - other).max()), float(np.abs(q).max(initial=0.0))))

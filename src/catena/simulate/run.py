@@ -88,7 +88,8 @@ def simulate(
     if not found.complete:
         raise SimulationError(f"{found.ledger.outcome}. What was computed until then is in this error's `.result`", found)
     if verify:
-        found = record.verified(found, record.result(plan.tighter(), plan.tighter().run(threads), 0.0), plan.tolerance)
+        finer = plan.tighter()
+        found = record.verified(found, record.result(finer, finer.run(threads), 0.0))
     return found
 
 
@@ -205,11 +206,21 @@ def prepare(mechanism: Mechanism | Machine, q: Any, v: Any, until: float, *, con
     x0 = np.stack([system.start(*row, start) for row in zip(q, v, p)])
     pairs = [system.equations.decode(x[: system.nx], row) for x, row in zip(x0, p)]
     door.closed(machine, start, *(np.array([np.array(pair[k]).ravel() for pair in pairs]) for k in range(2)), p)
+    x0 = settled(system, start, x0, p)
     if step is not None and not (np.isfinite(step) and 0 < step <= until - start):
         raise SimulationError(f"step = {step} s; it lies above zero and is at most the run's {until - start:g} s")
     first = min(1e-3, until - start) if how.kind in ("adaptive", "library") else (times[0] - start) / 10
     return Plan(machine, system, how, happening, float(start), float(until), times, x0, p, lead, parameters is not None, control,
                 tolerance, float(step or first), most_steps)  # fmt: skip
+
+
+def settled(system: System, t: float, x: Array, p: Array) -> Array:
+    """States (runs, size) put onto their constraints: what is left open by a start's last digits is closed."""
+    kernel = system.kernel("settle") if system.binds else None
+    held = np.tile(np.append(np.zeros(system.nv), system.holding.start()), (len(x), 1))
+    for _ in range(2 if kernel is not None else 0):
+        (x,), _ = kernel([np.full((len(x), 1), float(t)), x, held, p], len(x))  # type: ignore[misc]
+    return x
 
 
 _kept: OrderedDict[tuple, tuple[Any, Any]] = OrderedDict()

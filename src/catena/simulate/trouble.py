@@ -54,7 +54,7 @@ def _reason(machine: Machine, engine: Engine, status: int, t: float, q: Array, v
         stiff = engine.method.kind != "library" and fastest(engine, t) * engine.h > STABLE
         return f"{engine.most} steps were allowed: " + (_stiff(engine, t) if stiff else "raise most_steps, or loosen the tolerance")
     if status == drivers.NOT_SOLVED:
-        return f"the step is {engine.step:.3g} s: about a tenth of the fastest vibration's period is enough"
+        return f"the step is {engine.step:.3g} s: take a smaller one, about a tenth of the fastest vibration's period"
     if not (np.isfinite(q).all() and np.isfinite(v).all()):
         return _blown_up(machine, engine)
     if machine.rows:

@@ -1,0 +1,141 @@
+"""Four links with a pinned tip: [Merwe1995] section 5.5, the worked numbers and the ten seconds of figures 5.4 to 5.11."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..formats import load
+from ..machine import Machine, compile
+from ..mechanism import Mechanism
+from ..plots import plot
+from ..results import Result
+from ..simulate import simulate
+from ..simulate.stabilise import Corrective
+from .drawing import over_time
+from .page import Example, Number, Page, Picture, misprints, number
+
+STATIC = "Pinocchio, and a recursion of our own beside catena"
+MOTION = "two formulations of our own beside catena, agreeing to 4e-13"
+END = (1.5634173304, -2.9961163363, 1.3861199809, -1.6153857099)  # rad, at 10 s
+PEAK, PEAK_TIME = 228.85, 1.30  # N, s
+STIFFNESS, DAMPING = 60.0, 40.0  # N/m, N s/m: the corrective force of section 5.5.5
+STEP = 0.001  # s
+
+
+def run() -> Page:
+    """The first instant by hand, then ten seconds in two ways."""
+    m = load("four_link_closed")
+    machine = compile(m)
+    exact = simulate(m, until=10.0, output=0.02, tolerance=1e-11)
+    crude = simulate(m, until=10.0, output=0.02, integrator="semi_implicit", step=STEP, stabilise=Corrective(STIFFNESS, DAMPING))
+    force = tip_force(exact)
+    return Page(
+        (*worked(m, machine), *motion(exact, force), *drift(machine, exact, crude)),
+        pictures(machine, exact, crude, force),
+        text="The tip is pinned by five rows, of which two are independent: a planar chain cannot leave its plane anyway. The source finds the forces of "
+             "redundant rows by elimination and leaves the free ones zero; here such components are reported as not determined.",
+    )  # fmt: skip
+
+
+def worked(m: Mechanism, machine: Machine) -> list[Number]:
+    """Equations (5.85) to (5.133)."""
+    zero = np.zeros(4)
+    open_chain = compile(m.with_(loops=()))
+    H, J = open_chain.mass_matrix(zero), open_chain.jacobian(zero, "tip")
+    qdd_open = open_chain.forward_dynamics(zero, zero, zero)
+    xdd_open = open_chain.frame_acceleration(zero, zero, qdd_open, "tip")
+    Lambda_inverse = J @ np.linalg.solve(H, J.T)
+    qdd = machine.forward_dynamics(zero, zero, zero)
+    from ..questions import reactions
+
+    on_link = reactions(machine, zero, zero, qdd)["pin"]
+    pushed = np.linalg.solve(J[[3, 5]] @ np.linalg.solve(H, J[[3, 5]].T), xdd_open[[3, 5]])
+    return [
+        number("bias forces", open_chain.bias(zero, zero), printed="-30 -30 -5 -5", where="(5.85)", unit="N m", reference=(-30, -30, -5, -5), basis=STATIC),
+        number("joint-space inertia, first row", H[0], printed="26.35 8.35 5.4 0.95", where="(5.104)", unit="kg m2"),
+        number("joint-space inertia, last row", H[3], printed="0.95 0.95 0.45 0.45", where="(5.104)", unit="kg m2"),
+        number("inverse operational inertia, entries 2,2 4,4 6,6 2,6", Lambda_inverse[[1, 3, 5, 1], [1, 3, 5, 5]],
+               printed="2.8739003 0.6901961 2.228739 -2.28739", where="(5.111)"),
+        number("open-chain joint accelerations", qdd_open, printed="0 10.2639296 -10.2639296 -0.2932551", where="(5.114)", unit="rad/s2",
+               reference=(0, 10.26392961876833, -10.26392961876833, -0.29325513196481), basis=STATIC),
+        number("open-chain acceleration of the tip, turning and z", xdd_open[[1, 5]], printed="-0.2932551 -9.9706745", where="(5.117)", unit="rad/s2, m/s2"),
+        number("contact force on the surroundings, z", -on_link[5], printed="-4.4736842", where="(5.131)", unit="N", reference=-4.473684210526317, basis=STATIC),
+        number("the same by (5.28)", pushed, printed="0 -4.4736842", where="(5.129)", unit="N"),
+        number("closed-chain joint accelerations", qdd, printed="0 10.5263158 -10.5263158 -10.5263158", where="(5.133)", unit="rad/s2",
+               reference=(0, 10.526315789473685, -10.526315789473687, -10.526315789473685), basis=STATIC),
+    ]  # fmt: skip
+
+
+def motion(exact: Result, force: np.ndarray) -> list[Number]:
+    """The end of the ten seconds, and the peak of the tip force."""
+    size = np.hypot(force[:, 0], force[:, 2])
+    top = int(size.argmax())
+    return [
+        number("joint angles at 10 s", exact.data["q"].values[-1], reference=END, unit="rad", basis=MOTION),
+        number("peak of the tip force", size[top], printed="230", where='("in the order of", text)', last=5.0, reference=PEAK, within=1e-3, unit="N", basis=MOTION),
+        number("when", exact.time[top], reference=PEAK_TIME, within=0.02, unit="s", basis=MOTION),
+        number("largest opening of the loop, projected", float(np.abs(exact.data["closure"].values).max()), reference=0.0, within=1e-12, unit="m"),
+    ]  # fmt: skip
+
+
+def drift(machine: Machine, exact: Result, crude: Result) -> list[Number]:
+    """What the corrective force leaves of the tip's error, with first-order steps of a millisecond."""
+    off = distance(machine, crude)
+    return [number("largest distance of the tip with the corrective force", off.max(), reference=0.0, within=0.05, unit="m",
+                   basis="the pin; a first-order step of 1 ms leaves centimetres")]  # fmt: skip
+
+
+def tip_force(result: Result) -> np.ndarray:
+    """(time, 3): what the tip does to its surroundings, N; y is not determined."""
+    return -result.reactions("world").sel(joint="pin").values[:, 3:]
+
+
+def distance(machine: Machine, result: Result) -> np.ndarray:
+    """Of the tip from the pin, m."""
+    return np.linalg.norm(machine.pose(result.data["q"].values, "tip")[:, :3, 3] - (2, 0, 3), axis=1)
+
+
+def pictures(machine: Machine, exact: Result, crude: Result, force: np.ndarray) -> tuple[Picture, ...]:
+    """Figures 5.4 to 5.11."""
+    t, names = exact.time, [f"joint {k}" for k in range(1, 5)]
+    lines = lambda key: dict(zip(names, exact.data[key].values.T))  # noqa: E731
+    two = {"x": force[:, 0], "z": force[:, 2]}
+    off = {"with projection": distance(machine, exact), "corrective force": distance(machine, crude)}
+    early = t <= 2.5
+    pushed = {axis: -STIFFNESS * d - DAMPING * s for axis, d, s in _errors(machine, crude)}
+    return (
+        Picture(plot(exact, "cyclograph", until=1.5, title=""), "The first 1.5 s. Link 4 turns about the pin; the others follow."),
+        Picture(over_time(t, [("acceleration (rad/s²)", lines("a"))], 2.4), "Figure 5.4: joint accelerations."),
+        Picture(over_time(t, [("speed (rad/s)", lines("v")), ("angle (rad)", lines("q"))]), "Figures 5.5 and 5.6: joint velocities and positions."),
+        Picture(over_time(t[early], [("acceleration (rad/s²)", {n: x[early] for n, x in lines("a").items()}), ("tip force (N)", {n: x[early] for n, x in two.items()})]),
+                "Figures 5.7 and 5.11: the first 2.5 s in detail."),
+        Picture(over_time(t, [("tip force (N)", two)], 2.2), "Figure 5.10: what the tip does to the pin; the whole mechanism weighs 50 N."),
+        Picture(over_time(t, [("corrective force (N)", pushed), ("distance (m)", off)]),
+                "Figures 5.8 and 5.9: the corrective force, and the distance of the tip from the pin, for first-order steps of 1 ms with it and "
+                "for projection after every step of an adaptive method."),
+    )  # fmt: skip
+
+
+def _errors(machine: Machine, result: Result) -> list[tuple[str, np.ndarray, np.ndarray]]:
+    q, v = result.data["q"].values, result.data["v"].values
+    place = machine.pose(q, "tip")[:, :3, 3] - (2, 0, 3)
+    speed = machine.frame_velocity(q, v, "tip")[:, 3:]
+    return [(axis, place[:, k], speed[:, k]) for axis, k in (("x", 0), ("z", 2))]
+
+
+EXAMPLE = Example(
+    "Four links, tip pinned",
+    "C. van der Merwe, An Analytical Consideration of Multi Body Dynamics as applied to Robotic Structures, 1995: section 5.5, figures 5.1-5.11.",
+    "A closed chain with redundant rows: accelerations, contact force, ten seconds with friction, projection against the corrective force.",
+    ("four_link_closed",),
+    run,
+    misprints([
+        ("(5.67)", "the rate of A", "-omega~ A", "A turns the other way than the link"),
+        ("(5.103)", "J_4 of the last joint's frame", "as printed; J_end (5.106) is the one at the tip", "both reproduce"),
+        ("(5.108)", "H", "H^-1", "(5.107), and the numbers of (5.109)"),
+        ("(5.117), (5.131)", "five entries", "six: a zero is missing", "a spatial vector has six"),
+        ("5.5.5", "friction coefficient in Ns/rad", "N m s/rad", "dimension"),
+    ]),
+    departures=("The source integrates by explicit Euler steps of 1 ms; the run with its corrective force here uses semi-implicit Euler steps of 1 ms.",),
+    commands=("catena run four_link_closed", "catena info four_link_closed"),
+)  # fmt: skip
