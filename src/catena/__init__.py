@@ -22,6 +22,14 @@ _WHERE = {  # public name -> the room it lives in
     "Mimic": "mechanism",
     "Frame": "mechanism",
     "Mechanism": "mechanism",
+    "JointSpring": "loads",
+    "Spring": "loads",
+    "Bushing": "loads",
+    "Force": "loads",
+    "JointForce": "loads",
+    "KnifeEdge": "loads",
+    "Rolling": "loads",
+    "SpeedRow": "loads",
     "Equations": "equations",
     "derive": "formulations",
     "ALL_FORMULATIONS": "formulations",
@@ -41,11 +49,14 @@ _WHERE = {  # public name -> the room it lives in
     "ALL_INTEGRATORS": "simulate",
     "Result": "results",
     "load_result": "results",
+    "control": "simulate.control",
+    "trajectories": "simulate.trajectories",
+    "events": "simulate.events",
     "bridge": "bridge",
     "errors": "errors",
     "CatenaError": "errors",
 }
-_ROOMS = {"bridge", "errors"}  # names that are modules themselves
+_ROOMS = {"bridge", "control", "errors", "events", "simulate", "trajectories"}  # names that are modules themselves
 
 __all__ = [*_WHERE]
 
@@ -56,13 +67,14 @@ if TYPE_CHECKING:
     from .errors import CatenaError
     from .formats import load, save
     from .formulations import ALL_FORMULATIONS, derive
+    from .loads import Bushing, Force, JointForce, JointSpring, KnifeEdge, Rolling, SpeedRow, Spring
     from .loops import assemble, mobility
     from .machine import Machine, compile
     from .mechanism import Body, Frame, Joint, Mechanism, Mimic, Shape
     from .pose import Pose
     from .questions import equilibrium, hybrid_dynamics, impulse, inverse_kinematics, linearize, modes
     from .results import Result, load_result
-    from .simulate import ALL_INTEGRATORS, simulate
+    from .simulate import ALL_INTEGRATORS, control, events, simulate, trajectories
 
 
 def __getattr__(name: str) -> Any:

@@ -22,7 +22,8 @@ from .plots import sticks
 from .plots.frames import FINER, Film, film
 from .plots.style import COLOURS, FAINT, HOUSE, fitted
 from .plots.view import dress
-from .results import Result, reason
+from .results import Result
+from .storage import reason
 
 LONGEST = {".gif": 12.0, ".html": 60.0}  # seconds that a film lasts, unless it is told how fast to be
 RATE = {".gif": 20, ".html": 30}  # pictures a second

@@ -14,14 +14,14 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from .compiler import door, generic
+from .compiler.rows import GENERIC, rows
+from .compiler.trace import Tracer
 from .errors import StateError, UnknownNameError
 from .kernels.constraints import row_names
 from .kernels.motion import BALL
 from .kernels.tree import SNAP, Layout, layout
 from .mechanism import Mechanism
-from .compiler import door, generic
-from .compiler.rows import GENERIC, rows
-from .compiler.trace import Tracer
 
 Array = np.ndarray
 LANES_UP_TO = 100  # nodes; a tape grows with the mechanism, and its compilation with it
@@ -85,7 +85,7 @@ class Machine:
                 f"{self.threads} threads, life {self.life!r}, placements snapped at {self.snap:g})")  # fmt: skip
 
     # ------------------------------------------------------------------------------------------------ dynamics
-    def inverse_dynamics(self, q, v, a, wrenches=None, parameters=None, t=0.0) -> Array:
+    def inverse_dynamics(self, q: Any, v: Any, a: Any, wrenches: Any = None, parameters: Any = None, t: Any = 0.0) -> Array:
         """tau (..., nv): the forces of a motion, M a + bias - sum of J' wrench.
 
         wrenches: what acts from outside, {frame: (..., 6)} with torque first, about and along the frame's own axes at its
@@ -101,7 +101,7 @@ class Machine:
                 pass  # not one good state of doubles: the long way takes it, or says what is wrong with it
         return self._evaluate("inverse_dynamics", (q, v, a), wrenches, parameters, t=t)
 
-    def forward_dynamics(self, q, v, tau, wrenches=None, parameters=None, t=0.0) -> Array:
+    def forward_dynamics(self, q: Any, v: Any, tau: Any, wrenches: Any = None, parameters: Any = None, t: Any = 0.0) -> Array:
         """a (..., nv): the motion of forces, M^-1 (tau - bias + sum of J' wrench)."""
         if wrenches is None and parameters is None:
             try:
@@ -114,7 +114,7 @@ class Machine:
 
     rnea, aba = inverse_dynamics, forward_dynamics
 
-    def mass_matrix(self, q, parameters=None) -> Array:
+    def mass_matrix(self, q: Any, parameters: Any = None) -> Array:
         """M (..., nv, nv): kinetic energy is 1/2 v' M v."""
         if parameters is None:
             try:
@@ -127,7 +127,7 @@ class Machine:
 
     crba = mass_matrix
 
-    def bias(self, q, v, wrenches=None, parameters=None, t=0.0) -> Array:
+    def bias(self, q: Any, v: Any, wrenches: Any = None, parameters: Any = None, t: Any = 0.0) -> Array:
         """(..., nv): the forces of a motion with a = 0: Coriolis, centrifugal and gravity."""
         if wrenches is None and parameters is None:
             try:
@@ -138,7 +138,7 @@ class Machine:
                 pass
         return self._evaluate("bias", (q, v), wrenches, parameters, t=t)
 
-    def gravity(self, q, parameters=None, t=0.0) -> Array:
+    def gravity(self, q: Any, parameters: Any = None, t: Any = 0.0) -> Array:
         """(..., nv): the forces that hold the mechanism still, dV/dq."""
         if parameters is None:
             try:
@@ -149,11 +149,13 @@ class Machine:
                 pass
         return self._evaluate("gravity", (q,), None, parameters, t=t)
 
-    def coriolis_matrix(self, q, v, parameters=None) -> Array:
+    def coriolis_matrix(self, q: Any, v: Any, parameters: Any = None) -> Array:
         """C (..., nv, nv) with C v + gravity = bias and Mdot - 2 C skew."""
         return self._evaluate("coriolis_matrix", (q, v), None, parameters)
 
-    def reactions(self, q, v, a, wrenches=None, parameters=None, t=0.0, tau=None) -> dict[str, Array]:
+    def reactions(
+        self, q: Any, v: Any, a: Any, wrenches: Any = None, parameters: Any = None, t: Any = 0.0, tau: Any = None
+    ) -> dict[str, Array]:
         """The wrench in every joint, fixed ones and loops included: {joint: (..., 6)}, torque first.
 
         What the parent does to the child through the joint (its motor included), about the child body's origin, in the
@@ -171,13 +173,13 @@ class Machine:
         return {j.name: W[..., k, :] for k, j in enumerate(self.mechanism.ordered)}
 
     # ------------------------------------------------------------------------------------------------ loops
-    def multipliers(self, q, v, tau, wrenches=None, parameters=None, t=0.0) -> Array:
+    def multipliers(self, q: Any, v: Any, tau: Any, wrenches: Any = None, parameters: Any = None, t: Any = 0.0) -> Array:
         """lambda (..., rows): the forces of the loops' rows, as `machine.rows` names them, at the motion of tau."""
         if not self.rows:
             return np.zeros((*np.shape(q)[:-1], 0))
         return self._evaluate("multipliers", (q, v, tau), wrenches, parameters, t=t)
 
-    def constraint_rows(self, q, v, parameters=None, t=0.0) -> tuple[Array, Array, Array, Array]:
+    def constraint_rows(self, q: Any, v: Any, parameters: Any = None, t: Any = 0.0) -> tuple[Array, Array, Array, Array]:
         """Residuals, their rates, gamma (..., rows) each, and A (..., rows, nv): A v = rate, A a = gamma.
 
         Residuals are metres for displacements and cosines for rotations.
@@ -190,43 +192,45 @@ class Machine:
         return error, rate, gamma, found[..., 3 * m :].reshape(*found.shape[:-1], m, self.nv)
 
     # ------------------------------------------------------------------------------------------------ kinematics
-    def energy(self, q, v, parameters=None) -> tuple[Array, Array]:
+    def energy(self, q: Any, v: Any, parameters: Any = None) -> tuple[Array, Array]:
         """(kinetic, potential), joules, each (...). Potential counts from the ground's origin."""
         E = self._evaluate("energy", (q, v), None, parameters)
         return E[..., 0], E[..., 1]
 
-    def momentum(self, q, v, parameters=None) -> dict[str, Array]:
+    def momentum(self, q: Any, v: Any, parameters: Any = None) -> dict[str, Array]:
         """mass, com (centre of mass), com_velocity, linear and angular momentum (about it), in the ground's axes."""
         m = self._evaluate("momentum", (q, v), None, parameters)
         mass, velocity = m[..., 0], m[..., 4:7]
         return {"mass": mass, "com": m[..., 1:4], "com_velocity": velocity, "linear": mass[..., None] * velocity,
                 "angular": m[..., 7:]}  # fmt: skip
 
-    def pose(self, q, frame: str, parameters=None) -> Array:
+    def pose(self, q: Any, frame: str, parameters: Any = None) -> Array:
         """(..., 4, 4): the homogeneous pose of a frame or body in the ground."""
         top = self._evaluate("pose", (q,), None, parameters, (frame,))
         X = np.zeros((*top.shape[:-2], 4, 4))
         X[..., :3, :], X[..., 3, 3] = top, 1.0
         return X
 
-    def jacobian(self, q, frame: str, axes: str = "world", parameters=None) -> Array:
+    def jacobian(self, q: Any, frame: str, axes: str = "world", parameters: Any = None) -> Array:
         """J (..., 6, nv), angular first: (angular velocity, velocity of the frame's origin) = J v, in "world" or "body" axes."""
         return self._evaluate("jacobian", (q,), None, parameters, (frame, axes))
 
-    def jacobian_rate(self, q, v, frame: str, axes: str = "world", parameters=None) -> Array:
+    def jacobian_rate(self, q: Any, v: Any, frame: str, axes: str = "world", parameters: Any = None) -> Array:
         """Jdot v (..., 6), in the same axes as J."""
         return self._evaluate("jacobian_rate", (q, v), None, parameters, (frame, axes))
 
-    def frame_velocity(self, q, v, frame: str, axes: str = "world", parameters=None) -> Array:
+    def frame_velocity(self, q: Any, v: Any, frame: str, axes: str = "world", parameters: Any = None) -> Array:
         """(..., 6): angular velocity (rad/s), then velocity of the origin (m/s)."""
         return self._evaluate("frame_velocity", (q, v), None, parameters, (frame, axes))
 
-    def frame_acceleration(self, q, v, a, frame: str, axes: str = "world", parameters=None) -> Array:
+    def frame_acceleration(self, q: Any, v: Any, a: Any, frame: str, axes: str = "world", parameters: Any = None) -> Array:
         """(..., 6): angular acceleration (rad/s2), then acceleration of the origin (m/s2)."""
         return self._evaluate("frame_acceleration", (q, v, a), None, parameters, (frame, axes))
 
     # ------------------------------------------------------------------------------------------------ derivatives
-    def inverse_dynamics_derivatives(self, q, v, a, wrenches=None, parameters=None, t=0.0) -> tuple[Array, ...]:
+    def inverse_dynamics_derivatives(
+        self, q: Any, v: Any, a: Any, wrenches: Any = None, parameters: Any = None, t: Any = 0.0
+    ) -> tuple[Array, ...]:
         """d tau / d q, d tau / d v, d tau / d a, each (..., nv, nv), and d tau / d parameters where there are any.
 
         d/dq is along the speeds: column k is the change when the coordinates move along the k-th speed, so that a
@@ -234,7 +238,9 @@ class Machine:
         """
         return self._evaluate("inverse_dynamics_derivatives", (q, v, a), wrenches, parameters, t=t)
 
-    def forward_dynamics_derivatives(self, q, v, tau, wrenches=None, parameters=None, t=0.0) -> tuple[Array, ...]:
+    def forward_dynamics_derivatives(
+        self, q: Any, v: Any, tau: Any, wrenches: Any = None, parameters: Any = None, t: Any = 0.0
+    ) -> tuple[Array, ...]:
         """d a / d q, d a / d v, d a / d tau = M^-1, and d a / d parameters where there are any; d/dq along the speeds."""
         return self._evaluate("forward_dynamics_derivatives", (q, v, tau), wrenches, parameters, t=t)
 
@@ -252,7 +258,7 @@ class Machine:
             q[..., k : k + 4] /= np.linalg.norm(q[..., k : k + 4], axis=-1, keepdims=True)
         return q
 
-    def coordinate_rate(self, q, v) -> Array:
+    def coordinate_rate(self, q: Any, v: Any) -> Array:
         """qdot (..., nq): the speeds themselves, and half the quaternion times the angular velocity."""
         q, v = (door.array(self, "coordinate_rate", name, x) for name, x in (("q", q), ("v", v)))
         lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
@@ -266,7 +272,7 @@ class Machine:
                 rate[..., k] = v[..., l]
         return rate
 
-    def move(self, q, change) -> Array:
+    def move(self, q: Any, change: Any) -> Array:
         """The coordinates after moving by `change` (..., nv) along the speeds, exactly: a ball turns by its rotation vector."""
         q, d = np.asarray(q, float), np.asarray(change, float)
         q, d = (np.broadcast_to(x, np.broadcast_shapes(q.shape[:-1], d.shape[:-1]) + x.shape[-1:]) for x in (q, d))

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import tempfile
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,75 +20,20 @@ import numpy as np
 import xarray as xr
 
 from . import storage
-from .errors import CatenaError, FormatError, MechanismError, UnknownNameError
-from .joints import Motion
+from .errors import CatenaError, FormatError, UnknownNameError
+from .labels import TEXT, labelled, read_text
+from .ledger import Ledger
+from .storage import reason
 
 if TYPE_CHECKING:
     from .machine import Machine
-    from .mechanism import Joint, Mechanism
+    from .mechanism import Mechanism
+
+__all__ = ["Ledger", "Result", "load_result"]
 
 AXES = ["x", "y", "z"]
 WRENCH = ["torque x", "torque y", "torque z", "force x", "force y", "force z"]
-TEXT = "mechanism_toml"  # the attribute that holds the mechanism
 ENERGIES = ("kinetic", "potential", "work", "energy_error")
-
-
-@dataclass(frozen=True)
-class Ledger:
-    """The accuracy of a run, and what it cost.
-
-    energy_balance: the largest |change of energy - work done|, J, and beside the largest kinetic energy. closure: the
-    largest residual of a loop's row (m, or cosine). quaternion: the largest | |q| - 1 |. verdict: whether the accuracy that
-    was asked for was met, in a sentence; verified: the largest difference to a run at a tighter tolerance, if there was one; met: what that says.
-    """
-
-    outcome: str
-    formulation: str
-    integrator: str
-    tolerance: float
-    energy_balance: float
-    relative_energy_balance: float
-    closure: float
-    quaternion: float
-    steps: int
-    rejected: int
-    evaluations: int
-    wall_time: float
-    runs: int = 1
-    complete: bool = True
-    verified: float | None = None
-    verdict: str = ""
-    met: bool | None = None
-    versions: dict[str, str] = field(default_factory=dict)
-
-    def rows(self) -> list[tuple[str, str]]:
-        """Name and value, as a table shows them."""
-        shown = [
-            ("outcome", self.outcome),
-            ("formulation", self.formulation),
-            ("integrator", f"{self.integrator}, tolerance {self.tolerance:g}"),
-            ("energy balance", f"{self.energy_balance:.3g} J, {self.relative_energy_balance:.2g} of the largest kinetic energy"),
-            *([("loop closure", f"open by at most {self.closure:.3g} (m, or cosine)")] if self.closure else []),
-            *([("quaternion length", f"one to {self.quaternion:.2g}")] if self.quaternion else []),
-            ("steps", f"{self.steps} taken, {self.rejected} rejected, {self.evaluations} evaluations"),
-            ("wall time", f"{self.wall_time:.3g} s for {self.runs} run{'s' if self.runs > 1 else ''}"),
-        ]
-        if self.verified is not None:
-            shown.append(("verified", f"{self.verified:.3g} from a run at a tighter tolerance"))
-        if self.verdict:
-            shown.append(("verdict", self.verdict))
-        return shown
-
-    def judged(self, difference: float, size: float) -> Ledger:
-        """The ledger with the difference of coordinates to a tighter run, beside the largest coordinate."""
-        met = difference <= 100 * self.tolerance * max(1.0, size)
-        verdict = f"coordinates agree to {difference:.2g} with a tighter run: the accuracy asked for was " + (
-            "met" if met else "NOT met; the motion may be sensitive to its start"
-        )
-        return replace(self, verified=difference, verdict=verdict, met=met)
-
-    def __str__(self) -> str:
-        return "\n".join(f"{name:>18}  {value}" for name, value in self.rows())
 
 
 @dataclass(frozen=True)
@@ -256,7 +200,7 @@ class Result:
     # ------------------------------------------------------------------------------------------------ tables and files
     def to_pandas(self) -> Any:
         """One row a time (and run), one column a coordinate, speed, force and energy, such as "q elbow"; all SI."""
-        import pandas as pd
+        import pandas as pd  # type: ignore[import-untyped]
 
         columns: dict[Any, Any] = {}
         for name in ("q", "v", "a", "tau"):
@@ -282,12 +226,14 @@ class Result:
         partial = path.with_name(f".{path.name}.partial")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            storage.reserve(partial, self.data.nbytes + 2**16)
             writers[path.suffix](partial)
             os.replace(partial, path)
         except (OSError, RuntimeError) as error:
             raise CatenaError(f"{path}: the result could not be written ({reason(error)}); it is still in memory") from None
         finally:
-            _remove(partial)
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
         return path
 
     def _with_ledger(self) -> xr.Dataset:
@@ -335,76 +281,17 @@ def _unpacked(file: xr.Dataset, every: int) -> tuple[xr.Dataset, Ledger]:
     return data, Ledger(**entry["ledger"])
 
 
-# ---------------------------------------------------------------------------------------------------- labels
-def labelled(data: xr.Dataset, mechanism: Mechanism) -> xr.Dataset:
-    """The dataset with units beside its names, and the mechanism's text among its attributes."""
-    q, v = units(mechanism.moving)
-    beside = {"coordinate_unit": ("coordinate", q), "speed_unit": ("speed", [f"{u}/s" for u in v]),
-              "acceleration_unit": ("speed", [f"{u}/s2" for u in v]),
-              "force_unit": ("speed", ["N" if u == "m" else "N m" for u in v])}  # fmt: skip
-    data = data.assign_coords(beside)
-    for name in ENERGIES:
-        data[name].attrs["units"] = "J"
-    data["time"].attrs["units"] = "s"
-    for name, unit in zip(("q", "v", "a", "tau"), beside):
-        known = list(dict.fromkeys(beside[unit][1]))
-        data[name].attrs["units"] = ", ".join(known)
-    text = write_text(mechanism)
-    return data.assign_attrs({TEXT: text} if text else {})
-
-
-def units(joints: Iterable[Joint]) -> tuple[list[str], list[str]]:
-    """rad, m or 1 (a quaternion's part) for each coordinate; rad or m for each speed, a second left out."""
-    freedoms = [f for j in joints for f in j.freedoms]
-    names = {Motion.SLIDE: "m", Motion.BALL: "1"}
-    q = [names.get(f.motion, "rad") for f in freedoms for _ in f.labels]
-    return q, ["m" if f.motion == Motion.SLIDE else "rad" for f in freedoms for _ in f.speeds]
-
-
-def write_text(mechanism: Mechanism) -> str:
-    """The mechanism as TOML, or nothing where a file has no words for what it holds."""
-    from .formats import toml
-
-    try:
-        return toml.text(mechanism)
-    except MechanismError:
-        return ""
-
-
-def read_text(text: str) -> Mechanism:
-    """The mechanism of a TOML text."""
-    from .formats import load
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "mechanism.toml"
-        path.write_text(text, encoding="utf-8")
-        return load(path)
-
-
+# ---------------------------------------------------------------------------------------------------- what acts, what is asked
 def losses(mechanism: Mechanism, v: np.ndarray) -> np.ndarray:
     """The joint forces (..., nv) of damping and of smoothed dry friction."""
     from .simulate.system import SMOOTH
     from .validate import value_of
 
-    each = [[float(value_of(x, mechanism.parameters)) for j in mechanism.moving for x in getattr(j, k)] for k in ("damping", "friction")]
+    each = [
+        [float(value_of(x, mechanism.parameters)) for j in mechanism.moving for x in getattr(j, k)]
+        for k in ("damping", "friction")
+    ]
     return -np.array(each[0]) * v - np.array(each[1]) * np.tanh(v / SMOOTH)
-
-
-# ---------------------------------------------------------------------------------------------------- failures of files
-def reason(error: BaseException) -> str:
-    """Why a file could not be read or written, in the system's words; HDF5 hides them in its own."""
-    number = getattr(error, "errno", None) or next(iter(map(int, re.findall(r"errno = (\d+)", str(error)))), None)
-    if number:
-        return os.strerror(number)
-    hidden = re.search(r"error message = '([^']*)'", str(error))
-    return hidden.group(1) if hidden else str(error).splitlines()[0] if str(error) else type(error).__name__
-
-
-def _remove(path: Path) -> None:
-    try:
-        path.unlink(missing_ok=True)
-    except OSError:
-        pass
 
 
 def chosen(asked: Iterable[str] | str | None, known: Iterable[str], what: str, where: str) -> list[str]:

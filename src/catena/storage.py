@@ -11,8 +11,11 @@ rows count. (An unlimited time dimension would grow HDF5's own tables at each wr
 from __future__ import annotations
 
 import json
+import os
+import re
 import struct
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +35,11 @@ def create(path: Path, first: xr.Dataset, times: np.ndarray, room: int) -> None:
     room: how many numbers the state holds that the journal keeps.
     """
     import h5netcdf
-    import h5py
+    import h5py  # type: ignore[import-untyped]
 
     slot = SLOT + 64 * room
+    row = sum(v.nbytes for v in first.variables.values() if "time" in v.dims) // max(1, first.sizes["time"])
+    reserve(path, len(times) * row + 2 * slot + SLOT)
     with h5netcdf.File(path, "w") as file:
         sizes = {str(name): size for name, size in first.sizes.items()}
         file.dimensions = {**sizes, "time": len(times), "slot": 2, "byte": slot}
@@ -42,7 +47,8 @@ def create(path: Path, first: xr.Dataset, times: np.ndarray, room: int) -> None:
             over_time = "time" in variable.dims
             text = variable.dtype.kind in "UOT"
             dtype = h5py.string_dtype() if text else variable.dtype
-            made = file.create_variable(str(name), variable.dims, dtype, fillvalue=np.nan if over_time and name != "time" else None)
+            missing = np.nan if over_time and name != "time" else None
+            made = file.create_variable(str(name), variable.dims, dtype, fillvalue=missing)
             values = variable.values.astype(object) if text else variable.values
             if name == "time":
                 made[:] = times
@@ -50,7 +56,7 @@ def create(path: Path, first: xr.Dataset, times: np.ndarray, room: int) -> None:
                 made[: len(values)] = values  # the first row takes the space of all
             else:
                 made[...] = values
-            made.attrs.update({key: value for key, value in variable.attrs.items()})
+            made.attrs.update(variable.attrs)
         file.create_variable(JOURNAL, ("slot", "byte"), "u1", data=np.zeros((2, slot), "u1"))
         file.attrs.update(first.attrs)
         beside = [str(name) for name in first.coords if name not in first.dims]
@@ -58,9 +64,20 @@ def create(path: Path, first: xr.Dataset, times: np.ndarray, room: int) -> None:
             file.attrs["coordinates"] = " ".join(beside)
 
 
+def reserve(path: Path, size: int) -> None:
+    """Raise an OSError where there is no room for so many bytes; HDF5, told so while it writes, takes the process down."""
+    try:
+        with path.open("wb") as file:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, max(1, size))
+    finally:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
 def append(path: Path, row: int, rows: dict[str, np.ndarray], journal: dict[str, Any]) -> None:
     """Write rows (n, ...) from `row` on, then the journal; nothing but bytes in place."""
-    import h5py
+    import h5py  # type: ignore[import-untyped]
 
     with h5py.File(path, "r+") as file:
         for name, values in rows.items():
@@ -77,13 +94,13 @@ def note(path: Path, journal: dict[str, Any]) -> None:
 
 def journal_of(path: Path) -> dict[str, Any]:
     """The last good journal of a file."""
-    import h5py
+    import h5py  # type: ignore[import-untyped]
 
     try:
         with h5py.File(path, "r") as file:
             found = latest(file[JOURNAL][:]) if JOURNAL in file else None
     except OSError as error:
-        raise FormatError(path, f"this is not a result of catena: {error}") from None
+        raise FormatError(path, f"this is not a result of catena: {reason(error)}") from None
     if found is None:
         raise FormatError(path, "this result was not written while it ran, or is not one; it cannot be resumed")
     return found
@@ -115,3 +132,13 @@ def _read(slot: bytes) -> dict[str, Any] | None:
     if not length or zlib.crc32(text) != checksum:
         return None
     return json.loads(text)
+
+
+# ---------------------------------------------------------------------------------------------------- failures
+def reason(error: BaseException) -> str:
+    """Why a file could not be read or written, in the system's words; HDF5 hides them in its own."""
+    number = getattr(error, "errno", None) or next(iter(map(int, re.findall(r"errno = (\d+)", str(error)))), None)
+    if number:
+        return os.strerror(number)
+    hidden = re.search(r"error message = '([^']*)'", str(error))
+    return hidden.group(1) if hidden else str(error).splitlines()[0] if str(error) else type(error).__name__

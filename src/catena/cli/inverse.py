@@ -14,8 +14,12 @@ from ._tables import console, number, table
 
 def inverse(
     file: File,
-    trajectory: Annotated[str, typer.Option(metavar="FILE", help="A .csv with time (s) and coordinates (rad, m), one a column.")],
-    out: Annotated[str | None, typer.Option(metavar="FOLDER", help="Where the tables and pictures go; NAME_inverse unless given.")] = None,
+    trajectory: Annotated[
+        str, typer.Option(metavar="FILE", help="A .csv with time (s) and coordinates (rad, m), one a column.")
+    ],
+    out: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Where the tables and pictures go; NAME_inverse unless given.")
+    ] = None,
     step: Annotated[float | None, typer.Option(help="Seconds between rows; by default about 1000 rows.")] = None,
     floating: Floating = False,
     no_mimic: Uncoupled = False,

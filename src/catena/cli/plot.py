@@ -17,7 +17,9 @@ def plot(
     results: Results,
     what: Annotated[list[str] | None, typer.Option(help=f"Which picture: {KINDS}. Give it again for more.")] = None,
     out: Annotated[str | None, typer.Option(metavar="FILE|FOLDER", help="A .png, .pdf or .svg, or a folder.")] = None,
-    only: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this coordinate or joint; again for more.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this coordinate or joint; again for more.")
+    ] = None,
     degrees: Annotated[bool, typer.Option("--degrees", help="Angles in degrees.")] = False,
     run: Annotated[int, typer.Option(help="Which run of a batch.")] = 0,
     force: Force = False,
@@ -50,4 +52,6 @@ def _options(kind: str, only: list[str] | None, degrees: bool) -> dict[str, obje
     """The options that this kind of picture takes."""
     names = {"reactions": "joints", "paths": "frames", "cyclograph": "frames"}.get(kind, "only")
     chosen = {names: only} if only and kind not in ("overview", "energies") else {}
-    return chosen | ({"degrees": True} if degrees and kind in ("overview", "coordinates", "speeds", "accelerations", "phase") else {})
+    return chosen | (
+        {"degrees": True} if degrees and kind in ("overview", "coordinates", "speeds", "accelerations", "phase") else {}
+    )

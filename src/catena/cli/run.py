@@ -22,10 +22,14 @@ if TYPE_CHECKING:
 
 def run(
     file: File,
-    out: Annotated[str | None, typer.Option(metavar="FOLDER", help="Where results and pictures go; NAME_run unless given.")] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Where results and pictures go; NAME_run unless given.")
+    ] = None,
     until: Annotated[float | None, typer.Option(help="Seconds to run, not the scenario's.")] = None,
     by: Annotated[str | None, typer.Option(help="The formulation, such as recursive, lagrange or kane.")] = None,
-    integrator: Annotated[str | None, typer.Option(help="dop853, dopri5, rk4, semi_implicit, midpoint, gauss4 or radau.")] = None,
+    integrator: Annotated[
+        str | None, typer.Option(help="dop853, dopri5, rk4, semi_implicit, midpoint, gauss4 or radau.")
+    ] = None,
     tolerance: Annotated[float | None, typer.Option(help="Relative and absolute, of the whole run.")] = None,
     step: Annotated[float | None, typer.Option(help="Seconds, for integrators of equal steps.")] = None,
     output: Annotated[float | None, typer.Option(help="Seconds between the rows of the result.")] = None,
@@ -34,7 +38,7 @@ def run(
     force: Annotated[bool, typer.Option("--force", help="Write into a folder that is there already.")] = False,
     pictures: Annotated[bool, typer.Option("--pictures/--no-pictures", help="Draw the scenario's pictures.")] = True,
 ) -> None:
-    """Simulate a mechanism as its [scenario] says. Exit status 0: done, 1: partial or the accuracy was not met, 2: bad input."""
+    """Simulate a mechanism as its [scenario] says. Exit status 0: done, 1: partial or not accurate enough, 2: bad input."""
     from ..errors import SimulationError
     from ..scenario import read
 
@@ -80,7 +84,9 @@ def simulated(asked: Scenario, path: Path, verify: bool, resume: bool, progress:
 
     signal.signal(signal.SIGTERM, _interrupted)
     try:
-        return stream(asked.mechanism, path, **asked.arguments, verify=verify, resume=resume, progress=progress, asked=asked.asked)
+        return stream(
+            asked.mechanism, path, **asked.arguments, verify=verify, resume=resume, progress=progress, asked=asked.asked
+        )
     except KeyboardInterrupt:
         if path.exists():
             say(f"interrupted; {path} holds the part that was computed. The same command with --resume goes on from there")
@@ -104,14 +110,14 @@ def watched(asked: Scenario) -> Iterator[Callable[[float], None]]:
     with bar:
         start = float(asked.options.get("start", 0.0))
         task = bar.add_task("compiling", total=asked.until - start)
-        reached = [start]
+        reached, what = [start], [""]
 
         def tell(t: float) -> None:
-            again = t < reached[0]  # a second, tighter run has begun
-            reached[0] = t
-            if again:
+            if t < reached[0]:  # a second, tighter run has begun
                 bar.reset(task)
-            bar.update(task, completed=t - start, description=f"{'verifying' if again else 'running'} {t:.3g} s" if again else f"{t:8.3f} s")
+                what[0] = "verifying, "
+            reached[0] = t
+            bar.update(task, completed=t - start, description=f"{what[0]}{t:.3f} s")
 
         yield tell
 
@@ -122,14 +128,16 @@ def report(screen: Any, result: Result) -> None:
     q = result.data["q"]
     values = q.values
     moved = np.ptp(values, axis=0) > 1e-9
-    rows = [[str(name), *(small(y) for y in (x[0], x[-1], x.min(), x.max())), str(unit)]
-            for name, unit, x in zip(q["coordinate"].values[moved], q["coordinate_unit"].values[moved], values[:, moved].T)]  # fmt: skip
+    labels = zip(q["coordinate"].values[moved], q["coordinate_unit"].values[moved], values[:, moved].T)
+    rows = [[str(name), *(small(y) for y in (x[0], x[-1], x.min(), x.max())), str(unit)] for name, unit, x in labels]
     screen.print()
     if rows:
         screen.print(table(["coordinate", "start", "end", "least", "largest", "unit"], rows))
     if not moved.all():
         still = np.count_nonzero(~moved)
-        screen.print(f"{still} {'coordinate stays where it is' if still == 1 else 'coordinates stay where they are'}", markup=False)
+        screen.print(
+            f"{still} {'coordinate stays where it is' if still == 1 else 'coordinates stay where they are'}", markup=False
+        )
     if "event" in result.data:
         times, words = result.data["event_time"].values, result.data["event"].values
         screen.print()

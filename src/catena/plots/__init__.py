@@ -1,17 +1,17 @@
 """The pictures of a result: one file a kind, one house style, each a matplotlib Figure that nobody has shown yet.
 
-    plot(result, "energies").savefig("energies.pdf")
+plot(result, "energies").savefig("energies.pdf")
 
-    overview        stick figures, coordinates, speeds and energies on one page
-    coordinates     q over time, one panel a unit                     (only, degrees)
-    speeds          v                                                 (only, degrees)
-    accelerations   a                                                 (only, degrees)
-    torques         tau: joint torques and forces                     (only)
-    energies        kinetic, potential, total; the balance error on axes of its own
-    reactions       force and torque in every joint                   (joints, axes)
-    paths           where tips go                                     (frames)
-    phase           speed over coordinate                             (only, degrees)
-    cyclograph      stick figures at equal times                      (every, until, frames)
+overview        stick figures, coordinates, speeds and energies on one page
+coordinates     q over time, one panel a unit                     (only, degrees)
+speeds          v                                                 (only, degrees)
+accelerations   a                                                 (only, degrees)
+torques         tau: joint torques and forces                     (only)
+energies        kinetic, potential, total; the balance error on axes of its own
+reactions       force and torque in every joint                   (joints, axes)
+paths           where tips go                                     (frames)
+phase           speed over coordinate                             (only, degrees)
+cyclograph      stick figures at equal times                      (every, until, frames)
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from ..errors import CatenaError, UnknownNameError
-from ..results import Result, reason
+from ..results import Result
+from ..storage import reason
 from . import cyclograph, energies, overview, paths, phase, reactions, series
 from .style import HOUSE
 

@@ -23,11 +23,13 @@ def stick(
 ) -> list[Artist]:
     """One figure: solids (balls always, in the figure's colour), guides, lines, joints. at: {body: (4, 4)}."""
     drawn: list[Artist] = []
-    for outline, solid in outlined(bones, at, v):
+    for outline, solid, bare in outlined(bones, at, v):
         if solid.radius:
             drawn += ax.fill(*outline.T, facecolor=solid.colour or colour, edgecolor="none", zorder=3)
         elif solids:
             drawn += ax.fill(*outline.T, facecolor=solid.colour[:3] or GLASS, alpha=0.18, edgecolor="none", zorder=1)
+        if bare and not solid.radius:
+            drawn += ax.fill(*outline.T, facecolor="none", edgecolor=colour, linewidth=0.7 * width, zorder=3)
     guides = [v.flat(np.array([moved(at[g.start], g.at), moved(at[g.end], g.to)])) for g in bones.guides]
     drawn.append(ax.add_collection(LineCollection(guides, colors=FAINT, linewidths=0.8, linestyles=":", zorder=2)))
     lines = LineCollection(segments(bones, at, v), colors=[colour], linewidths=width, capstyle="round", zorder=3)
@@ -54,10 +56,10 @@ def pins(bones: Skeleton, at: dict[str, Array], v: View) -> Array:
     return np.concatenate([v.flat(moved(at[limb.body], limb.pins)) for limb in bones.limbs])
 
 
-def outlined(bones: Skeleton, at: dict[str, Array], v: View) -> list[tuple[Array, Solid]]:
-    """The outline of every solid on the page."""
-    found = [(_outline(solid, at[limb.body], v), solid) for limb in bones.limbs for solid in limb.solids]
-    return [(outline, solid) for outline, solid in found if outline is not None]
+def outlined(bones: Skeleton, at: dict[str, Array], v: View) -> list[tuple[Array, Solid, bool]]:
+    """The outline of every solid on the page, and whether its body has no lines of its own."""
+    found = [(_outline(solid, at[limb.body], v), solid, not len(limb.lines)) for limb in bones.limbs for solid in limb.solids]
+    return [(outline, solid, bare) for outline, solid, bare in found if outline is not None]
 
 
 def _outline(solid: Solid, X: Array, v: View) -> Array | None:

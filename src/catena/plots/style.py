@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,7 @@ def balanced(count: int, most: int) -> list[range]:
     """0..count in as few groups as have at most `most` members, and nearly equal ones."""
     groups = -(-count // most)
     edges = [round(k * count / groups) for k in range(groups + 1)]
-    return [range(a, b) for a, b in zip(edges, edges[1:])]
+    return [range(a, b) for a, b in pairwise(edges)]
 
 
 def by_unit(units: Sequence[str], most: int = 7) -> list[tuple[str, list[int]]]:

@@ -16,7 +16,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class View:
-    """right, up, towards (3,): the directions of the page in the ground's axes. planar: whether the page is the plane itself."""
+    """right, up, towards (3,): the page's directions in the ground's axes. planar: whether the page is the plane itself."""
 
     right: Array
     up: Array
@@ -96,15 +96,15 @@ def _letter(direction: Array, otherwise: str) -> str:
 def _triad(ax: Axes, v: View, length: float = 20.0) -> None:
     """The ground's axes in the lower left corner."""
     for k, name in enumerate("xyz"):
-        tip = v.flat(np.eye(3)[k]) * length
-        ax.annotate("", tip + 24, (24, 24), xycoords="axes points", textcoords="axes points",
+        x, y = v.flat(np.eye(3)[k]) * length
+        ax.annotate("", (x + 24, y + 24), (24, 24), xycoords="axes points", textcoords="axes points",
                     arrowprops={"arrowstyle": "-|>", "color": FAINT, "lw": 0.8, "shrinkA": 0, "shrinkB": 0})  # fmt: skip
-        ax.annotate(name, 1.35 * tip + 24, xycoords="axes points", ha="center", va="center", color=FAINT)
+        ax.annotate(name, (1.35 * x + 24, 1.35 * y + 24), xycoords="axes points", ha="center", va="center", color=FAINT)
 
 
 def _scale(ax: Axes, size: float) -> None:
     """A bar of a round length in the lower right corner."""
-    from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar
+    from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar  # type: ignore[import-untyped]
 
     power = 10.0 ** np.floor(np.log10(size / 4 or 1.0))
     length = next(k * power for k in (5, 2, 1) if k * power <= size / 4 or k == 1)

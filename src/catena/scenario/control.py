@@ -1,10 +1,10 @@
 """control = { kind = "pd", kp = 100, kd = 20, target = { elbow = "30 deg" } }; [[scenario.control]] gives several, which add.
 
-    kind               keys                                                                      see `catena.simulate.control`
-    pid                kp, ki, kd, target, limits, anti_windup, gravity, smooth, sample
-    pd                 kp, kd, target, limits, gravity, smooth, sample
-    computed_torque    trajectory, kp, kd, limits, smooth, sample
-    forces             table
+kind               keys                                                                      see `catena.simulate.control`
+pid                kp, ki, kd, target, limits, anti_windup, gravity, smooth, sample
+pd                 kp, kd, target, limits, gravity, smooth, sample
+computed_torque    trajectory, kp, kd, limits, smooth, sample
+forces             table
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """[[scenario.events]]: stops, impulses, locks, releases and instants; see `catena.simulate.events` for what each does.
 
-    [[scenario.events]]
-    event = "impulse"
-    frame = "tip"
-    linear = [0, 0, "5 N*s"]
-    at = "1 s"
+[[scenario.events]]
+event = "impulse"
+frame = "tip"
+linear = [0, 0, "5 N*s"]
+at = "1 s"
 """
 
 from __future__ import annotations
@@ -55,7 +55,11 @@ def _one(t: Table, m: Mechanism) -> Any:
 def _value(t: Table, kind: str, key: str, m: Mechanism) -> Any:
     if key == "at":
         many = isinstance(t.data[key], list)
-        return tuple(t.scalar(x, key, "time", symbolic=False) for x in t.data[key]) if many else t.number(key, "time", symbolic=False)
+        return (
+            tuple(t.scalar(x, key, "time", symbolic=False) for x in t.data[key])
+            if many
+            else t.number(key, "time", symbolic=False)
+        )
     if key in ("linear", "angular"):
         return t.vector(key, "any", symbolic=False)
     if key == "axis":

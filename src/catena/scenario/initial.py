@@ -47,7 +47,7 @@ def neutral(m: Mechanism) -> np.ndarray:
 def _unit(t: Table, m: Mechanism, q: np.ndarray) -> None:
     """Quaternions have length one; those cut to a few digits are stretched."""
     for first in (p for p in places(m, "q") if p.dimension == "number" and p.label.endswith("qw")):
-        part = slice(first.index, first.index + 4)
+        part = slice(first.at, first.at + 4)
         length = float(np.linalg.norm(q[part]))
         if abs(length - 1) > UNIT_SLACK:
             t.fault(f"the quaternion of {first.joint!r}, [w, x, y, z], has the length {length:.6g}; a rotation has length one")

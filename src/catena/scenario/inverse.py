@@ -71,7 +71,9 @@ def _followed(machine: Machine, course: dict[str, Array]) -> tuple[Array, Array,
     missing = [name for name in machine.coordinate_names if name not in course]
     if missing:
         shown = ", ".join(map(repr, missing[:8])) + (", ..." if len(missing) > 8 else "")
-        what = "; a quaternion has no trajectory, so joints of the kinds ball and free cannot be driven" if machine._balls else ""
+        what = (
+            "; a quaternion has no trajectory, so joints of the kinds ball and free cannot be driven" if machine._balls else ""
+        )
         raise CatenaError(f"the trajectory has no column for {shown} of mechanism {machine.mechanism.name!r}{what}")
     known = {c.name: c for c in coordinates(machine)}
     count = len(next(iter(course.values()))[0])
@@ -93,7 +95,9 @@ def _motors(machine: Machine, driven: list[str], q: Array, v: Array, a: Array) -
     needs = np.array([np.asarray(inverse_dynamics(machine, *row, actuated=driven)) for row in zip(q, v, a)])
     passive = np.abs(lost).max(axis=0) > 0
     if any(passive[k] for k, name in enumerate(machine.speed_names) if name not in driven):
-        raise CatenaError("inverse dynamics with loops does not know damping or friction in joints without a motor; set them to zero")
+        raise CatenaError(
+            "inverse dynamics with loops does not know damping or friction in joints without a motor; set them to zero"
+        )
     return needs - lost
 
 

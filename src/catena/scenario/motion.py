@@ -86,10 +86,12 @@ def _values(t: Table, kind: str, m: Mechanism, folder: Path, letter: str) -> dic
                 continue
             own = letter if LETTERS[key] == "q" else LETTERS[key]
             found[key] = by_name(table, m, own, len(found["times"]) if "times" in found else None)
+    needed = ("frequency", "frame", "to")
+    wanted = [key for key in TRAJECTORIES[kind] if key in t or key in needed]
     numbers = {"frequency": "angular speed", "phase": "angle"}
-    found |= {key: t.number(key, numbers[key], symbolic=False) for key in numbers if key in TRAJECTORIES[kind] and (key in t or key == "frequency")}
-    found |= {key: t.text(key) for key in ("ends", "frame", "law") if key in TRAJECTORIES[kind] and (key in t or key == "frame")}
-    found |= {key: t.vector(key, "length", symbolic=False) for key in ("to", "start") if key in TRAJECTORIES[kind] and (key in t or key == "to")}
+    found |= {key: t.number(key, numbers[key], symbolic=False) for key in wanted if key in numbers}
+    found |= {key: t.text(key) for key in wanted if key in ("ends", "frame", "law")}
+    found |= {key: t.vector(key, "length", symbolic=False) for key in wanted if key in ("to", "start")}
     if "upright" in t:
         found["upright"] = t.flag("upright", False)
     if kind == "csv":

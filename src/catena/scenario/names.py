@@ -21,7 +21,7 @@ class Place(NamedTuple):
     name: str
     joint: str
     label: str
-    index: int
+    at: int
     dimension: str
 
 
@@ -43,9 +43,9 @@ def named_values(t: Table, m: Mechanism, letter: str) -> dict[int, Any]:
     """{place: value} of a table such as { elbow = "30 deg", base = [0, 0, 1], arm = { Rz = 0.3, Dx = "5 cm" } }."""
     found: dict[int, Any] = {}
     for place, value, what in _entries(t, places(m, letter), m):
-        if place.index in found:
+        if place.at in found:
             t.fault(f"{place.name!r} is given twice")
-        found[place.index] = t.scalar(value, what, place.dimension, symbolic=False)
+        found[place.at] = t.scalar(value, what, place.dimension, symbolic=False)
     return found
 
 
@@ -76,7 +76,9 @@ def _entries(t: Table, known: list[Place], m: Mechanism) -> Iterator[tuple[Place
         elif own and isinstance(value, list) and len(value) == len(own):
             yield from ((p, x, repr(p.name)) for p, x in zip(own, value))
         elif own:
-            wanted = f"{len(own)} values are wanted, [{', '.join(p.label for p in own)}]" if len(own) > 1 else "one value is wanted"
+            wanted = (
+                f"{len(own)} values are wanted, [{', '.join(p.label for p in own)}]" if len(own) > 1 else "one value is wanted"
+            )
             t.fault(f"{key!r} is {describe(value)}; {wanted}")
         else:
             names = list(dict.fromkeys([p.joint for p in known] + [p.name for p in known]))

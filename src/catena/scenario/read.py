@@ -74,11 +74,16 @@ def _mechanism(path: Path, top: Table) -> Mechanism:
         return formats.load(path)
     top.only(FILE_KEYS)
     named = top.data["mechanism"]
-    table = Table({"file": named} if isinstance(named, str) else named if isinstance(named, dict) else {}, "mechanism", top.ledger)
+    table = Table(
+        {"file": named} if isinstance(named, str) else named if isinstance(named, dict) else {}, "mechanism", top.ledger
+    )
     if not isinstance(named, (str, dict)):
         table.fault(f"it is {describe(named)}; a file or a table with file, floating, mimic, companion is wanted")
     table.only(MECHANISM_KEYS)
-    name, options = table.text("file"), {key: table.flag(key, default) for key, default in (("floating", False), ("mimic", True))}
+    name, options = (
+        table.text("file"),
+        {key: table.flag(key, default) for key, default in (("floating", False), ("mimic", True))},
+    )
     companion = table.text("companion", default="")
     if top.ledger.faults:
         raise FormatError(path, "the scenario does not say which mechanism it is of:", top.ledger.faults)

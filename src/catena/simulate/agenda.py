@@ -299,9 +299,9 @@ class Agenda:
         """M; the rows R that hold through a blow; R dv; and for a row that only pushes its direction, else 0."""
         nv, modes = len(v), self.engine.modes[:, 0]
         M, A, rate, B, held, z = (np.array(x) for x in self.system.binding(t, q, v, self.p, modes))
-        rows = [(a, -float(b), 0.0) for a, b in zip(A, rate)]
+        rows = [(a, -float(b), 0.0) for a, b in zip(A, rate.ravel())]
         n = len(self.holding.speeds)
-        rows += [(B[k], -float(held[k, 0]), 0.0) for k in range(n, len(B)) if z[k, 0] > 0.5]
+        rows += [(B[k], -float(held.ravel()[k]), 0.0) for k in range(n, len(B)) if z.ravel()[k] > 0.5]
         for k, h in enumerate(self.holding.speeds):
             on, _, low, high = self._modes(k)
             stops, catches = high >= BIG, low <= -BIG

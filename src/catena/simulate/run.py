@@ -203,15 +203,27 @@ def prepare(mechanism: Mechanism | Machine, q: Any, v: Any, until: float, *, con
                               "`when` need an adaptive one: dop853, dopri5 or radau")  # fmt: skip
     law = control if hasattr(control, "law") else None
     system = made(machine, by, law=law, friction=friction, stabilise=stabilise, holding=happening.holding, **options)
-    x0 = np.stack([system.start(*row, start) for row in zip(q, v, p)])
-    pairs = [system.equations.decode(x[: system.nx], row) for x, row in zip(x0, p)]
-    door.closed(machine, start, *(np.array([np.array(pair[k]).ravel() for pair in pairs]) for k in range(2)), p)
+    x0 = started(system, start, q, v, p)
+    door.closed(machine, start, *decoded(system, x0.T, p.T), p)
     x0 = settled(system, start, x0, p)
     if step is not None and not (np.isfinite(step) and 0 < step <= until - start):
         raise SimulationError(f"step = {step} s; it lies above zero and is at most the run's {until - start:g} s")
     first = min(1e-3, until - start) if how.kind in ("adaptive", "library") else (times[0] - start) / 10
     return Plan(machine, system, how, happening, float(start), float(until), times, x0, p, lead, parameters is not None, control,
                 tolerance, float(step or first), most_steps)  # fmt: skip
+
+
+def started(system: System, t: float, q: Array, v: Array, p: Array) -> Array:
+    """The states (runs, size) of starting points."""
+    if system.driven is not None or system.jump is not None:
+        return np.stack([system.start(*row, t) for row in zip(q, v, p)])
+    x = np.array(system.equations.encode(q.T, v.T, _columns(p.T))).T
+    return np.concatenate([x, np.tile([*system.controller.start, 0.0], (len(x), 1))], axis=1)
+
+
+def _columns(p: Array) -> Array:
+    """Parameters (count, runs) as CasADi maps over them; it has no matrix of several empty columns."""
+    return p if len(p) else np.zeros(0)
 
 
 def settled(system: System, t: float, x: Array, p: Array) -> Array:
@@ -329,8 +341,8 @@ def decoded(s: System, x: Array, p: Array) -> tuple[Array, Array]:
     """q (W, nq) and v (W, nv) of states x (size, W)."""
     if s.by in ("recursive", "kane", "boltzmann_hamel"):
         return x[: s.nq].T.copy(), x[s.nq : s.nq + s.nv].T.copy()
-    pairs = [s.equations.decode(x[: s.nx, l], p[:, l]) for l in range(x.shape[1])]
-    return tuple(np.array([np.array(pair[k]).ravel() for pair in pairs]) for k in range(2))  # type: ignore[return-value]
+    q, v = s.equations.decode(x[: s.nx], _columns(p))
+    return np.array(q).T, np.array(v).T
 
 
 def _padded(rows: Array, width: int) -> Array:

@@ -342,18 +342,18 @@ def moved(s: Tracer, h: Any) -> ca.SX:
 
 
 def projected(s: Tracer, balls: list[int], rows: tuple[ca.SX, ...] | None, modes: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """One mass-weighted Newton step onto the rows (residuals, rates, A, switches), for positions and then for speeds."""
+    """Unit quaternions, then one mass-weighted Newton step onto the rows (residuals, rates, A, switches), positions first."""
     q, v, given = s.q, s.v, [s.t, s.q, s.v, s.p, modes]
-    if rows is not None and not rows[0].is_zero():
-        error, _, A, z = rows
-        q = ca.Function("moved", [s.q, s.v], [moved(s, 1.0)])(q, nearest(s, A, -error, z))
     for k in balls:
         unit = q[k : k + 4] / ca.sqrt(ca.sumsqr(q[k : k + 4]))
         q = ca.vertcat(q[:k], unit, q[k + 4 :])
-    if rows is not None:
-        _, rate, A, z = rows
-        v = v + ca.Function("slow", given, [nearest(s, A, -rate, z)])(s.t, q, v, s.p, modes)
-    return q, v
+    if rows is None:
+        return q, v
+    error, rate, A, z = rows
+    if not error.is_zero():
+        shift = ca.Function("shift", given, [nearest(s, A, -error, z)])(s.t, q, v, s.p, modes)
+        q = ca.Function("moved", [s.q, s.v], [moved(s, 1.0)])(q, shift)
+    return q, v + ca.Function("slow", given, [nearest(s, A, -rate, z)])(s.t, q, v, s.p, modes)
 
 
 def _nonzero(x: Any) -> bool:

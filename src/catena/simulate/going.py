@@ -1,0 +1,141 @@
+"""Going: a run on its way, a slice at a time, that can be put down after any slice and taken up again.
+
+It is `run.stretches` for one run, in slices short enough to be interrupted. A slice ends after a number of rows or steps that
+depends on nothing but the plan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from ..errors import SimulationError
+from . import drivers, trouble
+from .agenda import Agenda, Occurrence
+from .engine import Tally
+from .run import Plan, ask, forces
+
+Array = np.ndarray
+ROWS = 4096  # in a slice
+STEPS = {"adaptive": 2000, "library": 200}  # in a slice; equal steps are counted by their rows
+EQUAL_STEPS = 20_000
+
+
+class Going:
+    """A run on its way: the engine, what can happen, and how far it has come. `state` and `restore` are a pair."""
+
+    def __init__(self, plan: Plan):
+        self.plan = plan
+        self.engine = plan.engine(slice(0, 1))
+        self.agenda = Agenda(plan.plan, plan.machine, self.engine) if not plan.plan.empty else None
+        control = plan.control
+        self.sampled = callable(control) and not hasattr(control, "law")
+        self.sample = float(getattr(control, "sample", 0.0)) if self.sampled else np.inf
+        if self.sampled and not self.sample > 0:
+            raise SimulationError("a Python controller needs a sample time: set control.sample = 0.001 (seconds)")
+        if control is not None and not self.sampled and not hasattr(control, "law"):
+            self.engine.u[:] = forces(self.engine, control)
+        self.t, self.row, self.asked = plan.start, 0, 0
+        self.status, self.over, self.sentence = drivers.REACHED, False, ""
+        self.begun = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether the end was reached, or an event that ends the run."""
+        return self.over and self.status in (drivers.REACHED, drivers.EVENT)
+
+    def begin(self) -> None:
+        """What happens at the start, before the first row."""
+        self.begun = True
+        ended = self.agenda.begin(self.t) if self.agenda is not None else False
+        if self.sampled:
+            self._ask()
+        if ended:
+            self._end()
+
+    def slice(self) -> tuple[Array, Array, Array]:
+        """The next rows: times (n,), states (n, size), held inputs and modes (n, nu)."""
+        if not self.begun:
+            self.begin()
+        plan, engine = self.plan, self.engine
+        length = self._length()
+        last = min((self.row // length + 1) * length, len(plan.times))
+        end = plan.times[last - 1] if last < len(plan.times) else plan.until
+        end = min(end, plan.start + self.asked * self.sample) if self.sampled else end
+        end = min(end, self.agenda.next(self.t)) if self.agenda is not None else end
+        last = self.row + int(np.searchsorted(plan.times[self.row : last], end, side="right"))
+        taken = engine.tally.accepted + engine.tally.rejected
+        engine.most = min(plan.most, taken + STEPS.get(plan.how.kind, plan.most))
+        part = engine.run(self.t, end, plan.times[self.row : last])
+        engine.most, taken = plan.most, engine.tally.accepted + engine.tally.rejected
+        t, x = plan.times[self.row : self.row + len(part.rows)], part.rows[:, :, 0]
+        u = np.broadcast_to(engine.held[:, 0], (len(t), len(engine.held))).copy()
+        self.row, self.t, self.status = self.row + len(t), part.t, part.status
+        if self.status == drivers.TOO_MANY and taken < plan.most:
+            self.status = drivers.REACHED  # of this slice alone
+            return t, x, u
+        if self._events(part.event):
+            self._end()
+            t, x, u = np.append(t, self.t), np.vstack([x, engine.x[:, 0]]), np.vstack([u, engine.held[:, 0]])
+        elif self.status != drivers.REACHED:
+            self.over, self.sentence = True, trouble.sentence(plan.machine, engine, self.status, self.t)
+        elif self.t >= plan.until:
+            self.over, self.sentence = True, trouble.sentence(plan.machine, engine, drivers.REACHED, self.t)
+        elif self.sampled and self.t >= plan.start + self.asked * self.sample:
+            self._ask()
+        return t, x, u
+
+    def fail(self, why: str) -> None:
+        """Something raised: the run is over, what it has computed stays."""
+        self.over, self.status, self.sentence = True, drivers.NOT_FINITE, why
+
+    def _length(self) -> int:
+        """Rows in a slice."""
+        if self.plan.how.kind in STEPS or len(self.plan.times) < 2:
+            return ROWS
+        between = float(self.plan.times[1] - self.plan.times[0])
+        return int(np.clip(EQUAL_STEPS / max(1.0, between / self.plan.step), 1, ROWS))
+
+    def _events(self, event: int) -> bool:
+        """Let what is due happen; whether the run ends by it."""
+        if self.agenda is None:
+            return False
+        if self.status == drivers.EVENT:
+            ended = self.agenda.fell(self.t, event)
+            self.status = drivers.REACHED
+            return ended
+        return self.agenda.due(self.t) if self.status == drivers.REACHED else False
+
+    def _end(self) -> None:
+        assert self.agenda is not None
+        self.over, self.status = True, drivers.EVENT
+        self.sentence = f"ended by {self.agenda.log[-1].what!r} at t = {self.t:.9g} s"
+
+    def _ask(self) -> None:
+        ask(self.engine, self.plan.control, self.t)
+        self.asked += 1
+
+    # ------------------------------------------------------------------------------------------------ to go on later
+    def state(self) -> dict[str, Any]:
+        """Everything that the next slice depends on."""
+        e, a = self.engine, self.agenda
+        return {
+            "t": self.t, "row": self.row, "asked": self.asked, "h": e.h, "x": e.x[:, 0].tolist(), "held": e.held[:, 0].tolist(),
+            "tally": asdict(e.tally), "crowd": [a._last, a._crowd] if a is not None else None, "over": self.over,
+            "status": self.status, "sentence": self.sentence,
+        }  # fmt: skip
+
+    def restore(self, state: dict[str, Any], happened: list[tuple[float, str]]) -> None:
+        """Go on from there."""
+        e = self.engine
+        self.t, self.row, self.asked, e.h = state["t"], state["row"], state["asked"], state["h"]
+        e.x[:, 0], e.held[:, 0] = state["x"], state["held"]
+        e.tally = Tally(**state["tally"])
+        self.begun = True
+        if state["over"] and state["status"] in (drivers.REACHED, drivers.EVENT):
+            self.over, self.status, self.sentence = True, state["status"], state["sentence"]
+        if self.agenda is not None:
+            self.agenda._last, self.agenda._crowd = state["crowd"]
+            self.agenda.log = [Occurrence(t, what) for t, what in happened]
