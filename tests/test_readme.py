@@ -54,8 +54,8 @@ def test_python_blocks_and_catena_commands_run_in_their_order(desk, capsys):
 def test_the_first_screen_has_the_two_commands():
     first, second = re.findall(rf"^{re.escape(SETUP)}.*$", README, re.MULTILINE)
     assert README.index(second) < README.index("## ")
-    assert re.fullmatch(r"\. && \.venv/bin/catena info \w+", first.removeprefix(SETUP))
-    assert first.split()[-1] in catena.formats.examples()
+    assert (found := re.fullmatch(r"\. && \.venv/bin/catena run (\w+) --out results", first.removeprefix(SETUP)))
+    assert found[1] in catena.formats.examples()
     assert second.removeprefix(SETUP).startswith('".[test]" && .venv/bin/python -m pytest')
 
 

@@ -6,7 +6,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
-from ..machine import Machine
+from ..formats import load
+from ..loads import Rolling
+from ..machine import Machine, compile
+from ..mechanism import GROUND, Body, Joint, Mechanism
 from ..plots.style import FAINT, INK, TIMES
 from ..questions import linearize
 from ..results import Result
@@ -29,18 +32,18 @@ def run() -> Page:
     """Five seconds of a leaning disc, and the speed at which an upright one falls."""
     case = read("rolling_disc", tolerance=1e-11)
     result = simulate(case.mechanism, **case.arguments)
-    machine = result.machine
+    upright = compile(coin())
     slip = np.linalg.norm(contact(result)[1], axis=1).max()
     found = [
         *motion(result),
         number("largest speed of the touching point", slip, reference=0.0, within=1e-9, unit="m/s", basis="rolling"),
         number("largest change of energy", np.abs(result.energy.values - result.energy.values[0]).max(), reference=0.0, unit="J", basis="rolling does no work"),
-        number("slowest stable rolling, upright", slowest(machine), reference=np.sqrt(G / (3 * R)), within=1e-7, unit="rad/s",
+        number("slowest stable rolling, upright", brentq(lambda w: growth(upright, w), 2.0, 3.0, xtol=1e-12), reference=np.sqrt(G / (3 * R)), within=1e-7, unit="rad/s",
                basis="closed form: omega^2 = g / (3 R) for a uniform thin disc"),
     ]  # fmt: skip
-    return Page(tuple(found), pictures(machine, result), text=(
+    return Page(tuple(found), pictures(upright, result), text=(
         "Six speeds and three rows A v = 0: (2) of the source. The velocity of the centre at the start is found from the rows; the multipliers are the force at the "
-        "contact. An upright disc that rolls slower than omega^2 = g / (3 R) falls over: the eigenvalues of the linearised motion say so."))  # fmt: skip
+        "contact. An upright disc that rolls slower than omega^2 = g / (3 R) falls over: the eigenvalues of the linearised motion say so. (Linearised in angles, in which rolling straight is a steady motion; a quaternion's axes turn with the disc.)"))  # fmt: skip
 
 
 def motion(result: Result) -> list[Number]:
@@ -68,21 +71,22 @@ def contact(result: Result) -> tuple[np.ndarray, np.ndarray]:
     return q[:, :3] + arm, v[:, :3] + np.cross(turn.apply(v[:, 3:]), arm)
 
 
-def slowest(machine: Machine) -> float:
-    """The speed at which the largest real part of the poles leaves zero."""
-    return brentq(lambda w: growth(machine, w) - 1e-9, 1.0, 4.0, xtol=1e-12) if growth(machine, 1.0) > 1e-3 else np.nan
+def coin() -> Mechanism:
+    """The same disc with angles in place of a quaternion: turn about the vertical, lean, roll. Rolling straight is steady in them."""
+    disc = load("rolling_disc").body("disc")
+    place = Joint("place", "general", GROUND, "carriage", sequence=("Dx", "Dy", "Dz"))
+    turn = Joint("turn", "gimbal", "carriage", "disc", axis=((0, 0, 1), (1, 0, 0), (0, 1, 0)))
+    return Mechanism("coin", (Body.massless("carriage"), disc), (place, turn), nonholonomic=(Rolling("contact", "disc", R),))
 
 
 def growth(machine: Machine, w: float) -> float:
-    """How fast a small lean grows, squared with its sign (1/s2): w_crit is where it passes zero."""
-    q, v = machine.neutral(), np.zeros(6)
-    q[2], v[0], v[4] = R, R * w, w
-    poles = linearize(machine, q, v).poles
-    square = (poles**2).real
-    return float(square[np.argmax(np.abs(square))])
+    """The square of the rate at which a small lean grows (1/s2): positive, it falls; negative, it wobbles."""
+    q, v = np.zeros(6), np.zeros(6)
+    q[2], v[0], v[5] = R, R * w, w
+    return float((linearize(machine, q, v).poles[-1] ** 2).real)
 
 
-def pictures(machine: Machine, result: Result) -> tuple[Picture, ...]:
+def pictures(upright: Machine, result: Result) -> tuple[Picture, ...]:
     """The path with the disc on it; lean and spin; the force at the contact."""
     at, _ = contact(result)
     q, v = result.data["q"].values, result.data["v"].values
@@ -101,8 +105,8 @@ def pictures(machine: Machine, result: Result) -> tuple[Picture, ...]:
         ax.set_aspect("equal")
         ax.set(xlabel="x (m)", ylabel="y (m)", title="from above")
         ax.margins(0.05)
-        speeds = np.linspace(1.0, 4.0, 61)
-        ay.plot(speeds, [growth(machine, w) for w in speeds])
+        speeds = np.linspace(1.5, 4.0, 26)
+        ay.plot(speeds, [growth(upright, w) for w in speeds])
         ay.axhline(0, color=INK, linewidth=0.7)
         ay.axvline(np.sqrt(G / (3 * R)), color=FAINT, linestyle=":", linewidth=0.9)
         ay.set(xlabel="spin of an upright disc (rad/s)", ylabel="square of the rate of a small lean (1/s²)", title="above zero it falls")

@@ -202,7 +202,12 @@ def prepare(mechanism: Mechanism | Machine, q: Any, v: Any, until: float, *, con
         raise SimulationError(f"integrator {how.name!r} cannot locate events: it has no dense output. Stops, friction that sticks and "
                               "`when` need an adaptive one: dop853, dopri5 or radau")  # fmt: skip
     law = control if hasattr(control, "law") else None
-    system = made(machine, by, law=law, friction=friction, stabilise=stabilise, holding=happening.holding, **options)
+    try:
+        with np.errstate(divide="raise"):
+            system = made(machine, by, law=law, friction=friction, stabilise=stabilise, holding=happening.holding, **options)
+    except FloatingPointError:  # an inertia that is zero whatever the configuration
+        machine.forward_dynamics(q[0], v[0], np.zeros(machine.nv))  # names it
+        raise
     x0 = started(system, start, q, v, p)
     door.closed(machine, start, *decoded(system, x0.T, p.T), p)
     x0 = settled(system, start, x0, p)
