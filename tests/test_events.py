@@ -1,14 +1,14 @@
-"""Events: impacts, dry friction, blows and locks, each with an answer known beforehand; the energy balance holds across them."""
+"""Events: impacts, dry friction, blows and locks, each with a known answer; the energy balance holds across them."""
 
 from __future__ import annotations
 
 import math
 
-import closed
 import numpy as np
 import pytest
-import zoo
 
+import closed
+import zoo
 from catena.errors import SimulationError, StateError, UnknownNameError
 from catena.loads import JointForce
 from catena.loops import assemble
@@ -140,7 +140,9 @@ def test_stick_and_slip_take_turns_under_a_swinging_push() -> None:
 
 def test_friction_in_a_chain_holds_some_joints_and_not_others() -> None:
     LIMIT, m = (2.0, 5.0, 1.0), zoo.pendulum(3)
-    joints = tuple(Joint(j.name, j.kind, j.parent, j.child, j.placement, axis=j.axis, friction=f) for j, f in zip(m.joints, LIMIT))
+    joints = tuple(
+        Joint(j.name, j.kind, j.parent, j.child, j.placement, axis=j.axis, friction=f) for j, f in zip(m.joints, LIMIT)
+    )
     run = simulate(m.with_(joints=joints), [1.0, 0.4, -0.3], until=40.0, friction="stick")
     other = simulate(m.with_(joints=joints), [1.0, 0.4, -0.3], until=40.0)
     assert len(times(run, "pin2 sticks")) >= 1 and len(times(run, "slips")) > 2
@@ -171,12 +173,16 @@ def test_an_impulse_is_the_question_of_the_same_name() -> None:
     machine = Machine(damped_four_link())
     run = simulate(machine, until=0.5, output=[0.25, 0.25 + 1e-9, 0.5], events=[Impulse("link2", (1.0, 0, 2.0), at=0.25)])
     dv = run.v.values[2] - run.v.values[1]
-    assert dv == pytest.approx(impulse(machine, run.q.values[1], run.v.values[1], at="link2", linear=(1.0, 0, 2.0)).dv, abs=1e-6)
+    assert dv == pytest.approx(
+        impulse(machine, run.q.values[1], run.v.values[1], at="link2", linear=(1.0, 0, 2.0)).dv, abs=1e-6
+    )
     assert run.ledger.closure < 1e-13
 
 
 def test_an_impulse_starts_a_block_that_sticks() -> None:
-    run = simulate(sledge(friction=3.0), until=4.0, friction="stick", events=[Impulse(joint={"x": 6.0}, at=(0.5, 3.5), name="kick")])
+    run = simulate(
+        sledge(friction=3.0), until=4.0, friction="stick", events=[Impulse(joint={"x": 6.0}, at=(0.5, 3.5), name="kick")]
+    )
     assert [what for _, what in happened(run)] == ["x sticks", "kick", "x slips", "x sticks", "kick", "x slips"]
     assert times(run, "sticks")[1] == pytest.approx(0.5 + 2.0, abs=1e-9)
     assert run.ledger.energy_balance < 1e-9
@@ -204,9 +210,16 @@ def test_a_locked_joint_carries_what_it_must_and_lets_go() -> None:
     run = simulate(m, [1.0, 0.5], until=3.0, events=[Lock("pin2", at=0.5), Release(lock="pin2", at=1.5)])
     during = (run.time > 0.5) & (run.time <= 1.5)
     assert np.ptp(run.q.values[during, 1]) < 1e-13 and np.ptp(run.q.values[run.time > 1.5, 1]) > 0.5
-    stiff = m.with_(joints=(m.joints[0], Joint("pin2", "fixed", "rod1", "rod2", m.joints[1].placement @ _turned(run.q.values[during][0, 1]))))
+    stiff = m.with_(
+        joints=(
+            m.joints[0],
+            Joint("pin2", "fixed", "rod1", "rod2", m.joints[1].placement @ _turned(run.q.values[during][0, 1])),
+        )
+    )
     k = np.flatnonzero(during)
-    alone = simulate(stiff, run.q.values[k[0], :1], run.v.values[k[0], :1], run.time[k[-1]], start=run.time[k[0]], output=run.time[k[1:]])
+    alone = simulate(
+        stiff, run.q.values[k[0], :1], run.v.values[k[0], :1], run.time[k[-1]], start=run.time[k[0]], output=run.time[k[1:]]
+    )
     assert alone.q.values[:, 0] == pytest.approx(run.q.values[k, 0], abs=1e-8)
     assert run.ledger.relative_energy_balance < 1e-8
 
@@ -326,7 +339,9 @@ def test_records_refuse_what_cannot_be() -> None:
 
 def test_a_start_outside_its_limits_is_told() -> None:
     m = sledge(lower=-1.0, upper=1.0)
-    with pytest.raises(StateError, match=r"'x' starts at 2, its limits are -1 and 1\. Start within the limits, or say limits='ignore'"):
+    with pytest.raises(
+        StateError, match=r"'x' starts at 2, its limits are -1 and 1\. Start within the limits, or say limits='ignore'"
+    ):
         simulate(m, [2.0])
     assert simulate(m, [2.0], limits="ignore").complete
 

@@ -3,9 +3,10 @@
     time      known from the beginning                     the other rows are NaN until they are computed
     journal   two slots, written in turn: how far the run has come, its ledger, and what is needed to go on
 
-All space is taken when the file is made. Afterwards bytes are only written in place: rows first, then a slot of the journal
-with its own checksum. So a process may die at any instant; what it leaves is a netCDF file whose last good slot says how many
-rows count. (An unlimited time dimension would grow HDF5's own tables at each write, and a death in between would tear them.)
+HDF5 makes the file and takes all its space. Afterwards nothing but bytes are written, in place and past HDF5: rows first,
+then a slot of the journal with its own checksum. So a process may die at any instant; what it leaves is a netCDF file whose
+last good slot says how many rows count. (An unlimited time dimension would grow HDF5's own tables at each write, and a death
+in between would tear them.) Others may read the file meanwhile.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import re
 import struct
 import zlib
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -75,34 +77,50 @@ def reserve(path: Path, size: int) -> None:
             path.unlink(missing_ok=True)
 
 
-def append(path: Path, row: int, rows: dict[str, np.ndarray], journal: dict[str, Any]) -> None:
-    """Write rows (n, ...) from `row` on, then the journal; nothing but bytes in place."""
-    import h5py  # type: ignore[import-untyped]
+@dataclass(frozen=True)
+class Place:
+    """Where a variable's bytes stand in the file: the first, how many a row has, its type."""
 
-    with h5py.File(path, "r+") as file:
+    offset: int
+    width: int
+    dtype: np.dtype
+
+
+def places(path: Path) -> dict[str, Place]:
+    """Where the variables of a file stand that was made by `create`."""
+    import h5py
+
+    try:
+        with h5py.File(path, "r") as file:
+            if JOURNAL not in file:
+                raise FormatError(path, "this result was not written while it ran; it cannot be resumed")
+            found = {name: x for name, x in file.items() if x.id.get_offset() is not None and x.ndim}
+            return {
+                name: Place(x.id.get_offset(), x.dtype.itemsize * int(np.prod(x.shape[1:])), x.dtype)
+                for name, x in found.items()
+            }
+    except OSError as error:
+        raise FormatError(path, f"this is not a result of catena: {reason(error)}") from None
+
+
+def append(path: Path, known: dict[str, Place], row: int, rows: dict[str, np.ndarray], journal: dict[str, Any]) -> None:
+    """Write rows (n, ...) from `row` on, then the journal into the slot that its "number" says."""
+    slot, text = known[JOURNAL], packed(journal, known[JOURNAL].width)
+    with path.open("r+b", buffering=0) as file:
         for name, values in rows.items():
-            file[name][row : row + len(values)] = values
-        file.flush()
-        _write(file[JOURNAL], journal)
-        file.flush()
-
-
-def note(path: Path, journal: dict[str, Any]) -> None:
-    """Write the journal alone."""
-    append(path, 0, {}, journal)
+            place = known[name]
+            _put(file, place.offset + row * place.width, np.ascontiguousarray(values, place.dtype).tobytes())
+        _put(file, slot.offset + journal["number"] % 2 * slot.width, text)
 
 
 def journal_of(path: Path) -> dict[str, Any]:
     """The last good journal of a file."""
-    import h5py  # type: ignore[import-untyped]
-
-    try:
-        with h5py.File(path, "r") as file:
-            found = latest(file[JOURNAL][:]) if JOURNAL in file else None
-    except OSError as error:
-        raise FormatError(path, f"this is not a result of catena: {reason(error)}") from None
+    slot = places(path)[JOURNAL]
+    with path.open("rb") as file:
+        file.seek(slot.offset)
+        found = latest(np.frombuffer(file.read(2 * slot.width), "u1").reshape(2, -1))
     if found is None:
-        raise FormatError(path, "this result was not written while it ran, or is not one; it cannot be resumed")
+        raise FormatError(path, "its journal is damaged; it cannot be resumed")
     return found
 
 
@@ -112,18 +130,23 @@ def latest(slots: np.ndarray) -> dict[str, Any] | None:
     return max(found, key=lambda entry: entry["number"], default=None)
 
 
-def _write(slots: Any, journal: dict[str, Any]) -> None:
-    before = latest(slots[:])
-    number = before["number"] + 1 if before else 0
-    size = slots.shape[1] - HEAD.size
-    text = json.dumps({**journal, "number": number}).encode()
-    while len(text) > size and journal.get("happened"):  # the earliest of very many events go first
+def packed(journal: dict[str, Any], width: int) -> bytes:
+    """The bytes of a slot; of very many events the earliest are left out."""
+    text = json.dumps(journal).encode()
+    while len(text) > width - HEAD.size and journal.get("happened"):
         journal = {**journal, "happened": journal["happened"][len(journal["happened"]) // 2 or 1 :]}
-        text = json.dumps({**journal, "number": number}).encode()
-    if len(text) > size:
-        raise CatenaError(f"the journal of a run takes {len(text)} bytes; its file has room for {size}")
-    whole = np.frombuffer(HEAD.pack(len(text), zlib.crc32(text)) + text, "u1")
-    slots[number % 2, : len(whole)] = whole
+        text = json.dumps(journal).encode()
+    if len(text) > width - HEAD.size:
+        raise CatenaError(f"the journal of a run takes {len(text)} bytes; its file has room for {width - HEAD.size}")
+    return HEAD.pack(len(text), zlib.crc32(text)) + text
+
+
+def _put(file: Any, offset: int, data: bytes) -> None:
+    """All the bytes; a disk may take them in parts."""
+    file.seek(offset)
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) :]
 
 
 def _read(slot: bytes) -> dict[str, Any] | None:

@@ -70,7 +70,7 @@ def worked(m: Mechanism, machine: Machine) -> list[Number]:
 
 def motion(exact: Result, force: np.ndarray) -> list[Number]:
     """The end of the ten seconds, and the peak of the tip force."""
-    size = np.abs(force[:, 2])
+    size = np.abs(force[:, 1])
     top = int(size.argmax())
     return [
         number("joint angles at 10 s", exact.data["q"].values[-1], reference=END, unit="rad", basis=MOTION),
@@ -88,8 +88,9 @@ def drift(machine: Machine, exact: Result, crude: Result) -> list[Number]:
 
 
 def tip_force(result: Result) -> np.ndarray:
-    """(time, 3): what the tip does to its surroundings, N; y is not determined."""
-    return -result.reactions("world").sel(joint="pin").values[:, 3:]
+    """(time, 2): what the tip does to its surroundings along x and z, N; along y it is not determined."""
+    pin = result.multipliers()
+    return -pin.sel(row=["pin: displacement x", "pin: displacement z"]).values
 
 
 def distance(machine: Machine, result: Result) -> np.ndarray:
@@ -101,7 +102,7 @@ def pictures(machine: Machine, exact: Result, crude: Result, force: np.ndarray) 
     """Figures 5.4 to 5.11."""
     t, names = exact.time, [f"joint {k}" for k in range(1, 5)]
     lines = lambda key: dict(zip(names, exact.data[key].values.T))  # noqa: E731
-    two = {"x": force[:, 0], "z": force[:, 2]}
+    two = {"x": force[:, 0], "z": force[:, 1]}
     off = {"with projection": distance(machine, exact), "corrective force": distance(machine, crude)}
     early = t <= 2.5
     pushed = {axis: -STIFFNESS * d - DAMPING * s for axis, d, s in _errors(machine, crude)}

@@ -29,7 +29,7 @@ def run() -> Page:
     hold = static_torques(machine, START, ["joint1", "joint2"])
     qdd_open = compile(one_link(m, 1)).forward_dynamics(START[:1], np.zeros(1), np.zeros(1))
     carried = reactions(machine, START, still, a, np.zeros(3), axes="body")["carry2"]
-    result = simulate(m, q=START, until=4.0, output=0.01, tolerance=1e-10)
+    result = simulate(m, q=START, until=4.0, output=0.02, tolerance=1e-10)
     found = (
         number("open-chain joint acceleration", qdd_open, printed="6.5271395", where="(6.98)", unit="rad/s2", reference=6.527139518645054, basis=BASIS),
         number("acceleration of the load, x and z", a_r[[3, 5]], printed="-5.2427184 -5.2427184", where="(6.138)", unit="m/s2",

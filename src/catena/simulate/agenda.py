@@ -1,7 +1,6 @@
-"""The agenda of a run: what can happen in it, and what does when it happens.
+"""The agenda of a run: what happens when something does.
 
-A scheme is made once, from the events asked for, the joints' limits and friction; an agenda goes with each run. Between events
-nothing of this is looked at: the tape has the modes, the driver the guards. At an event speeds jump,
+Between events nothing of this is looked at: the tape has the modes, the driver the guards. At an event speeds jump,
 
     M dv = P + R' L,      R (v + dv) = wanted
 
@@ -12,21 +11,19 @@ interval that friction and stops allow, otherwise it starts to slip, the one tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
 
 from ..asked import by_speed, speeds_of
-from ..compiler.trace import Tracer
-from ..errors import SimulationError, unknown
-from ..kernels.motion import BALL
+from ..compiler.trace import Tracer, matrix
+from ..errors import SimulationError
 from ..machine import Machine
-from ..mechanism import Joint
 from .engine import Engine
-from .events import Event, Guard, Happening, Impulse, Lock, Release, Stop, When
-from .holding import BIG, HIGH, LOW, ON, WAY, WEAK, Holdable, Holding
+from .events import Happening, Impulse, Lock, Release, When
+from .holding import BIG, HIGH, LOW, ON, WAY, WEAK, Holdable
+from .scheme import Scheme
 
 Array = np.ndarray
 REST = 1e-5  # m/s, rad/s: a rebound slower than this is none
@@ -43,104 +40,6 @@ class Occurrence:
     what: str
 
 
-# ---------------------------------------------------------------------------------------------------- what can happen
-@dataclass(frozen=True)
-class Scheme:
-    """What a run can meet: `holding` for the tape, happenings with a guard in the order of its guards, those with a time."""
-
-    holding: Holding
-    guarded: tuple[Happening, ...] = ()
-    timed: tuple[tuple[float, Happening], ...] = ()
-    locks: tuple[Lock, ...] = ()  # of frames, in the order of holding.locks
-
-    @property
-    def empty(self) -> bool:
-        """Whether nothing can happen."""
-        return not (self.holding.size or self.guarded or self.timed)
-
-
-def scheme(machine: Machine, events: Iterable[Event], limits: str, friction: str, restitution: float = 0.0) -> Scheme:
-    """The scheme of these events; limits "stop": every joint's limits are felt; friction "stick": dry friction holds."""
-    asked = list(events)
-    for event in asked:
-        if not isinstance(event, (Stop, Happening)):
-            raise SimulationError(f"{event!r} is no event; events are catena.simulate.events.Stop, Impulse, Lock, Release and When")
-    happenings = [e for e in asked if isinstance(e, Happening)]
-    locks = [e for e in happenings if isinstance(e, Lock) and e.frame]
-    guarded = tuple(e for e in happenings if e.when is not None)
-    speeds = _holdable(machine, asked, limits, friction, restitution)
-    holding = Holding(speeds, [_loop(machine, e) for e in locks], [_guard(machine, e) for e in guarded])
-    timed = sorted(((t, e) for e in happenings for t in e.times), key=lambda pair: pair[0])
-    _check(machine, happenings)
-    return Scheme(holding, guarded, tuple(timed), tuple(locks))
-
-
-def _holdable(machine: Machine, events: Sequence[Event], limits: str, friction: str, restitution: float) -> list[Holdable]:
-    """Every speed that something may hold, once, in order."""
-    free: dict[int, Holdable] = {}
-    for node in machine.layout.nodes:
-        for k in range(3 if node.motion == BALL else 1):
-            l = node.vi + k
-            free.setdefault(l, Holdable(machine.speed_names[l], l, -1 if node.motion == BALL else node.qi))
-    found: dict[int, Holdable] = {}
-    first = 0
-    for j in machine.mechanism.moving:
-        for k in range(j.nv):
-            l, dry = first + k, j.friction[k] if friction == "stick" else 0.0
-            bounded = limits == "stop" and free[l].coordinate >= 0 and (j.lower[k] != -np.inf or j.upper[k] != np.inf)
-            if bounded:
-                found[l] = replace(free[l], lower=j.lower[k], upper=j.upper[k], restitution=restitution)
-            if dry != 0.0:
-                found[l] = replace(found.get(l, free[l]), friction=dry)
-        first += j.nv
-    for e in events:
-        if isinstance(e, Stop):
-            for l in speeds_of(machine, e.joint):
-                found[l] = _stop(machine, e, found.get(l, free[l]))
-        elif isinstance(e, Lock) and e.joint:
-            for l in speeds_of(machine, e.joint):
-                found.setdefault(l, free[l])
-    return [found[l] for l in sorted(found)]
-
-
-def _stop(machine: Machine, e: Stop, h: Holdable) -> Holdable:
-    joint = next(j for j in machine.mechanism.moving if h.name in j.speed_names)
-    k = joint.speed_names.index(h.name)
-    lower = joint.lower[k] if e.lower is None else e.lower
-    upper = joint.upper[k] if e.upper is None else e.upper
-    if h.coordinate < 0 or (lower == -np.inf and upper == np.inf):
-        why = "a ball has no coordinate to stop" if h.coordinate < 0 else "it has no limits; give lower or upper"
-        raise SimulationError(f"the stop of {e.joint!r} cannot be felt at {h.name!r}: {why}")
-    return replace(h, lower=lower, upper=upper, restitution=e.restitution)
-
-
-def _loop(machine: Machine, e: Lock) -> Joint:
-    """The loop joint that a frame's lock closes; its place on the parent is found when it does."""
-    frame = machine.mechanism.frame(e.frame)
-    machine.mechanism.frame(e.to)
-    if frame.body == e.to:
-        raise SimulationError(f"{e.title}: frame {e.frame!r} is on {e.to!r} itself, so that nothing is left to lock")
-    return Joint(e.title, e.kind, e.to, frame.body, axis=e.axis, offset=frame.pose)
-
-
-def _guard(machine: Machine, e: Happening) -> Callable[[Tracer], ca.SX]:
-    when: Guard | None = e.when
-    return when if callable(when) else lambda s: ca.SX(s.applied.text(e.title, when))
-
-
-def _check(machine: Machine, happenings: Sequence[Happening]) -> None:
-    """Names that do not exist are told before anything runs."""
-    names = [n for e in happenings if isinstance(e, Lock) for n in (e.name, e.joint, e.frame) if n]
-    for e in happenings:
-        if isinstance(e, Impulse):
-            if e.frame:
-                machine.mechanism.frame(e.frame)
-            by_speed(machine, e.title, e.joint)
-        elif isinstance(e, Release) and e.lock not in names:
-            raise SimulationError(unknown("lock", e.lock, dict.fromkeys(names), "this run"))
-
-
-# ---------------------------------------------------------------------------------------------------- what happens
 class Agenda:
     """The events of one run. It reads and writes the engine's state and modes; what happened is in `log`."""
 
@@ -151,7 +50,7 @@ class Agenda:
         self.p = engine.p[:, 0].copy()
         s = Tracer(machine.layout)
         values = ca.Function("values", [s.p], list(self.holding.values(s)))(self.p)
-        self.lower, self.upper, self.dry = (np.array(x).ravel() for x in (values if isinstance(values, (tuple, list)) else [values]))
+        self.lower, self.upper, self.dry = (np.array(x).ravel() for x in values)
         self._last, self._crowd = -np.inf, 0
 
     # ------------------------------------------------------------------------------------------------ the three doors
@@ -166,14 +65,16 @@ class Agenda:
 
     def due(self, t: float) -> bool:
         """Everything that is scheduled for this instant. Whether the run ends."""
-        return any([self._happen(t, e) for at, e in self.plan.timed if at == t])
+        ends = [self._happen(t, e) for at, e in self.plan.timed if at == t]
+        return any(ends)
 
     def fell(self, t: float, guard: int) -> bool:
         """A guard fell to zero. Whether the run ends."""
         self._crowd = self._crowd + 1 if t - self._last <= 1e-12 * max(1.0, abs(t)) else 0
         self._last = t
         if self._crowd > CROWD:
-            raise SimulationError(f"more than {CROWD} events at t = {t:.9g} s, the last: {self.log[-1].what}; the run cannot get past it")
+            last = self.log[-1].what if self.log else "a guard that falls"
+            raise SimulationError(f"more than {CROWD} events at t = {t:.9g} s, the last: {last}; the run cannot get past it")
         n = len(self.holding.speeds)
         if guard >= 3 * n:
             return self._happen(t, self.plan.guarded[guard - 3 * n])
@@ -245,9 +146,9 @@ class Agenda:
         for k, lock in enumerate(self.plan.locks):
             if e.lock in (lock.name, lock.frame):
                 self.engine.modes[self.holding.lock(k).start, 0] = 0.0
-        for lock in (x for _, x in self.plan.timed + tuple((0.0, g) for g in self.plan.guarded)):
-            if isinstance(lock, Lock) and lock.joint and e.lock in (lock.name, lock.joint):
-                for l in speeds_of(self.machine, lock.joint):
+        for other in (*(x for _, x in self.plan.timed), *self.plan.guarded):
+            if isinstance(other, Lock) and other.joint and e.lock in (other.name, other.joint):
+                for l in speeds_of(self.machine, other.joint):
                     self._modes(self._index(l))[:] = 0.0
 
     def _place(self, e: Lock, q: Array) -> Array:
@@ -255,8 +156,8 @@ class Agenda:
         seat = self.machine.layout.seats[e.to]
         body = np.eye(4) if e.to == "ground" else self.machine.pose(q, e.to, parameters=self._parameters)
         s = Tracer(self.machine.layout)
-        own = ca.Function("own", [s.p], [ca.SX([[s.value(x) for x in (*row, p)] for row, p in zip(seat.pose.rotation, seat.pose.position)])])
-        X = np.vstack([np.array(own(self.p)), [0, 0, 0, 1.0]])
+        rows = [[s.value(x) for x in (*row, p)] for row, p in zip(seat.pose.rotation, seat.pose.position)]
+        X = np.vstack([np.array(ca.Function("own", [s.p], [matrix(rows)])(self.p)), [0, 0, 0, 1.0]])
         return X @ np.linalg.solve(body, self.machine.pose(q, e.frame, parameters=self._parameters))
 
     @property
@@ -359,16 +260,13 @@ class Agenda:
         return True
 
     def _tell(self, t: float, k: int, h: Holdable, before: Array) -> None:
-        on, way, low, high = self._modes(k)
-        if (on > 0.5) == (before[ON] > 0.5):
-            return
-        F = self.dry[k]
-        stop = "lower" if (high if on > 0.5 else before[HIGH]) > F else "upper" if (low if on > 0.5 else before[LOW]) < -F else ""
-        if on > 0.5 and high >= BIG and low <= -BIG:
+        on, _, low, high = self._modes(k)
+        if (on > 0.5) == (before[ON] > 0.5) or (on > 0.5 and high >= BIG and low <= -BIG):
             return  # a lock says so itself
+        if on < 0.5:
+            low, high = before[LOW], before[HIGH]
+        stop = "lower" if high > self.dry[k] else "upper" if low < -self.dry[k] else ""
         if on > 0.5:
             self._say(t, f"{h.name} rests on its {stop} stop" if stop else f"{h.name} sticks")
         else:
             self._say(t, f"{h.name} leaves its {stop} stop" if stop else f"{h.name} slips")
-
-

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..compiler.lanes import LaneKernel
 from ..errors import SimulationError
-from . import drivers
+from . import drivers, equal
 from .methods import Method
 from .system import System
 
@@ -101,8 +101,8 @@ class Engine:
         m, out = self.method, np.empty((len(times), *self.x.shape))
         status, t, self.h, row, accepted, rejected, evaluations, event = drivers.adaptive(
             _address(self.kernel), _address(self.settle), _address(self.guard), m.A, m.B, m.C, m.E, m.P, m.D, float(m.order),
-            float(m.dense), self.x, self.buffer, self.K, self.new, t, end, self.h, self.largest, self.rtol, self.atol, times, 0, out, self.g, self.g_new,
-            self.most - self.tally.accepted - self.tally.rejected,
+            float(m.dense), self.x, self.buffer, self.K, self.new, t, end, self.h, self.largest, self.rtol, self.atol, times, 0,
+            out, self.g, self.g_new, self.most - self.tally.accepted - self.tally.rejected,
         )  # fmt: skip
         self._count(accepted, rejected, evaluations, self.h)
         return Segment(status, t, out[:row], event)
@@ -118,7 +118,7 @@ class Engine:
         def drive(t: float, h: float, steps: int, every: int, out: Array) -> tuple[int, float, int]:
             self._count(steps, 0, steps * m.stages, h)
             tapes = _address(self.kernel), _address(self.settle)
-            return drivers.fixed(*tapes, m.A, m.B, m.C, self.x, self.buffer, self.K, t, h, steps, every, out)
+            return equal.fixed(*tapes, m.A, m.B, m.C, self.x, self.buffer, self.K, t, h, steps, every, out)
 
         return self._equal(t, end, times, drive)
 
@@ -126,7 +126,7 @@ class Engine:
         def drive(t: float, h: float, steps: int, every: int, out: Array) -> tuple[int, float, int]:
             self._count(steps, 0, steps, h)
             settle = _address(self.settle) if self.system.binds else 0  # the map itself keeps quaternions
-            return drivers.mapped(_address(self.kernel), settle, self.x, self.buffer, t, h, steps, every, out)
+            return equal.mapped(_address(self.kernel), settle, self.x, self.buffer, t, h, steps, every, out)
 
         return self._equal(t, end, times, drive)
 
@@ -135,7 +135,7 @@ class Engine:
 
         def drive(t: float, h: float, steps: int, every: int, out: Array) -> tuple[int, float, int]:
             tapes = _address(self.kernel), _address(self.settle) if self.system.binds else 0  # Gauss keeps quaternions unit
-            *answer, calls = drivers.implicit(*tapes, m.A, m.B, m.C, self.x, self.buffer, self.K, t, h, steps, every, out)
+            *answer, calls = equal.implicit(*tapes, m.A, m.B, m.C, self.x, self.buffer, self.K, t, h, steps, every, out)
             self._count(steps, 0, calls, h)
             return tuple(answer)  # type: ignore[return-value]
 
@@ -171,8 +171,10 @@ def _stretches(t: float, end: float, times: Array) -> Iterator[tuple[float, int,
     if len(times):
         gaps = np.diff(times)
         if len(gaps) and np.ptp(gaps) > 1e-9 * max(1.0, abs(times[-1])):
-            raise SimulationError("a method with fixed steps needs output times that are equally spaced; these are "
-                                  f"{gaps.min():.6g} to {gaps.max():.6g} s apart. Take an adaptive one, such as dop853")  # fmt: skip
+            found = f"these are {gaps.min():.6g} to {gaps.max():.6g} s apart"
+            raise SimulationError(
+                f"a method with fixed steps needs output times that are equally spaced; {found}. Take dop853, which is adaptive"
+            )
         whole = len(gaps) > 0 and abs(times[0] - t - gaps[0]) < 1e-9 * max(1.0, abs(times[-1]))
         if whole:
             yield times[-1], len(times), True

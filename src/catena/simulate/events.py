@@ -56,8 +56,9 @@ class Happening:
     def __post_init__(self) -> None:
         if (self.at is None) == (self.when is None):
             found = "neither" if self.at is None else "both"
-            raise SimulationError(f"{self!r} has {found} of `at` and `when`; give the time (s) at which it happens, or the quantity "
-                                  "that falls to zero when it does")  # fmt: skip
+            raise SimulationError(
+                f"{self!r} has {found} of `at` and `when`; give the time (s) when it happens, or a quantity that falls to zero"
+            )
 
     @property
     def times(self) -> tuple[float, ...]:
@@ -86,7 +87,9 @@ class Impulse(Happening):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (self.frame or self.joint) or self.axes not in ("world", "body"):
-            raise SimulationError(f"{self!r}: an impulse strikes a frame, along the axes of the 'world' or of the 'body', or a joint")
+            raise SimulationError(
+                f"{self!r}: an impulse strikes a frame, along the axes of the 'world' or the 'body', or a joint"
+            )
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,8 @@ class Going:
         if not self.begun:
             self.begin()
         plan, engine = self.plan, self.engine
+        if self.sampled and self.t >= plan.start + self.asked * self.sample:
+            self._ask()
         length = self._length()
         last = min((self.row // length + 1) * length, len(plan.times))
         end = plan.times[last - 1] if last < len(plan.times) else plan.until
@@ -76,15 +78,18 @@ class Going:
         if self.status == drivers.TOO_MANY and taken < plan.most:
             self.status = drivers.REACHED  # of this slice alone
             return t, x, u
-        if self._events(part.event):
+        try:
+            ended = self._events(part.event)
+        except SimulationError as error:
+            self.fail(str(error))
+            return t, x, u
+        if ended:
             self._end()
             t, x, u = np.append(t, self.t), np.vstack([x, engine.x[:, 0]]), np.vstack([u, engine.held[:, 0]])
         elif self.status != drivers.REACHED:
             self.over, self.sentence = True, trouble.sentence(plan.machine, engine, self.status, self.t)
         elif self.t >= plan.until:
             self.over, self.sentence = True, trouble.sentence(plan.machine, engine, drivers.REACHED, self.t)
-        elif self.sampled and self.t >= plan.start + self.asked * self.sample:
-            self._ask()
         return t, x, u
 
     def fail(self, why: str) -> None:

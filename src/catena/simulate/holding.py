@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from ..compiler.trace import Tracer, elements, matrix, vector
-from ..kernels.constraints import Constraints, constraints, evaluate_rows, proximal, row_jacobian
-from ..kernels.dynamics import solve
+from ..compiler.trace import Tracer, matrix, vector
+from ..kernels.constraints import Constraints, constraints, evaluate_rows, row_jacobian
 from ..kernels.tree import Layout, layout
 from ..mechanism import Joint
+from .settling import switched
 
 if TYPE_CHECKING:
     from .system import System
@@ -152,28 +152,6 @@ class Holding:
             f = ca.Function("guard", [s.t, s.q, s.v, s.p], [guard(s)])
             found.append(f(system.t, system.q, system.v, system.p))
         return ca.densify(ca.vertcat(*found)) if found else ca.SX.zeros(0)
-
-
-def switched(S: ca.SX, r: ca.SX, z: ca.SX) -> ca.SX:
-    """mu with S mu = r in the rows that are on (z = 1), and zero in those that are off (z = 0)."""
-    m = z.numel()
-    on, L, mu = np.full((m, m), 0.0, dtype=object), np.full((m + 1, m), 0.0, dtype=object), np.full(m, 0.0, dtype=object)
-    for i in range(m):
-        for j in range(m):
-            on[i, j] = z[i] * z[j] * S[i, j] + ((1.0 - z[i]) * S[i, i] if i == j else 0.0)
-    proximal(on, elements(z * r), mu, L)
-    return vector(mu)
-
-
-def nearest(s: Tracer, A: ca.SX, r: ca.SX, z: ca.SX) -> ca.SX:
-    """The smallest change of the speeds, by kinetic energy, with A change = r in the rows that are on."""
-    columns = []
-    for k in range(A.shape[0]):
-        column = np.array(elements(A[k, :]), dtype=object)
-        solve(s._factor, column)
-        columns.append(vector(column))
-    Y = ca.horzcat(*columns)  # M^-1 A'
-    return ca.mtimes(Y, switched(ca.mtimes(A, Y), r, z))
 
 
 def _loop_rows(s: Tracer, joint: Joint, modes: ca.SX) -> tuple[ca.SX, ...]:

@@ -1,15 +1,15 @@
 """Integrators as data: a method is a tableau and a name. The drivers in `drivers.py` run any of them.
 
-    k_i = f(t + C_i h, x + h sum_j A_ij k_j),      x(t + h) = x + h sum_i B_i k_i
+k_i = f(t + C_i h, x + h sum_j A_ij k_j),      x(t + h) = x + h sum_i B_i k_i
 
-    name               kind        order   note
-    semi_implicit      map         1       speeds first, then coordinates with the new speeds; for large batches
-    rk4                fixed       4       the classical one
-    dopri5             adaptive    5(4)    Dormand and Prince, dense output of order 4
-    dop853             adaptive    8(5,3)  Hairer's, dense output of order 7; the default
-    midpoint           implicit    2       Gauss, symplectic in canonical variables, time reversible, keeps quaternions unit
-    gauss4             implicit    4       the same with two stages
-    radau              library     5       SciPy's, with exact Jacobians: for stiff springs and dampers
+name               kind        order   note
+semi_implicit      map         1       speeds first, then coordinates with the new speeds; for large batches
+rk4                fixed       4       the classical one
+dopri5             adaptive    5(4)    Dormand and Prince, dense output of order 4
+dop853             adaptive    8(5,3)  Hairer's, dense output of order 7; the default
+midpoint           implicit    2       Gauss, symplectic in canonical variables, time reversible, keeps quaternions unit
+gauss4             implicit    4       the same with two stages
+radau              library     5       SciPy's, with exact Jacobians: for stiff springs and dampers
 """
 
 from __future__ import annotations
@@ -101,8 +101,12 @@ def _dop853() -> Method:
     for row, weights in enumerate(F):  # x + theta (F0 + (1 - theta)(F1 + theta (F2 + ...)))
         basis = basis * np.polynomial.Polynomial([0.0, 1.0] if row % 2 == 0 else [1.0, -1.0])
         P[:, : len(basis.coef)] += np.outer(weights, basis.coef)
-    last_term = (4 / 7) ** 4 * (3 / 7) ** 3  # theta^4 (1 - theta)^3 at its largest
-    return Method("dop853", "adaptive", 8, wide, S.B, np.append(C, S.C_EXTRA), np.stack([S.E5, S.E3]), P[:, 1:], F[-1] * last_term, 7)
+    C, E, D = (
+        np.append(C, S.C_EXTRA),
+        np.stack([S.E5, S.E3]),
+        F[-1] * (4 / 7) ** 4 * (3 / 7) ** 3,
+    )  # theta^4 (1 - theta)^3, largest
+    return Method("dop853", "adaptive", 8, wide, S.B, C, E, P[:, 1:], D, 7)
 
 
 def _radau() -> Method:

@@ -18,7 +18,8 @@ from .agenda import Occurrence
 from .system import System
 
 if TYPE_CHECKING:
-    from .run import Plan, Track
+    from .plan import Plan
+    from .run import Track
 
 Array = np.ndarray
 

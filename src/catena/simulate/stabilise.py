@@ -89,6 +89,9 @@ def stabiliser(asked: Any, by: str) -> Stabiliser:
             raise SimulationError(unknown("stabiliser", name, STABILISERS))
         found = STABILISERS[name]()
     if found.pulls and by not in SPEEDS:
-        raise SimulationError(f"stabilise = {type(found).__name__.lower()!r} adds to accelerations, and the state of {by!r} has no "
-                              f"speeds; take one of {', '.join(SPEEDS)}, or stabilise='project'")  # fmt: skip
+        name = type(found).__name__.lower()
+        raise SimulationError(
+            f"stabilise = {name!r} adds to accelerations, and the state of {by!r} has no speeds; take one of "
+            f"{', '.join(SPEEDS)}, or stabilise='project'"
+        )
     return found

@@ -86,8 +86,11 @@ def closed(machine: Machine, t: float, q: Array, v: Array, p: Array) -> None:
                 gaps[joint] = max(gaps.get(joint, 0.0), float(x))
             loop = max(gaps, key=lambda name: gaps[name])
             label = machine.rows[int(worst.argmax())][1]
-            raise ClosureError(f"simulate: {where(machine)}: at the start loop {loop!r} {what} {gaps[loop]:.3g} {unit} in its {label}; "
-                               "begin with q, v = catena.assemble(mechanism, q, v)", gaps)  # fmt: skip
+            raise ClosureError(
+                f"simulate: {where(machine)}: at the start loop {loop!r} {what} {gaps[loop]:.3g} {unit} in its {label}; "
+                "begin with q, v = catena.assemble(mechanism, q, v)",
+                gaps,
+            )
 
 
 def choice(what: str, asked: Any, known: tuple[str, ...]) -> str:

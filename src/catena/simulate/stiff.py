@@ -41,7 +41,8 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
         return done(drivers.REACHED, t, x)
     try:
         first = min(engine.h, end - t)
-        solver = Radau(rate, t, x, end, engine.largest, engine.rtol, engine.atol, lambda s, y: slopes(s, y).reshape(n, n), first_step=first)
+        square = lambda s, y: slopes(s, y).reshape(n, n)  # noqa: E731
+        solver = Radau(rate, t, x, end, engine.largest, engine.rtol, engine.atol, square, first_step=first)
         g = guard(t, x) if guard else np.zeros(0)
         while solver.status == "running":
             if engine.tally.accepted >= engine.most:

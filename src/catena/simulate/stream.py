@@ -13,6 +13,7 @@ import json
 import platform
 import time as clock
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -125,7 +126,8 @@ class Store:
     def __init__(self, path: Path, plan: Plan, asked: str, began: float):
         self.path, self.plan, self.began, self.before = path, plan, began, 0.0
         self.waiting: list[dict[str, Array]] = []
-        self.row, self.energy = 1, 0.0  # the next row to write; the energy at the start
+        self.row, self.number, self.energy = 1, 0, 0.0  # the next row and journal to write; the energy at the start
+        self.places: dict[str, storage.Place] = {}
         self.largest = dict.fromkeys(("kinetic", "potential", "balance", "closure", "quaternion"), 0.0)
         self.verified: tuple[float, float] | None = None
         self.written = clock.perf_counter()
@@ -148,10 +150,13 @@ class Store:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             storage.create(beside, first, np.append(plan.start, plan.times), plan.system.size + plan.system.nu)
-            storage.note(beside, self.journal(going))
+            self.places = storage.places(beside)
+            storage.append(beside, self.places, 0, {}, self.journal(going))
             beside.replace(self.path)
+            self.number += 1
         except (OSError, RuntimeError) as error:
-            beside.unlink(missing_ok=True)
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
             raise CatenaError(
                 f"{self.path}: the results cannot be written there ({storage.reason(error)}); nothing was computed"
             ) from None
@@ -160,14 +165,15 @@ class Store:
         """Go on with what the file holds, if it is the same run."""
         if not self.path.exists():
             raise CatenaError(f"{self.path}: there is no run to resume; leave --resume away to begin it")
-        found = storage.journal_of(self.path)
+        self.places, found = storage.places(self.path), storage.journal_of(self.path)
         before, now = found["key"], json.loads(json.dumps(self.key))
         for name in (name for name in now if before.get(name) != now[name]):
             shown = f": it was {before.get(name)}, and is {now[name]}" if isinstance(now[name], (float, int, str)) else ""
             shown = "" if name == "scenario" else shown
             raise CatenaError(f"{self.path} holds another run, whose {name} differs{shown}; resume it as it was, or begin anew")
         going.restore(found["state"], found["happened"])
-        self.row, self.energy, self.largest, self.before = found["row"], found["energy"], found["largest"], found["wall_time"]
+        self.row, self.energy, self.largest = found["row"], found["energy"], found["largest"]
+        self.before, self.number = found["wall_time"], found["number"] + 1
 
     # ------------------------------------------------------------------------------------------------ rows
     def take(self, t: Array, x: Array, u: Array) -> None:
@@ -199,20 +205,21 @@ class Store:
         rows = {name: np.concatenate([part[name] for part in self.waiting]) for name in self.waiting[0]} if self.waiting else {}
         count = len(rows["time"]) if rows else 0
         try:
-            storage.append(self.path, self.row, rows, self.journal(going, self.row + count))
+            storage.append(self.path, self.places, self.row, rows, self.journal(going, self.row + count))
         except (OSError, RuntimeError) as error:
             raise CatenaError(
                 f"{self.path}: the results could not be written ({storage.reason(error)}); the file holds the first "
                 f"{self.row} rows, and --resume goes on from there"
             ) from None
         self.row, self.waiting, self.written = self.row + count, [], clock.perf_counter()
+        self.number += 1
 
     # ------------------------------------------------------------------------------------------------ the journal
     def journal(self, going: Going, row: int = 1) -> dict[str, Any]:
         """What the file must say to be read, and to be gone on with."""
         log = going.agenda.log if going.agenda is not None else []
         return {
-            "row": row, "state": going.state(), "happened": [(o.time, o.what) for o in log], "energy": self.energy,
+            "number": self.number, "row": row, "state": going.state(), "happened": [(o.time, o.what) for o in log], "energy": self.energy,
             "largest": self.largest, "wall_time": self.spent, "key": self.key, "ledger": asdict(self.ledger(going)),
         }  # fmt: skip
 

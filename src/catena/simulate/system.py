@@ -24,8 +24,9 @@ from ..kernels.motion import BALL
 from ..kernels.tree import layout
 from ..mechanism import Mechanism
 from .following import Following, Follows
-from .holding import Holding, nearest
+from .holding import Holding
 from .pieces import Trajectory
+from .settling import moved, projected
 from .stabilise import Stabiliser, stabiliser
 
 SMOOTH = 1e-3  # speed (rad/s or m/s) over which smoothed Coulomb friction turns round
@@ -61,8 +62,8 @@ class System:
         self.mechanism, self.by = mechanism, by
         self.stabiliser: Stabiliser = stabiliser(stabilise, by)
         self.holding = Holding() if holding is None else holding
-        quiet: Any = "warn" if motion is None else "ignore"  # what is driven needs no inertia, and is not solved for
-        with np.errstate(divide=quiet, invalid=quiet):
+        quiet: Any = "raise" if motion is None else "ignore"  # what is driven needs no inertia, and is not solved for
+        with np.errstate(divide=quiet, invalid="ignore"):
             self.equations: Equations = derive(mechanism, by, **options)
         self.layout = layout(mechanism)
         self.law, self.friction = law, friction
@@ -161,8 +162,8 @@ class System:
         if not (self.mechanism.loops or self.mechanism.nonholonomic) or self.driven is not None:  # driven ones are projected
             return ca.SX.zeros(self.nv), ca.SX(0)
         s = Tracer(self.layout)
-        f = ca.Function("pull", [s.t, s.q, s.v, s.p], list(self.stabiliser.pull(s)))
-        return f(self.t, self.q, self.v, self.p)
+        a, power = ca.Function("pull", [s.t, s.q, s.v, s.p], list(self.stabiliser.pull(s)))(self.t, self.q, self.v, self.p)
+        return a, power
 
     @cached_property
     def _rate(self) -> ca.SX:
@@ -243,7 +244,7 @@ class System:
 
     @cached_property
     def settle(self) -> ca.Function | None:
-        """x -> x on the constraints: unit quaternions, closed loops (mass-weighted), speeds along them. None if nothing to do."""
+        """x -> x on the constraints: unit quaternions, closed loops (mass-weighted), speeds along them. None: nothing to do."""
         balls = [node.qi for node in self.layout.nodes if node.motion == BALL]
         if self.driven is not None:
             q, v = self.driven.settled()(self.t, self.q, self.v, self.p, *self._aim(self.t)[:2])
@@ -253,7 +254,8 @@ class System:
             return None
         s = Tracer(self.layout)
         given = [s.t, s.q, s.v, s.p, self.holding.symbols]
-        f = ca.Function("projected", given, list(projected(s, balls, self._rows(s) if self.binds else None, self.holding.symbols)))
+        rows = self._rows(s) if self.binds else None
+        f = ca.Function("projected", given, list(projected(s, balls, rows, self.holding.symbols)))
         q, v = f(self.t, self.q, self.v, self.p, self.holding.symbols)
         x = self.equations.encode(q, v, self.p)
         return ca.Function("settle", self.inputs, [ca.cse(ca.densify(ca.vertcat(x, self.c, self.work)))])
@@ -321,39 +323,6 @@ class System:
         for k, f in self.pieces:
             x[k : k + f.symbols.numel()] = f.values(t)
         return x if self.jump is None else np.array(self.jump(t, x, np.zeros(self.nu), p)).ravel()
-
-
-def moved(s: Tracer, h: Any) -> ca.SX:
-    """q after moving with the speeds v for a time h: turns of balls exactly, quaternions kept at length one."""
-    q = [s.q[k] for k in range(s.layout.nq)]
-    for node in s.layout.nodes:
-        k, l = node.qi, node.vi
-        if node.motion == BALL:
-            half = 0.5 * h * s.v[l : l + 3]
-            angle = ca.sqrt(ca.sumsqr(half) + 1e-300)
-            c, w = ca.cos(angle), ca.sin(angle) / angle * half
-            a, b = q[k], ca.vertcat(*q[k + 1 : k + 4])
-            turned = ca.vertcat(a * c - ca.dot(b, w), a * w + c * b + ca.cross(b, w))
-            turned = turned / ca.sqrt(ca.sumsqr(turned))
-            q[k : k + 4] = [turned[i] for i in range(4)]
-        else:
-            q[k] = s.q[k] + h * s.v[l]
-    return ca.vertcat(*q)
-
-
-def projected(s: Tracer, balls: list[int], rows: tuple[ca.SX, ...] | None, modes: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Unit quaternions, then one mass-weighted Newton step onto the rows (residuals, rates, A, switches), positions first."""
-    q, v, given = s.q, s.v, [s.t, s.q, s.v, s.p, modes]
-    for k in balls:
-        unit = q[k : k + 4] / ca.sqrt(ca.sumsqr(q[k : k + 4]))
-        q = ca.vertcat(q[:k], unit, q[k + 4 :])
-    if rows is None:
-        return q, v
-    error, rate, A, z = rows
-    if not error.is_zero():
-        shift = ca.Function("shift", given, [nearest(s, A, -error, z)])(s.t, q, v, s.p, modes)
-        q = ca.Function("moved", [s.q, s.v], [moved(s, 1.0)])(q, shift)
-    return q, v + ca.Function("slow", given, [nearest(s, A, -rate, z)])(s.t, q, v, s.p, modes)
 
 
 def _nonzero(x: Any) -> bool:

@@ -46,37 +46,39 @@ def _where(machine: Machine, q: Array, v: Array) -> str:
     shown = ", ".join(f"{n} = {x:.6g}" for n, x in list(zip(machine.coordinate_names, q))[:6])
     fastest = int(np.abs(v).argmax()) if len(v) else 0
     more = ", ..." if len(q) > 6 else ""
-    return f"at {shown}{more}, fastest {machine.speed_names[fastest]!r} at {v[fastest]:.4g}" if len(v) else "with nothing that moves"
+    return f"at {shown}{more}" + (f", fastest {machine.speed_names[fastest]!r} at {v[fastest]:.4g}" if len(v) else "")
 
 
 def _reason(machine: Machine, engine: Engine, status: int, t: float, q: Array, v: Array) -> str:
     if status == drivers.TOO_MANY:
         stiff = engine.method.kind != "library" and fastest(engine, t) * engine.h > STABLE
-        return f"{engine.most} steps were allowed: " + (_stiff(engine, t) if stiff else "raise most_steps, or loosen the tolerance")
+        why = _stiff(engine, t) if stiff else "raise most_steps, or loosen the tolerance"
+        return f"{engine.most} steps were allowed: {why}"
     if status == drivers.NOT_SOLVED:
         return f"the step is {engine.step:.3g} s: take a smaller one, about a tenth of the fastest vibration's period"
     if not (np.isfinite(q).all() and np.isfinite(v).all()):
         return _blown_up(machine, engine)
+    p = engine.p[:, 0] if len(engine.p) else None
     if machine.rows:
-        A = machine.constraint_rows(q, v, engine.p[:, 0] if len(engine.p) else None, t)[3]
+        A = machine.constraint_rows(q, v, p, t)[3]
         values = np.linalg.svd(A, compute_uv=False)
         rank = max(1, int((values > 1e-9 * values.max(initial=1e-300)).sum()))
         if values[rank - 1] < 1e-4 * values[0] or rank < min(A.shape):
-            return "a singular configuration is likely: the loops' rows all but lose rank there, so that branches of motion meet"
-    machine.forward_dynamics(q, v, np.zeros(machine.nv), parameters=engine.p[:, 0] if len(engine.p) else None, t=t)  # says what vanishes
+            return "a singular configuration is likely: the loops' rows all but lose rank, so that branches of motion meet"
+    machine.forward_dynamics(q, v, np.zeros(machine.nv), parameters=p, t=t)  # says what vanishes
     if engine.method.kind != "library" and fastest(engine, t) > FAST and np.abs(v).max(initial=0.0) < CALM:
         return _stiff(engine, t)
-    return "a force is likely to jump or to grow without bound there: make it smoother, or end the run before with events=[When(...)]"
+    return "a force is likely to jump or to grow without bound there: make it smoother, or end the run before, with an event"
 
 
 def _stiff(engine: Engine, t: float) -> str:
-    shortest = 1.0 / fastest(engine, t)
-    return f"a stiff spring, damper or controller is likely: something changes within {shortest:.2g} s; integrator='radau' is made for it"
+    shortest = f"something changes within {1.0 / fastest(engine, t):.2g} s"
+    return f"a stiff spring, damper or controller is likely: {shortest}; integrator='radau' is made for it"
 
 
 def _blown_up(machine: Machine, engine: Engine) -> str:
     if engine.method.kind in ("fixed", "map", "implicit"):
-        return f"the step of {engine.step:.3g} s may be too long for it: halve it, or take an adaptive integrator such as dop853"
+        return f"the step of {engine.step:.3g} s may be too long: halve it, or take an adaptive integrator such as dop853"
     return "an inertia may vanish or a force grow without bound; catena.compile(mechanism).forward_dynamics names the joint"
 
 

@@ -1,0 +1,174 @@
+"""The plan of a simulation: what was asked, checked, with everything made that it needs to run or to be resumed."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from threading import Lock as Mutex
+from typing import Any
+
+import numpy as np
+
+from ..compiler.host import default_width
+from ..errors import SimulationError
+from ..machine import Machine, compile
+from ..mechanism import Mechanism
+from . import start as door
+from .engine import Engine
+from .events import Event
+from .methods import Method, method
+from .scheme import Scheme, scheme
+from .system import System
+
+Array = np.ndarray
+KEPT = 32  # machines and systems kept for the next run of the same mechanism
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A simulation that has passed the door: everything it needs to run, and to be resumed.
+
+    x0: (runs, size). lead: the leading shape the start came in. varied: whether parameters were given.
+    """
+
+    machine: Machine
+    system: System
+    how: Method
+    plan: Scheme
+    start: float
+    until: float
+    times: Array
+    x0: Array
+    p: Array
+    lead: tuple[int, ...]
+    varied: bool
+    control: Any
+    tolerance: float
+    step: float
+    most: int
+
+    @property
+    def groups(self) -> list[slice]:
+        """The runs that go side by side: one a group where something can happen or a library integrates."""
+        count, alone = len(self.x0), not self.plan.empty or self.how.kind == "library"
+        width = 1 if alone or count == 1 else default_width()
+        return [slice(k, min(k + width, count)) for k in range(0, count, width)]
+
+    def engine(self, rows: slice) -> Engine:
+        """An engine at the start of these runs; a group that is not full is filled up with copies of its last run."""
+        width = 1 if rows.stop - rows.start == 1 and len(self.groups) == len(self.x0) else default_width()
+        return Engine(self.system, self.how, _padded(self.x0[rows], width).T, _padded(self.p[rows], width).T,
+                      tolerance=self.tolerance, step=self.step, most=self.most)  # fmt: skip
+
+    def tighter(self) -> Plan:
+        """The same at a hundredth of the tolerance, or half the step."""
+        finer = self.how.kind in ("adaptive", "library")
+        return replace(self, tolerance=max(1e-14, self.tolerance / 100)) if finer else replace(self, step=self.step / 2)
+
+
+def prepare(
+    mechanism: Mechanism | Machine, q: Any, v: Any, until: float, *, control: Any, by: str, integrator: str, tolerance: float,
+    step: float | None, output: Any, parameters: Any, start: float, events: Iterable[Event], limits: str, restitution: float,
+    friction: str, stabilise: Any, most_steps: int, **options: Any,
+) -> Plan:  # fmt: skip
+    """Check everything that is asked, and make what is needed to run it."""
+    machine = _machine(mechanism)
+    how, times = method(integrator), door.output_times(start, until, output)
+    limits, friction = door.choice("way with limits", limits, door.LIMITS), door.choice("friction", friction, door.FRICTION)
+    tolerance, restitution = door.number("tolerance", tolerance, 1e-14, 0.1), door.number("restitution", restitution, 0.0, 1.0)
+    q, v, p, lead = door.starting_points(machine, q, v, parameters)
+    if limits != "ignore":
+        door.within_limits(machine, q)
+    happening = scheme(machine, events, limits, friction if door.frictions(machine) else "smooth", restitution)
+    if late := [e for t, e in happening.timed if not start <= t <= until]:
+        raise SimulationError(f"{late[0].title} is to happen at {late[0].at} s; the run goes from {start:g} to {until:g} s")
+    if how.kind not in ("adaptive", "library") and (happening.guarded or any(h.guarded for h in happening.holding.speeds)):
+        raise SimulationError(
+            f"integrator {how.name!r} cannot locate events: it has no dense output. Stops, friction that sticks and `when` "
+            "need an adaptive one: dop853, dopri5 or radau"
+        )
+    law = control if hasattr(control, "law") else None
+    try:
+        system = made(machine, by, law=law, friction=friction, stabilise=stabilise, holding=happening.holding, **options)
+    except FloatingPointError:  # an inertia that is zero whatever the configuration
+        with np.errstate(all="ignore"):
+            machine.forward_dynamics(q[0], v[0], np.zeros(machine.nv))  # names it
+        raise
+    x0 = started(system, start, q, v, p)
+    door.closed(machine, start, *decoded(system, x0.T, p.T), p)
+    x0 = settled(system, start, x0, p)
+    if step is not None and not (np.isfinite(step) and 0 < step <= until - start):
+        raise SimulationError(f"step = {step} s; it lies above zero and is at most the run's {until - start:g} s")
+    first = min(1e-3, until - start) if how.kind in ("adaptive", "library") else (times[0] - start) / 10
+    return Plan(
+        machine, system, how, happening, float(start), float(until), times, x0, p, lead, parameters is not None, control,
+        tolerance, float(step or first), most_steps,
+    )  # fmt: skip
+
+
+def _machine(mechanism: Mechanism | Machine) -> Machine:
+    """The machine asked, or that of a mechanism, kept for the next run."""
+    if isinstance(mechanism, Machine):
+        return mechanism
+    return kept(("machine", id(mechanism)), mechanism, lambda: compile(mechanism))
+
+
+def started(system: System, t: float, q: Array, v: Array, p: Array) -> Array:
+    """The states (runs, size) of starting points."""
+    if system.driven is not None or system.jump is not None:
+        return np.stack([system.start(*row, t) for row in zip(q, v, p)])
+    x = np.array(system.equations.encode(q.T, v.T, _columns(p.T))).T
+    return np.concatenate([x, np.tile([*system.controller.start, 0.0], (len(x), 1))], axis=1)
+
+
+def _columns(p: Array) -> Array:
+    """Parameters (count, runs) as CasADi maps over them; it has no matrix of several empty columns."""
+    return p if len(p) else np.zeros(0)
+
+
+def settled(system: System, t: float, x: Array, p: Array) -> Array:
+    """States (runs, size) put onto their constraints: what is left open by a start's last digits is closed."""
+    kernel = system.kernel("settle") if system.binds else None
+    held = np.tile(np.append(np.zeros(system.nv), system.holding.start()), (len(x), 1))
+    for _ in range(2 if kernel is not None else 0):
+        (x,), _ = kernel([np.full((len(x), 1), float(t)), x, held, p], len(x))  # type: ignore[misc]
+    return x
+
+
+_kept: OrderedDict[tuple, tuple[Any, Any]] = OrderedDict()
+_keeping = Mutex()
+
+
+def kept(key: tuple, owner: Any, make: Callable[[], Any]) -> Any:
+    """What was made for this key last time, or made now. The key has the id of its owner, which is kept alive with it."""
+    with _keeping:
+        if key not in _kept:
+            _kept[key] = (owner, make())
+            while len(_kept) > KEPT:
+                _kept.popitem(last=False)
+        _kept.move_to_end(key)
+        return _kept[key][1]
+
+
+def made(machine: Machine, by: str, **options: Any) -> System:
+    """The system of a machine's mechanism; kept for the next run where nothing but words and numbers make it."""
+    m, holding = machine.mechanism, options["holding"]
+    plain = all(x is None or isinstance(x, (str, int, float)) for k, x in options.items() if k != "holding")
+    if not plain or holding.size or holding.guards:
+        return System(m, by, **options)
+    words = sorted((k, x) for k, x in options.items() if k != "holding" and x is not None)
+    return kept(("system", id(m), by, *words), m, lambda: System(m, by, **options))
+
+
+def decoded(s: System, x: Array, p: Array) -> tuple[Array, Array]:
+    """q (W, nq) and v (W, nv) of states x (size, W)."""
+    if s.by in ("recursive", "kane", "boltzmann_hamel"):
+        return x[: s.nq].T.copy(), x[s.nq : s.nq + s.nv].T.copy()
+    q, v = s.equations.decode(x[: s.nx], _columns(p))
+    return np.array(q).T, np.array(v).T
+
+
+def _padded(rows: Array, width: int) -> Array:
+    """Rows filled up to a lane group with copies of the last."""
+    return rows if len(rows) == width else np.concatenate([rows, np.repeat(rows[-1:], width - len(rows), axis=0)])
