@@ -92,7 +92,7 @@ def test_wrong_words_are_told(swing):
         swing.plot("coordinates", degree=True)
     with pytest.raises(UnknownNameError, match="no coordinate 'pin4' in mechanism 'triple pendulum'"):
         swing.plot("coordinates", only="pin4")
-    with pytest.raises(CatenaError, match="until = 9 s; this result goes from 0 to 1.7 s"):
+    with pytest.raises(CatenaError, match=r"until = 9 s; this result goes from 0 to 1\.7 s"):
         swing.plot("cyclograph", until=9)
     with pytest.raises(CatenaError, match=r"saved as \.png, \.pdf, \.svg, not '\.bmp'"):
         plots.save(swing, "x.bmp")

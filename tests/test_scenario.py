@@ -86,7 +86,7 @@ def test_a_loop_is_closed_around_what_is_given(tmp_path):
     path.write_text(
         'mechanism = "four_bar"\n[scenario]\nuntil = 1\ninitial = { q = { "motor pin" = 0, "upper pin" = 0, "far pin" = 0 } }\n'
     )
-    with pytest.raises(FormatError, match="initial: .*near pin"):
+    with pytest.raises(FormatError, match=r"initial: .*near pin"):
         read(path)
 
 

@@ -56,6 +56,8 @@ def test_the_file_is_the_result_of_simulate(tmp_path):
     assert found.ledger.complete and found.ledger.outcome == wanted.ledger.outcome
 
 
+PID = {"kind": "pid", "kp": 100, "ki": 100, "kd": 9, "target": {"elbow": 1}, "sample": 0.01}
+PUSH = {"kind": "forces", "table": {"elbow": 15}}
 SCENARIOS = {
     "free": ("triple_pendulum", {"until": 1.0}, {}),
     "equal steps": ("triple_pendulum", {"until": 1.0, "integrator": "rk4", "step": 1e-3}, {}),
@@ -63,8 +65,8 @@ SCENARIOS = {
     "stiff": ("triple_pendulum", {"until": 0.5, "integrator": "radau", "tolerance": 1e-6}, {}),
     "loops": ("four_bar", {"until": 0.5}, {}),
     "controlled": ("two_link_arm", {"until": 1.0}, {}),
-    "sampled": ("two_link_arm", {"until": 0.5, "control": {"kind": "pid", "kp": 100, "ki": 100, "kd": 9, "target": {"elbow": 1}, "sample": 0.01}}, {}),
-    "stops": ("two_link_arm", {"until": 1.5, "limits": "stop", "restitution": 0.4, "control": {"kind": "forces", "table": {"elbow": 15}}}, {}),
+    "sampled": ("two_link_arm", {"until": 0.5, "control": PID}, {}),
+    "stops": ("two_link_arm", {"until": 1.5, "limits": "stop", "restitution": 0.4, "control": PUSH}, {}),
 }  # fmt: skip
 
 
@@ -123,18 +125,19 @@ def test_killed_and_resumed_is_the_same_to_the_bit(tmp_path):
     same(stream(m, tmp_path / "whole.nc", until=60.0, output=1e-4), resumed)
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="reads the largest memory from /proc")
 def test_memory_does_not_grow_with_the_rows(tmp_path):
     """A million rows stay below 500 MB; the process alone takes about 300."""
-    code = CHILD.replace("60.0", "100.0") + "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+    code = CHILD.replace("60.0", "100.0") + "print([x for x in open('/proc/self/status') if x.startswith('VmHWM')][0].split()[1])"
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "r.nc")], capture_output=True, text=True, check=True)
     assert load_result(tmp_path / "r.nc", lazy=True).data.sizes["time"] == 1_000_001
-    assert float(done.stdout) < 500
+    assert int(done.stdout) / 1024 < 500
 
 
 def test_another_run_is_not_resumed(tmp_path):
     m = catena.load("triple_pendulum")
     stream(m, tmp_path / "r.nc", until=0.1)
-    with pytest.raises(CatenaError, match="holds another run, whose until differs: it was 0.1, and is 0.2"):
+    with pytest.raises(CatenaError, match=r"holds another run, whose until differs: it was 0\.1, and is 0\.2"):
         stream(m, tmp_path / "r.nc", until=0.2, resume=True)
     with pytest.raises(CatenaError, match="there is no run to resume"):
         stream(m, tmp_path / "none.nc", until=0.2, resume=True)
@@ -152,7 +155,7 @@ def test_what_fails_keeps_what_was_computed(tmp_path, short):
         return np.full(2, np.nan if t > 0.25 else 0.0)
 
     control.sample = 0.01
-    with pytest.raises(SimulationError, match="the controller returned nan for 'shoulder' at t = 0.26 s") as error:
+    with pytest.raises(SimulationError, match=r"the controller returned nan for 'shoulder' at t = 0\.26 s") as error:
         stream(catena.load("two_link_arm"), tmp_path / "r.nc", until=1.0, output=0.01, control=control)
     part = error.value.result
     assert not part.complete and part.time[-1] == pytest.approx(0.26)
@@ -192,6 +195,6 @@ def test_a_torn_slot_of_the_journal_is_not_read():
 
 def test_a_place_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(CatenaError, match="the results cannot be written there .*nothing was computed"):
+    with pytest.raises(CatenaError, match=r"the results cannot be written there .*nothing was computed"):
         stream(catena.load("triple_pendulum"), tmp_path / "file" / "r.nc", until=0.1)
     assert os.listdir(tmp_path) == ["file"]

@@ -7,6 +7,7 @@ alone, a mechanism of hundreds of bodies through the generic life again. The ans
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
@@ -61,6 +62,12 @@ class Machine:
     def __init__(self, mechanism: Mechanism, *, threads: int | None = None, snap: float = SNAP, life: str = "auto"):
         if life not in ("auto", "generic", "lanes"):
             raise StateError(f"life {life!r} is not known; allowed are 'auto', 'generic' and 'lanes'")
+        if not isinstance(mechanism, Mechanism):
+            raise StateError(f"a Machine is made of a Mechanism, not of a {type(mechanism).__name__}; catena.load(...) reads one")
+        if threads is not None and (not isinstance(threads, (int, np.integer)) or isinstance(threads, bool) or threads < 1):
+            raise StateError(f"threads is {threads!r}; it is a whole number from 1 on, or None for one a core")
+        if not snap >= 0:
+            raise StateError(f"snap is {snap!r}; it is zero (keep every digit) or more")
         self.mechanism = mechanism.validate()
         self.layout: Layout = layout(mechanism)
         self.threads = threads or os.cpu_count() or 1
@@ -77,12 +84,17 @@ class Machine:
             self.rows += tuple(Tracer(self.layout, snap).applied.rows()[1])
         self._address = self._handle.address
         self._handles: list[generic.Handle] = []
+        self._turn = threading.Lock()  # the handles' scratch memory serves one batch at a time
         self._kernels: dict[tuple, Any] = {}
         self._balls = [node.qi for node in self.layout.nodes if node.motion == BALL]
 
     def __repr__(self) -> str:
         return (f"Machine({self.mechanism.name!r}: nq {self.nq}, nv {self.nv}, {len(self.layout.nodes)} nodes, "
                 f"{self.threads} threads, life {self.life!r}, placements snapped at {self.snap:g})")  # fmt: skip
+
+    def __reduce__(self) -> tuple:
+        """Copies and pickles are made anew from the mechanism: addresses of memory and machine code do not travel."""
+        return _again, (type(self), self.mechanism, self.threads, self.snap, self.life)
 
     # ------------------------------------------------------------------------------------------------ dynamics
     def inverse_dynamics(self, q: Any, v: Any, a: Any, wrenches: Any = None, parameters: Any = None, t: Any = 0.0) -> Array:
@@ -274,7 +286,7 @@ class Machine:
 
     def move(self, q: Any, change: Any) -> Array:
         """The coordinates after moving by `change` (..., nv) along the speeds, exactly: a ball turns by its rotation vector."""
-        q, d = np.asarray(q, float), np.asarray(change, float)
+        q, d = door.array(self, "move", "q", q), door.array(self, "move", "change", change)
         q, d = (np.broadcast_to(x, np.broadcast_shapes(q.shape[:-1], d.shape[:-1]) + x.shape[-1:]) for x in (q, d))
         moved = q.copy()
         for node in self.layout.nodes:
@@ -334,13 +346,13 @@ class Machine:
         p = door.parameters(self, parameters)
         time = np.asarray(t, float)[..., None] if self._traced_only else None
         extra = [x for x in (forces, p, time) if x is not None]
-        lead = np.broadcast_shapes(*(x.shape[:-1] for x in (*arrays, *extra)))
+        lead = door.batch(quantity, {**dict(zip((door.LETTERS[k] for k in names), arrays)), "wrenches": forces, "parameters": p, "t": time})
         batch = int(np.prod(lead))
-        if batch == 0:
-            batch, empty = 1, True
+        empty = batch == 0
+        if empty:  # one state stands for none, to learn the shapes
             arrays = [np.zeros(x.shape[-1:]) + (self.neutral() if k == "q" else 0.0) for k, x in zip(names, arrays)]
-        else:
-            empty = False
+            forces, p, time = (x if x is None else np.ones(x.shape[-1:]) for x in (forces, p, time))
+            shape, lead, batch = lead, (), 1
         wide = len(self.layout.nodes) > LANES_UP_TO or not lead
         use_generic = (self.life == "generic" or (self.life == "auto" and wide)) and not self._traced_only
         if use_generic and parameters is None and quantity in GENERIC:
@@ -351,14 +363,16 @@ class Machine:
             kernel = self._kernel(quantity, keys, *which)
             if p is None and self.parameter_names:
                 p = np.array(list(self.mechanism.parameters.values()))
-            flat = [x if x.ndim == 1 else rows(x, lead, batch) for x in (*arrays, forces, p, time) if x is not None]
+            flat = [np.ascontiguousarray(x) if x.ndim == 1 else rows(x, lead, batch) for x in (*arrays, forces, p, time) if x is not None]
             outs, finite = kernel(flat, batch, threads=self.threads)
             shapes = [s if s[1] > 1 or quantity in MATRICES else s[:1] for s in kernel.output_shapes]
+        if empty:
+            results = tuple(np.zeros((*shape, *each)) for each in shapes)
+            return results if len(results) > 1 else results[0]
         if not finite or door.suspicious(self, quantity, outs[0]):
-            door.explain(self, quantity, dict(zip(names, arrays)), lead, outs[0])
-        results = tuple(
-            np.zeros((*lead, *shape)) if empty else out.reshape((*lead, *shape)) for out, shape in zip(outs, shapes)
-        )
+            given_too = {"wrenches": forces, "parameters": p, "t": time}
+            door.explain(self, quantity, dict(zip(names, arrays)), lead, outs[0], given_too)
+        results = tuple(out.reshape((*lead, *shape)) for out, shape in zip(outs, shapes))
         return results if len(results) > 1 else results[0]
 
     def function(self, quantity: str, *which: str, wrenches: Sequence[tuple[str, str]] = ()) -> ca.Function:
@@ -403,4 +417,15 @@ def compile(mechanism: Mechanism, by: str = "recursive", *, threads: int | None 
     that writes 1.5707963 means a right angle); 0 keeps every digit. life: "auto" (one state generic, batches in lanes, very
     large mechanisms generic), or "generic" or "lanes" always.
     """
+    if by != "recursive":
+        from .formulations import ALL_FORMULATIONS, formulation
+
+        formulation(by)  # one that does not exist is refused by name
+        others = ", ".join(name for name in ALL_FORMULATIONS if name != "recursive")
+        raise StateError(f"compile: a Machine has the recursive kernels, not {by!r}; for {others} ask catena.derive(mechanism, by={by!r}), "
+                         "whose functions take numbers, or catena.simulate(mechanism, ..., by=...)")  # fmt: skip
     return Machine(mechanism, threads=threads, snap=snap, life=life)
+
+
+def _again(kind: type[Machine], mechanism: Mechanism, threads: int, snap: float, life: str) -> Machine:
+    return kind(mechanism, threads=threads, snap=snap, life=life)

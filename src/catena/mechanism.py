@@ -9,7 +9,7 @@ All values are SI (metres, kilograms, seconds, radians). A value may be a SymPy 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -56,9 +56,15 @@ class Body:
     shapes: tuple[Shape, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "mass", scalar(self.mass))
-        object.__setattr__(self, "com", vector(self.com))
-        object.__setattr__(self, "inertia", symmetric(self.inertia))
+        for attribute, read, wanted in (("mass", scalar, "a number, kg"), ("com", vector, "three numbers, m"),
+                                        ("inertia", symmetric, "3, 6 or 3 x 3 numbers, kg m2")):  # fmt: skip
+            given = getattr(self, attribute)
+            try:
+                object.__setattr__(self, attribute, read(given))
+            except MechanismError as why:
+                raise MechanismError(f"body {self.name!r}: {why}") from None
+            except (TypeError, ValueError):
+                raise MechanismError(f"body {self.name!r}: {attribute} is {given!r}; it is {wanted}, units are for files") from None
 
     @staticmethod
     def massless(name: str, shapes: tuple[Shape, ...] = ()) -> Body:
@@ -73,6 +79,10 @@ class Mimic:
     joint: str
     multiplier: Scalar = 1.0
     offset: Scalar = 0.0
+
+    def __post_init__(self) -> None:
+        for attribute in ("multiplier", "offset"):
+            object.__setattr__(self, attribute, scalar(getattr(self, attribute)))
 
 
 @dataclass(frozen=True)
@@ -112,8 +122,12 @@ class Joint:
             return  # validate() says so, with every other fault
         default = catalogue.KINDS[self.kind].axes
         given = default if self.axis is None else self.axis
-        nested = len(given) > 0 and isinstance(given[0], Sequence)
-        fix("axis", tuple(_axis(a) for a in given) if nested or not given else (_axis(given),))
+        try:
+            nested = len(given) == 0 or isinstance(given[0], (tuple, list)) or bool(getattr(given[0], "ndim", 0))
+            fix("axis", tuple(_axis(a) for a in given) if nested else (_axis(given),))
+        except (TypeError, ValueError):
+            raise MechanismError(f"joint {self.name!r}: axis is {self.axis!r}; an axis is three numbers (no parameters), "
+                                 "several axes are a list of such") from None  # fmt: skip
         fix("pitch", scalar(self.pitch))
         fix("sequence", tuple(self.sequence))
         if self.kind == "general" and not set(self.sequence) <= set(catalogue.GENERAL):
@@ -227,8 +241,14 @@ class Mechanism:
 
     def __post_init__(self) -> None:
         for attribute in ("bodies", "joints", "frames", "loops", "loads", "nonholonomic", "notes"):
-            object.__setattr__(self, attribute, tuple(getattr(self, attribute)))
-        object.__setattr__(self, "gravity", vector(self.gravity))
+            given = getattr(self, attribute)
+            if not isinstance(given, Iterable):
+                raise MechanismError(f"mechanism {self.name!r}: {attribute} is a {type(given).__name__}; it is a list of them")
+            object.__setattr__(self, attribute, tuple(given))
+        try:
+            object.__setattr__(self, "gravity", vector(self.gravity))
+        except (TypeError, ValueError):
+            raise MechanismError(f"mechanism {self.name!r}: gravity is {self.gravity!r}; it is three numbers, m/s2") from None
         object.__setattr__(self, "parameters", {str(k): float(v) for k, v in self.parameters.items()})
 
     def __repr__(self) -> str:

@@ -69,7 +69,10 @@ class Pose:
     @staticmethod
     def turn(axis: str | Sequence[float], angle: Scalar, position: Sequence[Scalar] = ORIGIN) -> Pose:
         """A turn by `angle` radians about "x", "y", "z" or any axis (Rodrigues' formula), then nothing more."""
-        x, y, z = unit({"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}[axis] if isinstance(axis, str) else axis)
+        known = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
+        if isinstance(axis, str) and axis not in known:
+            raise ValueError(f"axis {axis!r} is not known; it is 'x', 'y', 'z' or three numbers")
+        x, y, z = unit(known[axis] if isinstance(axis, str) else axis)
         c, s = _cos(angle), _sin(angle)
         k = 1 - c
         R = (
@@ -89,6 +92,8 @@ class Pose:
     def quaternion(w: float, x: float, y: float, z: float, position: Sequence[Scalar] = ORIGIN) -> Pose:
         """A unit quaternion, scalar first; a quaternion of another length is scaled to one."""
         n = math.sqrt(w * w + x * x + y * y + z * z)
+        if not (math.isfinite(n) and n > 0):
+            raise ValueError(f"the quaternion ({w}, {x}, {y}, {z}) is no rotation; give four finite numbers that are not all zero")
         return Pose(spatial.quaternion_matrix(w / n, x / n, y / n, z / n), vector(position))
 
     @staticmethod
@@ -118,9 +123,17 @@ def scalar(x: Scalar) -> Scalar:
     """A number as a float; an expression of parameters as it is."""
     if isinstance(x, float):
         return x
-    if getattr(x, "free_symbols", None):
-        return x
+    if symbols := getattr(x, "free_symbols", None):
+        return _plain(x, symbols)
     return float(x)
+
+
+def _plain(x: Scalar, symbols: Any) -> Scalar:
+    """The expression with symbols that are names and nothing more: SymPy's positive m is another symbol than its m."""
+    import sympy
+
+    named = {s: sympy.Symbol(s.name) for s in symbols}
+    return x.xreplace({s: plain for s, plain in named.items() if s != plain})
 
 
 def unit(axis: Sequence[float]) -> Vector:

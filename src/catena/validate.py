@@ -38,6 +38,7 @@ def _faults(m: Mechanism) -> Iterator[str]:
         yield from _joint(j, m)
     yield from _tree(m)
     yield from _mimics(m)
+    yield from _loops(m)
     for f in m.frames:
         if f.body != GROUND and f.body not in m._bodies:
             yield f"frame {f.name!r}: {unknown('body', f.body, m._bodies)}"
@@ -48,7 +49,7 @@ def _faults(m: Mechanism) -> Iterator[str]:
 def doubts(m: Mechanism) -> list[str]:
     """What is allowed but deserves a word: inertias read as found, joints that no force can answer."""
     impossible = [fault for b in m.bodies if m.as_found for fault in _inertia(b, m)]
-    return [*impossible, *_weightless(m)]
+    return [*impossible, *_weightless(m), *_unused(m)]
 
 
 def _names(m: Mechanism) -> Iterator[str]:
@@ -59,6 +60,8 @@ def _names(m: Mechanism) -> Iterator[str]:
                 yield f"{count} {what} are called {name!r}; give each its own name"
             if not isinstance(name, str) or not name:
                 yield f"one of the {what} has no name; names are texts of at least one letter"
+    if all(j.kind in catalogue.KINDS for j in m.joints):
+        yield from _coordinate_names(m)
     for f in m.frames:
         if f.name in m._bodies or f.name == GROUND:
             yield f"frame {f.name!r} has the name of a body; give it its own"
@@ -66,6 +69,17 @@ def _names(m: Mechanism) -> Iterator[str]:
         yield f"a body is called {GROUND!r}, which is the name of what stands still; give it another"
     if not m.bodies:
         yield "it has no body; give it at least one"
+
+
+def _coordinate_names(m: Mechanism) -> Iterator[str]:
+    """A joint called "u.first" beside a universal joint "u" has the name of its coordinate."""
+    owners: dict[str, str] = {}
+    for j in m.joints:
+        if j.kind == "general" and not set(j.sequence) <= set(catalogue.GENERAL):
+            return  # said already
+        for name in dict.fromkeys((*j.coordinate_names, *j.speed_names)) if j.mimic is None and j.nv else ():
+            if owners.setdefault(name, j.name) != j.name:
+                yield f"joints {owners[name]!r} and {j.name!r} both have a coordinate called {name!r}; give one another name"
 
 
 def _finite(x: Any) -> bool:
@@ -263,9 +277,15 @@ def _mimics(m: Mechanism) -> Iterator[str]:
     for j in m.joints:
         if j.mimic is None or j.kind not in catalogue.KINDS:
             continue
+        tree = {k.name: k for k in m.joints}
         leader = m._joints.get(j.mimic.joint)
+        values = [value_of(x, m.parameters) for x in (j.mimic.multiplier, j.mimic.offset)]
+        if not all(x is None or math.isfinite(x) for x in values):
+            yield f"joint {j.name!r} mimics {j.mimic.joint!r} with multiplier {values[0]} and offset {values[1]}; both are finite"
         if leader is None:
-            yield f"joint {j.name!r} mimics {unknown('joint', j.mimic.joint, m._joints)}"
+            yield f"joint {j.name!r} mimics {unknown('joint', j.mimic.joint, tree)}"
+        elif leader.name not in tree:
+            yield f"joint {j.name!r} mimics {leader.name!r}, which closes a loop and has no coordinate; name a joint of the tree"
         elif leader.kind not in catalogue.KINDS:
             continue
         elif leader is j:
@@ -274,6 +294,27 @@ def _mimics(m: Mechanism) -> Iterator[str]:
             yield f"joint {j.name!r} mimics {leader.name!r}; both need one freedom, they have {j.nv} and {leader.nv}"
         elif leader.mimic is not None:
             yield f"joint {j.name!r} mimics {leader.name!r}, which mimics {leader.mimic.joint!r}; name that one directly"
+
+
+def _loops(m: Mechanism) -> Iterator[str]:
+    """A loop has no coordinate, so that what lives on coordinates would be lost on it without a word."""
+    for j in m.loops:
+        if j.mimic is not None:
+            yield f"loop {j.name!r} mimics {j.mimic.joint!r}; a loop has no coordinate that could follow: make it a joint of the tree"
+        if j.kind not in catalogue.KINDS or len(j.axis) != len(catalogue.KINDS[j.kind].axes):
+            continue
+        if j.kind == "free":
+            yield f"loop {j.name!r} is free: it forbids nothing and closes nothing; leave it out"
+
+
+def _unused(m: Mechanism) -> Iterator[str]:
+    """What lives on coordinates, said of a loop, which has none."""
+    for j in m.loops:
+        limits = [*(x for x in j.lower if x != -math.inf), *(x for x in j.upper if x != math.inf)]
+        names = [name for name in ("damping", "friction", "armature") if any(x != 0 for x in getattr(j, name))]
+        if said := [*names, *(["limits"] if limits else [])]:
+            yield (f"loop {j.name!r}: its {' and '.join(said)} are not used, as a loop has no coordinate; "
+                   "cut the loop at another joint, or add a load")  # fmt: skip
 
 
 def _weightless(m: Mechanism) -> Iterator[str]:

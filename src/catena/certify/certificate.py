@@ -130,6 +130,8 @@ def check(
     scale = np.maximum(np.abs(middle).max(axis=1), 1.0)
     W = {name: _rows(e.reactions, q, v, tau, p) for name, e in answers.items() if e.reactions is not None}
     between = np.median(np.stack(list(W.values())), axis=0) if len(W) > 1 else None
+    if between is not None and m.loops:
+        between = np.where(_determined(machine, q, v, middle, tau), between, np.nan)
     rate = energy_rate(m)
     findings, worst = [], {"difference": -1.0}
     for name in asked:
@@ -143,8 +145,8 @@ def check(
             worst = {"difference": float(off[k]), "formulation": name, "q": q[k], "v": v[k], "tau": tau[k], "p": p[k], "a": a[name][k]}
         power = _power(rate, q, v, a[name], tau, p)
         torn = None if between is None or name not in W else _relative(W[name], between)
-        drift = _drift(machine, name, formulations, seed) if run and not e.error else None
-        findings.append(Finding(name, float(off[k]), torn, power, drift, max(AGREEMENT, e.error)))
+        drift, why = _drift(machine, name, formulations, seed) if run and not e.error else (None, "")
+        findings.append(Finding(name, float(off[k]), torn, power, drift, max(AGREEMENT, e.error), why))
     M = machine.mass_matrix(q[: min(10, states)])
     asymmetry = float(np.abs(M - np.swapaxes(M, -1, -2)).max() / np.abs(M).max())
     return Certificate(m.name, states, tuple(findings), asymmetry, float(np.linalg.eigvalsh(M).min()), worst)
@@ -197,6 +199,14 @@ def _stacked(out: Any, n: int) -> Array:
     return np.stack(np.split(rows, n, axis=1)).reshape(n, -1)
 
 
+def _determined(machine: Machine, q: Array, v: Array, a: Array, tau: Array) -> Array:
+    """Which components of the tree joints' wrenches, (states, 6 joints), the motion determines: redundant rows leave some open."""
+    from ..questions import reactions
+
+    found = reactions(machine, q, v, a, tau)
+    return np.isfinite(np.concatenate([found[j.name] for j in machine.mechanism.ordered], axis=-1))
+
+
 def _relative(x: Array, y: Array) -> float:
     known = np.isfinite(x) & np.isfinite(y)
     scale = np.maximum(np.where(known, np.abs(y), 0.0).max(axis=1, keepdims=True), 1.0)
@@ -211,14 +221,15 @@ def _power(rate: ca.Function, q: Array, v: Array, a: Array, tau: Array, p: Array
     return float((np.abs(change - power) / scale).max())
 
 
-def _drift(machine: Machine, name: str, formulations: Any, seed: int) -> float | None:
-    """The energy balance of one second of free motion, beside the largest kinetic energy."""
+def _drift(machine: Machine, name: str, formulations: Any, seed: int) -> tuple[float | None, str]:
+    """The energy balance of one second of free motion, beside the largest kinetic energy; and why there is none."""
     from ..simulate import simulate
 
     if isinstance(formulations, Mapping):
-        return None
+        return None, ""
     q, v, _, _ = random_states(machine, 1, seed + 1)
     try:
-        return simulate(machine, q[0], 0.1 * v[0], until=1.0, by=name, output=0.1).ledger.relative_energy_balance
-    except CatenaError:
-        return float("inf")
+        run = simulate(machine, q[0], 0.1 * v[0], until=1.0, by=name, output=0.1, limits="ignore")
+        return run.ledger.relative_energy_balance, ""
+    except CatenaError as error:
+        return float("inf"), f"DIFFERS: its free run ended: {error}"

@@ -22,10 +22,7 @@ HUGE = 1e9  # accelerations this large are looked into before they are handed ou
 def array(m: Machine, quantity: str, name: str, x: Any) -> Array:
     """An argument as doubles of the right last size, finite, with unit quaternions."""
     size, names = (m.nq, m.coordinate_names) if name == "q" else (m.nv, m.speed_names)
-    try:
-        array = np.asarray(x, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise StateError(f"{quantity}: {name} is a {type(x).__name__} that is not an array of numbers") from None
+    array = numbers(quantity, name, x)
     if array.ndim == 0 or array.shape[-1] != size:
         shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
         raise StateError(
@@ -45,6 +42,26 @@ def array(m: Machine, quantity: str, name: str, x: Any) -> Array:
     return array
 
 
+def numbers(quantity: str, name: str, x: Any) -> Array:
+    """An argument as doubles."""
+    try:
+        if np.iscomplexobj(x):
+            raise TypeError
+        return np.asarray(x, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise StateError(f"{quantity}: {name} is a {type(x).__name__} that is not an array of real numbers") from None
+
+
+def batch(quantity: str, given: Mapping[str, Array | None]) -> tuple[int, ...]:
+    """The leading shape of all arguments together."""
+    known = {name: x.shape[:-1] for name, x in given.items() if x is not None}
+    try:
+        return np.broadcast_shapes(*known.values())
+    except ValueError:
+        shown = ", ".join(f"{name} {lead}" for name, lead in known.items() if lead)
+        raise StateError(f"{quantity}: the batches do not fit together: {shown}; leading sizes are equal, or 1, or left out") from None
+
+
 def wrenches(m: Machine, quantity: str, wrenches: Any) -> tuple[tuple, Array | None]:
     """The wrenches' (frame, axes) keys, and their components side by side (..., 6 k)."""
     if not wrenches:
@@ -53,16 +70,18 @@ def wrenches(m: Machine, quantity: str, wrenches: Any) -> tuple[tuple, Array | N
         raise StateError(f"{quantity}: wrenches is a {type(wrenches).__name__}; give a mapping of frame to (..., 6)")
     keys, parts = [], []
     for key, value in wrenches.items():
+        if isinstance(key, tuple) and len(key) != 2:
+            raise StateError(f"{quantity}: a wrench is given at {key!r}; it is given at a frame, or at (frame, 'world')")
         frame, axes = key if isinstance(key, tuple) else (key, "body")
         m.mechanism.frame(frame)
         if axes not in ("world", "body"):
             raise UnknownNameError("axes", axes, ("world", "body"), f"wrench at {frame!r}")
-        w = np.asarray(value, dtype=np.float64)
+        w = numbers(quantity, f"the wrench at {frame!r}", value)
         if w.ndim == 0 or w.shape[-1] != 6:
             raise StateError(f"{quantity}: the wrench at {frame!r} has shape {w.shape}; it is (..., 6), torque first")
         keys.append((frame, axes))
         parts.append(w)
-    lead = np.broadcast_shapes(*(w.shape[:-1] for w in parts))
+    lead = batch(f"{quantity}, wrenches", {str(key[0]): w for key, w in zip(keys, parts)})
     return tuple(keys), np.concatenate([np.broadcast_to(w, (*lead, 6)) for w in parts], axis=-1)
 
 
@@ -71,24 +90,30 @@ def parameters(m: Machine, parameters: Any) -> Array | None:
     if parameters is None:
         return None
     if not isinstance(parameters, Mapping):
-        array = np.asarray(parameters, dtype=np.float64)
+        array = numbers("parameters", "the array", parameters)
         if array.ndim and array.shape[-1] == len(m.parameter_names):
-            return array
+            return array if m.parameter_names else None
         raise StateError(f"parameters has shape {array.shape}; its last size is {len(m.parameter_names)}, "
-                         f"one for each of: {', '.join(m.parameter_names)}")  # fmt: skip
+                         f"one for each of: {', '.join(m.parameter_names) or 'none'}")  # fmt: skip
     for name in parameters:
         if name not in m.parameter_names:
             raise UnknownNameError("parameter", name, m.parameter_names, f"mechanism {m.mechanism.name!r}")
-    values = [np.asarray(parameters.get(n, m.mechanism.parameters[n]), float) for n in m.parameter_names]
-    return np.stack(np.broadcast_arrays(*values), axis=-1) if values else np.zeros(0)
+    values = [numbers("parameters", n, parameters.get(n, m.mechanism.parameters[n])) for n in m.parameter_names]
+    if not values:
+        return None
+    batch("parameters", {n: x[..., None] for n, x in zip(m.parameter_names, values)})
+    return np.stack(np.broadcast_arrays(*values), axis=-1)
 
 
 def suspicious(m: Machine, quantity: str, out: Array) -> bool:
     return quantity == "forward_dynamics" and bool(np.abs(out).max(initial=0.0) > HUGE)
 
 
-def explain(m: Machine, quantity: str, arrays: Mapping[str, Array], lead: tuple, out: Array) -> None:
+def explain(m: Machine, quantity: str, arrays: Mapping[str, Array], lead: tuple, out: Array, others: Mapping[str, Any]) -> None:
     """Say why a result is not finite: an input that is not, or an inertia that vanishes."""
+    for name, x in others.items():
+        if x is not None and not np.isfinite(x).all():
+            raise StateError(f"{quantity}: {name} hold a number that is not finite: {x[~np.isfinite(x)][0]}; give finite numbers")
     for k, x in arrays.items():
         bad = ~np.isfinite(x)
         if bad.any():

@@ -26,10 +26,21 @@ def rows(x: Array, lead: tuple[int, ...], batch: int) -> Array:
     return flat if flat.flags.writeable else flat.copy()  # compiled code takes no array that forbids writing
 
 
-def _run(machine: Machine, name: str, arguments: Sequence[Any], out: Array, batch: int) -> Array:
-    """Run a compiled function over rows, in threads where there are enough of them."""
+def _run(machine: Machine, name: str, arguments: Sequence[Any], out: Array, batch: int, seat: Array | None = None) -> Array:
+    """Run a compiled function over rows, in threads where there are enough of them.
+
+    seat: the one argument, if any, that is a matrix for all states alike and not a row for each.
+    """
     function, threads = generic.compiled(name), min(machine.threads, batch)
-    rowwise = [isinstance(x, np.ndarray) and len(x) == batch and x.ndim > 1 for x in arguments]
+    rowwise = [isinstance(x, np.ndarray) and x is not seat and len(x) == batch for x in arguments]
+    with machine._turn:
+        return _run_alone(machine, function, threads, arguments, rowwise, out, batch)
+
+
+def _run_alone(
+    machine: Machine, function: Callable, threads: int, arguments: Sequence[Any], rowwise: list[bool], out: Array, batch: int
+) -> Array:
+    """The same, while nobody else uses the machine's scratch memory."""
     if threads <= 1 or batch * len(machine.layout.nodes) < WORTH_THREADS:
         function(machine._address, *arguments, out)
         return out
@@ -70,7 +81,8 @@ def _node_wrenches(machine: Machine, q: Array, keys: tuple, forces: Array | None
         t, f = flat[:, 6 * k : 6 * k + 3], flat[:, 6 * k + 3 : 6 * k + 6]
         if axes == "world":
             poses = np.zeros((batch, 3, 4))
-            _run(machine, "pose", (q, seat.node, np.eye(3, 4)), poses, batch)
+            still = np.eye(3, 4)
+            _run(machine, "pose", (q, seat.node, still), poses, batch, still)
             t, f = (np.einsum("bji,bj->bi", poses[:, :, :3], x) for x in (t, f))
         else:
             t, f = t @ X[:, :3].T, f @ X[:, :3].T
@@ -131,7 +143,7 @@ def _framed(name: str) -> Callable:
         shape = {"pose": (3, 4), "jacobian": (6, m.nv)}.get(name, (6,))
         out = np.zeros((batch, *shape))
         if seat.node >= 0 or name == "pose":
-            _run(m, name, (*x, seat.node, X), out, batch)
+            _run(m, name, (*x, seat.node, X), out, batch, X)
         if name == "pose" or (name == "jacobian") == (axes == "world"):
             return out
         R = GENERIC["pose"](m, x[:1], (), None, lead, batch, frame)[:, :, :3]

@@ -6,7 +6,7 @@ each of its methods is one quantity as an expression of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -271,8 +271,11 @@ class Tracer:
         coriolis_matrix(self.tree, self.Q, self.V, self.work(), S, dS, I, B, X, F, C)
         return matrix(C)
 
-    def reactions(self) -> ca.SX:
-        """(joints, 6): the wrench in every joint of `mechanism.ordered`, on the child, in the child body's axes."""
+    def reactions(self, held: Mapping[str, tuple[Any, Any]] | None = None) -> ca.SX:
+        """(joints, 6): the wrench in every joint of `mechanism.ordered`, on the child, in the child body's axes.
+
+        held: what else acts on bodies, torque about the node's origin and force in the node's axes, such as loops do.
+        """
         table = body_table(self.layout, self.value)
         W, outside = self.blank(len(table.node), 6), self.blank(len(table.node), 6)
         index = {j.child: k for k, j in enumerate(self.layout.mechanism.ordered)}
@@ -282,7 +285,7 @@ class Tracer:
                 _, t, f = self.wrench(k)
                 outside[index[body], :3] += np.array(t, dtype=object)
                 outside[index[body], 3:] += np.array(f, dtype=object)
-        for body, (t, f) in self.body_loads.items():
+        for body, (t, f) in (*self.body_loads.items(), *(held or {}).items()):
             if body in index:
                 outside[index[body]] += np.array([*t, *f], dtype=object)
         joint_wrenches(self.tree, table, self.Q, self.V, self.A, outside, self.work(), W)

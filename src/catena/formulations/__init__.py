@@ -14,7 +14,7 @@ from ..errors import FormulationError, unknown
 from ..kernels.tree import layout
 from ..mechanism import Mechanism
 
-ALL_FORMULATIONS = ("newton_euler", "lagrange", "hamilton", "kane", "boltzmann_hamel", "penalty", "recursive")
+ALL_FORMULATIONS = ("newton_euler", "lagrange", "hamilton", "kane", "boltzmann_hamel", "penalty", "recursive", "variational")
 
 WITHOUT_LOADS = ("kane", "boltzmann_hamel")  # they know joint forces only; `loaded` gives them the loads as such
 

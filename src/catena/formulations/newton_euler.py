@@ -39,7 +39,7 @@ import numpy as np
 from ..bodies.charts import State, chart, state
 from ..bodies.pairs import Bodies
 from ..bodies.rows import Rows, joint, mimics, nonholonomic, speeds
-from ..compiler.trace import elements, matrix
+from ..compiler.trace import elements, matrix, vector
 from ..equations import Counts, Equations, operations
 from ..errors import FormulationError, SingularError
 from ..mechanism import Mechanism
@@ -91,7 +91,7 @@ def _system(b: Bodies, x: State) -> tuple[ca.Function, list[str]]:
     A, bias = ca.vertcat(*(r.A for r in rows)), ca.vertcat(*(r.bias for r in rows))
     G, g, tau = u.G[u.own, :], u.g[u.own], s.tau + s.applied.forces
 
-    J = ca.diag(ca.vertcat(*(b.value(z) for pair in b.pairs if pair.joint.mimic is None for z in pair.joint.armature)))
+    J = ca.diag(vector(s.tree.armature))
     M = ca.diagcat(*(ca.diagcat(link.mass * ca.SX.eye(3), ca.SX(matrix(full(link.inertia)))) for link in b.links))
     F = ca.vertcat(*(_load(b, k) for k in range(n))) + G.T @ (tau - J @ g)
     B = ca.diagcat(*(ca.jacobian(c.V, c.w) for c in x.charts))

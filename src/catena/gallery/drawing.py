@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 import matplotlib as mpl
@@ -65,24 +66,29 @@ def poses(m: Mechanism, q: Array, names: Sequence[str] = (), azimuth: float = -6
     return figure
 
 
-def row(ax: Axes, m: Mechanism, q: Array, names: Sequence[str] = (), view: Any = None, apart: float = 0.0) -> None:
-    """Stick figures in one panel; with `apart` (m) side by side, each named below."""
+def row(ax: Axes, m: Mechanism, q: Array, names: Sequence[str] = (), view: Any = None, apart: float = 0.0, guides: bool = True) -> None:
+    """Stick figures in one panel; with `apart` (m) side by side, each named below. guides: with the thin lines of slides."""
     from ..machine import compile
 
     view = view_of(m) if view is None else view
     bones, at = skeleton(m), placed(compile(m), q)
+    if not guides:
+        bones = replace(bones, guides=())
     reach = []
     for k in range(len(q)):
         shift = np.eye(4)
         shift[:3, 3] = apart * k * view.right
         here = {body: shift @ X[k] for body, X in at.items()}
-        early = k / max(1, len(q) - 1)
+        early = k / (len(q) - 1) if len(q) > 1 else 1.0
         sticks.stick(ax, bones, here, view, INK if apart else TIMES(early), bool(apart) or k == len(q) - 1, 1.6)
         reach.append(sticks.reach(bones, here, view))
         if k < len(names):
             place = view.flat(here[m.bodies[0].name][:3, 3])
             ax.annotate(names[k], (place[0], reach[-1][:, 1].min()), (0, -9), textcoords="offset points", ha="center", va="top",
                         fontsize=8)  # fmt: skip
-    if not apart:
+    if apart:
+        low = np.concatenate(reach).min(axis=0)
+        reach.append(low[None] - (0.0, 0.45 * apart))  # room below the names
+    else:
         sticks.ground(ax, bones, view)
     dress(ax, view, np.concatenate(reach))

@@ -107,7 +107,7 @@ def pictures(machine: Machine, exact: Result, crude: Result, force: np.ndarray) 
     early = t <= 2.5
     pushed = {axis: -STIFFNESS * d - DAMPING * s for axis, d, s in _errors(machine, crude)}
     return (
-        Picture(plot(exact, "cyclograph", until=1.5, title=""), "The first 1.5 s. Link 4 turns about the pin; the others follow."),
+        Picture(plot(exact, "cyclograph", until=1.2, every=0.1, title=""), "The first 1.2 s, every 0.1 s. Link 4 turns about the pin; the others follow."),
         Picture(over_time(t, [("acceleration (rad/s²)", lines("a"))], 2.4), "Figure 5.4: joint accelerations."),
         Picture(over_time(t, [("speed (rad/s)", lines("v")), ("angle (rad)", lines("q"))]), "Figures 5.5 and 5.6: joint velocities and positions."),
         Picture(over_time(t[early], [("acceleration (rad/s²)", {n: x[early] for n, x in lines("a").items()}), ("tip force (N)", {n: x[early] for n, x in two.items()})]),

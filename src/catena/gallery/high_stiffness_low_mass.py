@@ -102,7 +102,7 @@ def pictures(m: Mechanism, machine: Machine, q: np.ndarray, above: np.ndarray, s
                                            ("slide force (N)", {"slides and knees (8.4)": force(six, 2)[late(six)], "slides only (8.5)": force(three, 2)[late(three)]})],
                      marks=[MOVE])  # fmt: skip
     return (
-        Picture(poses(m, np.stack([q, above]), azimuth=-55, elevation=18), "The mechanism in its default place (pale) and lifted by 0.25 m (dark)."),
+        Picture(poses(m, np.stack([q, above]), azimuth=-55, elevation=18), "The mechanism in its default place (pale) and lifted by 0.25 m (dark): the legs slide through their hips."),
         Picture(hold, "Figure 8.3: the support is gone at t = 0; the platform falls until the controllers hold it, and their integrals bring it back."),
         Picture(move, "Figures 8.4 and 8.5: told to move 0.25 m up. With six controlled joints for three freedoms the forces do not diverge here, since all six "
                 "commands belong to one place of the platform."),

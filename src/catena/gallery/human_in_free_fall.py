@@ -95,16 +95,16 @@ def by_momentum(machine: Machine, path: Trajectory) -> np.ndarray:
 def pictures(m: Mechanism, arms: Result, hips: Result) -> tuple[Picture, ...]:
     """The figures side by side, and the attitude over time."""
 
-    def film(ax, result: Result, times: np.ndarray) -> None:
+    def film(ax, result: Result, times: np.ndarray, apart: float) -> None:
         rows = np.searchsorted(result.time, times - 1e-9)
-        row(ax, m, result.data["q"].values[rows], [f"{t:g} s" for t in times], view_of(m, azimuth=-35.0, elevation=10.0), apart=1.25)
+        row(ax, m, result.data["q"].values[rows], [f"{t:g} s" for t in times], view_of(m, azimuth=-35.0, elevation=10.0), apart=apart)
 
     attitude = lambda r: np.degrees(Rotation.from_quat(r.data["q"].values[:, 3:7], scalar_first=True).as_rotvec())  # noqa: E731
     angles = lambda r: {f"about {axis}": x for axis, x in zip("xyz", attitude(r).T)}  # noqa: E731
     with house():
         return (
-            Picture(panels(1, lambda ax: film(ax, hips, 0.5 * np.arange(7)), height=2.9), "The bend goes round the body; at the end it faces another way."),
-            Picture(panels(1, lambda ax: film(ax, arms, np.array([0.0, 1, 2, 3, 6, 9])), height=2.9), "The arms go forward, apart and down; after three rounds the body has pitched."),
+            Picture(panels(1, lambda ax: film(ax, hips, 0.5 * np.arange(7), 1.15), height=2.8), "The bend goes round the body; at the end it faces another way."),
+            Picture(panels(1, lambda ax: film(ax, arms, np.array([0.0, 1, 2, 3, 9]), 1.6), height=2.8), "The arms go forward, apart and down; after three rounds the body has pitched."),
             Picture(over_time(hips.time, [("turn of the pelvis (degrees)", angles(hips))], 2.2), "Attitude of the pelvis (rotation vector), hips going round once."),
             Picture(over_time(arms.time, [("turn of the pelvis (degrees)", angles(arms))], 2.2), "Attitude of the pelvis, arms going round three times."),
         )  # fmt: skip

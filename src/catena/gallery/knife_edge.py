@@ -58,7 +58,7 @@ def pictures(result: Result, u: np.ndarray, w: np.ndarray) -> tuple[Picture, ...
 
     def draw(ax) -> None:
         ax.plot(q[:, 0], q[:, 1], color=FAINT, linewidth=0.9)
-        row(ax, result.mechanism, q[::60])
+        row(ax, result.mechanism, q[::60], guides=False)
         ax.plot(*q[0, :2], "o", color=INK, markersize=3)
 
     force = result.multipliers().values[:, 0]

@@ -114,7 +114,7 @@ def pictures(upright: Machine, result: Result) -> tuple[Picture, ...]:
     return (
         Picture(panels(2, draw, height=3.8), "Left: the path of the contact, and the disc every 0.25 s, pale to dark. Right: an upright disc is stable beyond 2.557 rad/s."),
         Picture(over_time(result.time, [("lean (degrees)", {"": lean}), ("angular velocity (rad/s)", dict(zip("xyz", v[:, 3:].T))),
-                                        ("contact force (N)", {row.split(": ")[-1]: x for row, x in zip(result.multipliers().row.values, force.T)})], 1.7),
+                                        ("contact force (N)", dict(zip("xyz", force.T)))], 1.7),
                 "Lean, angular velocity in the disc's axes, and the force at the contact."),
     )  # fmt: skip
 

@@ -72,8 +72,8 @@ def pictures(m, t, q, v, a, tau) -> tuple:
     exerted = np.where(t >= 1.0, TURN, 0.0)
     rows = np.searchsorted(t, np.linspace(0, 1.0, 9))
     return (
-        Picture(over_time(t, split(tau, ("N·m", "N")), marks=[1.0]), "Figure 4.6: the joint forces. At 1 s the gripper begins to turn the tap."),
         Picture(poses(m, q[rows]), "From the start (pale) to the tap (dark), every 0.125 s."),
+        Picture(over_time(t, split(tau, ("N·m", "N")), marks=[1.0]), "Figure 4.6: the joint forces. At 1 s the gripper begins to turn the tap."),
         Picture(over_time(t, split(q, ("rad", "m")), marks=[1.0]), "Figure 4.2: joint positions."),
         Picture(over_time(t, split(v, ("rad/s", "m/s")), marks=[1.0]), "Figure 4.3: joint velocities."),
         Picture(over_time(t, split(a, ("rad/s²", "m/s²")), marks=[1.0]), "Figure 4.4: joint accelerations, with a jump where one cubic follows the other."),

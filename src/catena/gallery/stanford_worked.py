@@ -45,9 +45,9 @@ def run() -> Page:
     return Page(
         tuple(found),
         (
+            Picture(poses(m, q[None]), "The arm at q = 0: all frames are parallel."),
             Picture(panels(1, lambda ax: parts(ax, machine.speed_names, tau, weight)),
                     "The five joint forces (N m, N) and what they are made of. The third, 2.16351 N m in joint 3, is nearly all weight."),
-            Picture(poses(m, q[None]), "The arm at q = 0: all frames are parallel."),
         ),
         text="Constant joint speeds (1.5, 0, 0.4, 1, 3), no joint accelerations. Spatial vectors have the angular part first, in the link's "
              "own axes at its origin; accelerations include 9.81 m/s2 upwards in place of the weight.",

@@ -46,11 +46,11 @@ def run() -> Page:
         number("period of small swings", period(machine)[0], reference=period(machine)[1], unit="s", within=1e-8, basis="by hand: both links turn by the same angle, the load does not turn"),
     )  # fmt: skip
     force = result.reactions("world")
-    sizes = {name: np.linalg.norm(force.sel(joint=name).values[:, [3, 5]], axis=1) for name in ("joint1", "carry1", "joint2", "carry2")}
+    sizes = {name: np.linalg.norm(force.sel(joint=name).values[:, [3, 5]], axis=1) for name in ("joint1", "carry1")}
     pictures = (
         Picture(plot(result, "cyclograph", until=1.9, title=""), "From 45 degrees to the other side; the load stays level."),
-        Picture(over_time(result.time, [("angle (rad)", dict(zip(machine.coordinate_names, result.data["q"].values.T))), ("force (N)", sizes)]),
-                "Four seconds of the motion, and the forces in the pins (in the plane; across it they are not determined)."),
+        Picture(over_time(result.time, [("angle (rad)", dict(zip(machine.coordinate_names[:2], result.data["q"].values.T))), ("force (N)", sizes)]),
+                "Four seconds of the motion, and the forces in the pins of link 1 (in the plane; across it they are not determined). Link 2 does the same."),
     )  # fmt: skip
     text = (f"The source says that its tip force is not the whole force in the joint: components that move nothing are left out. "
             f"The whole force of link 2 on the load is ({carried[3]:.6f}, {carried[5]:.6f}) N along the load's x and z axes.")  # fmt: skip

@@ -17,7 +17,7 @@ from .drawing import house
 from .page import Example, Number, Page, Table
 
 DPI = 110
-COLOURS = 96  # of a picture: lines on white need few
+COLOURS = 255  # of a picture: lines on white need no more
 LARGEST = 150_000  # bytes of a picture
 
 
@@ -52,7 +52,7 @@ def save(figure: Figure, path: Path) -> None:
     raw = io.BytesIO()
     with house():
         figure.savefig(raw, format="png", dpi=DPI, metadata={"Software": None})
-    small = Image.open(raw).convert("RGB").quantize(COLOURS)
+    small = Image.open(raw).convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     made = io.BytesIO()
     small.save(made, format="png", optimize=True)
     if len(made.getvalue()) > LARGEST:

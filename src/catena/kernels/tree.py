@@ -98,7 +98,7 @@ class Layout:
             "mass": mass,
             "h": h,
             "J": J,
-            "armature": [value(x) for j in m.moving for x in j.armature],
+            "armature": _armatures(self, value),
             "gravity": [value(x) for x in m.gravity],
         }
         shapes = {"E": (n, 3, 3), "r": (n, 3), "h": (n, 3), "J": (n, 6), "armature": (self.nv,), "gravity": (3,)}
@@ -147,6 +147,17 @@ def _masses(self: Layout, value: Callable[[Any], Any]) -> tuple[list, list, list
         m, hb, Jb = seated(b, seat, value)
         mass[i], h[i], J[i] = mass[i] + m, spatial.add(h[i], hb), spatial.sadd(J[i], Jb)
     return mass, [_cleaned(x) for x in h], [_cleaned(x) for x in J]
+
+
+def _armatures(self: Layout, value: Callable[[Any], Any]) -> list:
+    """The rotors' inertia at each speed: a joint's own, and those of its followers by their ratio squared."""
+    m = self.mechanism
+    found = {j.name: [value(x) for x in j.armature] for j in m.moving}
+    for j in m.ordered:
+        if j.mimic and j.armature[0] != 0.0:
+            ratio = value(j.mimic.multiplier)
+            found[j.mimic.joint][0] = found[j.mimic.joint][0] + value(j.armature[0]) * (ratio * ratio)
+    return [x for own in found.values() for x in own]
 
 
 def seated(b: Body, seat: Seat, value: Callable[[Any], Any]) -> tuple[Any, tuple, tuple]:

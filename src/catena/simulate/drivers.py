@@ -29,15 +29,25 @@ OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 
 @nb.njit(**OPTIONS)
+def _weighted(x, K, w, count, h, out, offset):
+    """out = x + h sum_i w_i k_i over all entries; out is flat, and written from `offset` on. In long loops, which run in lanes."""
+    size = x.size
+    flat, stages = x.reshape(size), K.reshape((K.shape[0], size))
+    for n in range(size):
+        out[offset + n] = flat[n]
+    for i in range(count):
+        factor = h * w[i]
+        if factor != 0.0:
+            k = stages[i]
+            for n in range(size):
+                out[offset + n] += factor * k[n]
+
+
+@nb.njit(**OPTIONS)
 def _stage(address, buffer, x, K, A, i, time, h):
     """k_i at x + h sum_j A_ij k_j."""
-    nx, W = x.shape
-    for k in range(nx):
-        for l in range(W):
-            total = 0.0
-            for j in range(i):
-                total += A[i, j] * K[j, k, l]
-            buffer[1 + k, l] = x[k, l] + h * total
+    W = x.shape[1]
+    _weighted(x, K, A[i], i, h, buffer.reshape(buffer.size), W)
     for l in range(W):
         buffer[0, l] = time
     call_block(address, buffer, K[i])
@@ -73,34 +83,32 @@ def _weights(P, theta, b):
 
 @nb.njit(**OPTIONS)
 def _interpolate(x, K, h, b, out):
-    for k in range(x.shape[0]):
-        for l in range(x.shape[1]):
-            total = 0.0
-            for i in range(len(b)):
-                total += b[i] * K[i, k, l]
-            out[k, l] = x[k, l] + h * total
+    _weighted(x, K, b, len(b), h, out.reshape(out.size), 0)
 
 
 @nb.njit(**OPTIONS)
-def _error(K, E, x, new, h, rtol, atol):
-    """The largest lane's error beside what is allowed, root mean square over the state."""
+def _squares(K, w, x, new, rtol, atol, zero, e, total):
+    """For each lane the sum of squares of sum_i w_i k_i beside what is allowed."""
+    nx, W = x.shape
+    _weighted(zero, K, w, len(w), 1.0, e.reshape(e.size), 0)
+    total[:] = 0.0
+    for k in range(nx):
+        for l in range(W):
+            part = e[k, l] / (atol[k] + rtol * max(abs(x[k, l]), abs(new[k, l])))
+            total[l] += part * part
+
+
+@nb.njit(**OPTIONS)
+def _error(K, E, x, new, h, rtol, atol, zero, e, sums):
+    """The largest lane's error beside what is allowed, root mean square over the state; infinite where it is not a number."""
     nx, W = x.shape
     worst = 0.0
+    for i in range(len(E)):
+        _squares(K, E[i], x, new, rtol, atol, zero, e, sums[i])
     for l in range(W):
-        first, second = 0.0, 0.0
-        for k in range(nx):
-            scale = atol[k] + rtol * max(abs(x[k, l]), abs(new[k, l]))
-            e = 0.0
-            for i in range(E.shape[1]):
-                e += E[0, i] * K[i, k, l]
-            first += (e / scale) ** 2
-            if len(E) > 1:
-                e = 0.0
-                for i in range(E.shape[1]):
-                    e += E[1, i] * K[i, k, l]
-                second += (e / scale) ** 2
+        first = sums[0, l]
         if len(E) > 1:  # Hairer's combination of an estimate of order 5 and one of order 3
-            denominator = first + 0.01 * second
+            denominator = first + 0.01 * sums[1, l]
             size = abs(h) * first / np.sqrt(denominator * nx) if denominator != 0.0 else 0.0
         else:
             size = abs(h) * np.sqrt(first / nx)
@@ -111,21 +119,15 @@ def _error(K, E, x, new, h, rtol, atol):
 
 
 @nb.njit(**OPTIONS)
-def _dense_error(K, D, x, new, h, rtol, atol):
+def _dense_error(K, D, x, new, h, rtol, atol, zero, e, sums):
     """The largest lane's error within a step beside what is allowed there, where it does not add up from step to step."""
     nx, W = x.shape
     worst = 0.0
+    _squares(K, D, x, new, rtol, atol, zero, e, sums[0])
     for l in range(W):
-        total = 0.0
-        for k in range(nx):
-            scale = atol[k] + rtol * max(abs(x[k, l]), abs(new[k, l]))
-            e = 0.0
-            for i in range(len(D)):
-                e += D[i] * K[i, k, l]
-            total += (e / scale) ** 2
-        if not np.isfinite(total):
+        if not np.isfinite(sums[0, l]):
             return np.inf
-        worst = max(worst, abs(h) * np.sqrt(total / nx) / BETWEEN)
+        worst = max(worst, abs(h) * np.sqrt(sums[0, l] / nx) / BETWEEN)
     return worst
 
 
@@ -140,7 +142,7 @@ def adaptive(
     from above zero to zero or below is an event: x and t are left at its instant.
     """
     s, stages = len(B), K.shape[0]
-    b, scratch = np.zeros(P.shape[0]), np.zeros_like(x)
+    b, scratch, zero, e, sums = np.zeros(P.shape[0]), np.zeros_like(x), np.zeros_like(x), np.zeros_like(x), np.zeros((2, x.shape[1]))
     accepted, rejected, evaluations = 0, 0, 1
     _derivative(address, buffer, x, t, K[0])
     if guard != 0:
@@ -162,7 +164,7 @@ def adaptive(
         _stage(address, buffer, x, K, A, s, t + step, step)  # the derivative at the step's end; its state stands in buffer
         evaluations += s
         new[:] = buffer[1 : 1 + x.shape[0]]
-        size = _error(K[: s + 1], E, x, new, step, rtol, atol)
+        size = _error(K, E, x, new, step, rtol, atol, zero, e, sums)
         if not size < 1.0:
             if not np.isfinite(size):
                 if h < 1e-12 * max(1.0, abs(t)):
@@ -179,7 +181,7 @@ def adaptive(
             for i in range(s + 1, stages):
                 _stage(address, buffer, x, K, A, i, t + C[i] * step, step)
             evaluations += stages - s - 1
-            size = _dense_error(K, D, x, new, step, rtol, atol)
+            size = _dense_error(K, D, x, new, step, rtol, atol, zero, e, sums)
             fits = GROW if size == 0.0 else SAFETY * size ** (-1.0 / degree)
             if fits < 0.7:
                 h = step * max(SHRINK, fits)

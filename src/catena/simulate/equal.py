@@ -6,7 +6,7 @@ import numba as nb
 import numpy as np
 
 from ..compiler.call import call_block
-from .drivers import NOT_FINITE, NOT_SOLVED, OPTIONS, REACHED, _derivative, _settle, _stage
+from .drivers import NOT_FINITE, NOT_SOLVED, OPTIONS, REACHED, _derivative, _settle, _stage, _weighted
 
 ROUNDS = 60  # fixed-point rounds for implicit stages
 
@@ -19,12 +19,7 @@ def fixed(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out):
     for n in range(steps):
         for i in range(s):
             _stage(address, buffer, x, K, A, i, t + C[i] * h, h)
-        for k in range(x.shape[0]):
-            for l in range(x.shape[1]):
-                total = 0.0
-                for i in range(s):
-                    total += B[i] * K[i, k, l]
-                x[k, l] += h * total
+        _weighted(x, K, B, s, h, x.reshape(x.size), 0)
         t = start + (n + 1) * h
         _settle(settle, buffer, x, t, 1)
         if not np.isfinite(x.sum()):

@@ -219,9 +219,16 @@ class Store:
         """What the file must say to be read, and to be gone on with."""
         log = going.agenda.log if going.agenda is not None else []
         return {
-            "number": self.number, "row": row, "state": going.state(), "happened": [(o.time, o.what) for o in log], "energy": self.energy,
-            "largest": self.largest, "wall_time": self.spent, "key": self.key, "ledger": asdict(self.ledger(going)),
-        }  # fmt: skip
+            "number": self.number,
+            "row": row,
+            "state": going.state(),
+            "happened": [(o.time, o.what) for o in log],
+            "energy": self.energy,
+            "largest": self.largest,
+            "wall_time": self.spent,
+            "key": self.key,
+            "ledger": asdict(self.ledger(going)),
+        }
 
     @property
     def spent(self) -> float:
