@@ -1,8 +1,9 @@
 """How much does the choice of frames and speeds change the equations of the same arm?
 
-[Everett1988]: vectors left in the rotating frames they live in, weights varied in a frame of one's choice, and speeds other than
-the joint rates make shorter equations. Counted: scalar operations of the state's rate (q, u) -> (q', u'), all derived in one
-run; the last column is beside the first line of the same arm. Every line gives the same accelerations (`tests/test_variational.py`).
+[Everett1988]: vectors left in the rotating frames they live in, weights varied in a frame of one's choice, and speeds other
+than the joint rates make shorter equations. Counted: scalar operations of the state's rate (q, u) -> (q', u'), all derived in
+one run; the last column is beside the first line of the same arm. All lines of an arm give the same accelerations
+(`tests/test_variational.py`).
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from __future__ import annotations
 import time
 
 from peers import robot  # noqa: F401  (puts the tests' folder on the path)
-from zoo import arm, pendulum
 
 from catena.equations import operations
 from catena.formulations.variational import variational
+from zoo import arm, pendulum
 
 CHOICES = {
     "spatial arm, 3 links": (arm(3), {

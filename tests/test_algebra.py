@@ -6,6 +6,7 @@ Expressions are not simplified but evaluated: each function of time, each deriva
 from __future__ import annotations
 
 import doctest
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -36,7 +37,9 @@ def values(*expressions, seed=0):
 def numbers(x, frame, seed=0):
     """The components of a vector (3) or a dyadic (3 x 3) along the axes of a frame; turned there as numbers."""
     if isinstance(x, Vector):
-        return sum((values(*frame.dcm(f), seed=seed).reshape(3, 3) @ values(*part, seed=seed) for part, f in x.args), np.zeros(3))
+        return sum(
+            (values(*frame.dcm(f), seed=seed).reshape(3, 3) @ values(*part, seed=seed) for part, f in x.args), np.zeros(3)
+        )
     axes = {a: numbers(a, frame, seed) for a in {a for _, *pair in x.args for a in pair}}
     scalars = values(*(s for s, _, _ in x.args), seed=seed)
     return sum(s * np.outer(axes[a], axes[b]) for s, (_, a, b) in zip(scalars, x.args))
@@ -53,7 +56,7 @@ def turning(seed, names="N A B C"):
     """Frames in a chain, each turned in the one before about x, y or z by an angle that mixes coordinates and time."""
     rng, found = np.random.default_rng(seed), frames(names)
     axes = rng.permutation(3)
-    for i, (before, frame) in enumerate(zip(found, found[1:])):
+    for i, (before, frame) in enumerate(pairwise(found)):
         k = [sm.Rational(int(x), 4) for x in rng.integers(1, 6, 4)]
         angle = k[0] * Q[0] + k[1] * Q[1] ** 2 + k[2] * Q[1] * Q[2] + k[3] * t
         frame.orient_axis(before, (before.x, before.y, before.z)[axes[i]], angle)
@@ -64,7 +67,10 @@ def some_vector(seed, *along):
     """A vector with a share along the axes of each frame given."""
     rng, q = np.random.default_rng(seed + 50), sm.Matrix(Q)
     k = lambda: sm.Rational(int(rng.integers(1, 9)), 4)  # noqa: E731
-    return sum(((k() * q[0] * q[1] + k() * t) * f.x + k() * q[2] * f.y + (k() + q[0] ** 2 + k() * q[1]) * f.z for f in along), Vector(0))
+    return sum(
+        ((k() * q[0] * q[1] + k() * t) * f.x + k() * q[2] * f.y + (k() + q[0] ** 2 + k() * q[1]) * f.z for f in along),
+        Vector(0),
+    )
 
 
 # ------------------------------------------------------------------------------------------------ variations (4)-(14)
@@ -144,9 +150,9 @@ def test_virtual_displacements_and_rotations_by_speeds(seed):
 def sleigh():
     """A body on a plane with a blade across which it cannot slip; u = speeds along and across the blade, and of turning.
 
-           y |    / u1
-             |   /====  q3
-             +-------- x         u2 (across) = s, a slip that is given
+    y |    / u1
+      |   /====  q3
+      +-------- x         u2 (across) = s, a slip that is given
     """
     q, u, (m, J, a, s) = dynamicsymbols("q1:4"), dynamicsymbols("u1:4"), sm.symbols("m J a s")
     N, B = frames("N B")
@@ -170,7 +176,9 @@ def test_passerello_huston():
     O.set_vel(N, 0)
     G.set_vel(N, V.subs(rates))
     body = RigidBody("sleigh", G, B, m, (inertia(B, 0, 0, J), G))
-    method = KanesMethod(N, q, u[:2], kd_eqs=[x - y for x, y in rates.items()], u_dependent=[u[2]], velocity_constraints=[u[2] - s])
+    method = KanesMethod(
+        N, q, u[:2], kd_eqs=[x - y for x, y in rates.items()], u_dependent=[u[2]], velocity_constraints=[u[2] - s]
+    )
     _, inertial = method.kanes_equations([body], [(G, sm.S.Zero * N.x)])
     for mine, kane in zip(found, inertial):
         n = values(mine.subs(second).subs(rates).subs(slip), kane.subs(slip))

@@ -69,7 +69,7 @@ frequency = "3 Hz"
         read(written(tmp_path, text))
     said = str(found.value)
     for words in (
-        "no key 'untl'", "Did you mean 'until'", "until is missing", "no coordinate 'sholder'", "'elbow' is '3 m', a length; an angle",
+        "no key 'untl'", "Did you mean 'until'", "until is missing", "no coordinate 'sholder'", "is '3 m', a length; an angle",
         "one value is wanted", "output is '10 m', a length; a time is wanted", "Did you mean 'dop853'", "Did you mean 'stop'",
         "no controller 'pdd'", "no coordinate 'elbw'", "'3 Hz', a frequency", "no event 'impuls'", "no picture 'energy'",
     ):  # fmt: skip

@@ -128,7 +128,9 @@ def test_killed_and_resumed_is_the_same_to_the_bit(tmp_path):
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="reads the largest memory from /proc")
 def test_memory_does_not_grow_with_the_rows(tmp_path):
     """A million rows stay below 500 MB; the process alone takes about 300."""
-    code = CHILD.replace("60.0", "100.0") + "print([x for x in open('/proc/self/status') if x.startswith('VmHWM')][0].split()[1])"
+    code = (
+        CHILD.replace("60.0", "100.0") + "print([x for x in open('/proc/self/status') if x.startswith('VmHWM')][0].split()[1])"
+    )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "r.nc")], capture_output=True, text=True, check=True)
     assert load_result(tmp_path / "r.nc", lazy=True).data.sizes["time"] == 1_000_001
     assert int(done.stdout) / 1024 < 500

@@ -90,7 +90,9 @@ def test_any_speeds_will_do(name, speeds, frames):
     #  the state's own rate: q' = N v, and u' by going a little along the motion found
     rate, a, step = np.array(e.derivative(0.0, x, tau, [])).ravel(), machine.forward_dynamics(q, v, tau), 1e-5
     np.testing.assert_allclose(rate[: machine.nq], machine.coordinate_rate(q, v), rtol=1e-9, atol=1e-9)
-    ahead, back = (np.array(e.encode(machine.move(q, s * v + s * abs(s) / 2 * a), v + s * a, [])).ravel() for s in (step, -step))
+    ahead, back = (
+        np.array(e.encode(machine.move(q, s * v + s * abs(s) / 2 * a), v + s * a, [])).ravel() for s in (step, -step)
+    )
     np.testing.assert_allclose(rate[machine.nq :], (ahead - back)[machine.nq :] / (2 * step), rtol=1e-5, atol=1e-5)
 
 
@@ -100,17 +102,19 @@ def test_energies():
         machine, e = compile(m), variational(m, frames="ground" if name == "screws" else "body")
         q, v, _ = states(machine, 5)
         for k in range(5):
-            np.testing.assert_allclose(np.array(e.extra["energy"](q[k], v[k], [])).ravel(), np.ravel(machine.energy(q[k], v[k])), rtol=1e-9)
+            found = np.array(e.extra["energy"](q[k], v[k], [])).ravel()
+            np.testing.assert_allclose(found, np.ravel(machine.energy(q[k], v[k])), rtol=1e-9)
 
 
 def test_rotors_followers_parameters_and_loads():
     m, l = sympy.symbols("m l")
     finger = {"com": (0.1, 0.02, 0.0), "inertia": (0.01, 0.02, 0.02)}
     bodies = [Body("hand", m, (l / 2, 0, 0), (0.1, 0.2, 0.3)), Body("left", 0.4, **finger), Body("right", 0.5, **finger)]
+    place = Pose(position=(l, 0.1, 0))
     joints = [
         Joint("wrist", "revolute", GROUND, "hand", axis=(0, 1, 0), armature=0.7),
         Joint("screw", "helical", "hand", "left", Pose.turn("x", 0.4, position=(l, 0, 0)), pitch=0.05, armature=0.1),
-        Joint("follow", "revolute", "hand", "right", Pose(position=(l, 0.1, 0)), axis=(1, 0, 0), mimic=Mimic("screw", -1.5, 0.2)),
+        Joint("follow", "revolute", "hand", "right", place, axis=(1, 0, 0), mimic=Mimic("screw", -1.5, 0.2)),
     ]
     loads = (
         Spring("cord", GROUND, "right", stiffness=30.0, length=0.2, damping=0.3),
@@ -123,10 +127,10 @@ def test_rotors_followers_parameters_and_loads():
             assert worst(gripper, 20, **choice) < 1e-9
 
 
-# ------------------------------------------------------------------------------------------------ nonholonomic rows (2), (20)-(22)
+# ------------------------------------------------------------------------------------------------ dependent speeds (2), (20)
 def disc() -> Mechanism:
-    base = Joint("base", "free", GROUND, "disc")
-    return Mechanism("disc", (Body("disc", 2.0, (0, 0, 0), (0.1, 0.2, 0.1)),), (base,), nonholonomic=(Rolling("rolls", "disc", 0.5),))
+    base, body = Joint("base", "free", GROUND, "disc"), Body("disc", 2.0, (0, 0, 0), (0.1, 0.2, 0.1))
+    return Mechanism("disc", (body,), (base,), nonholonomic=(Rolling("rolls", "disc", 0.5),))
 
 
 ROWS = {
@@ -146,7 +150,8 @@ def test_dependent_speeds_are_eliminated(name, frames):
     for q, v, tau in zip(*states(machine, 20)):
         q, v = (np.array(x).ravel() for x in e.decode(e.encode(q, v, []), []))  # speeds that obey the rows
         expected = machine.forward_dynamics(q, v, tau)
-        np.testing.assert_allclose(np.array(e.acceleration(0.0, q, v, tau, [])).ravel(), expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())
+        found = np.array(e.acceleration(0.0, q, v, tau, [])).ravel()
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8 * np.abs(expected).max())
 
 
 # ------------------------------------------------------------------------------------------------ cost
@@ -179,7 +184,7 @@ def test_equations_can_be_read():
     ({"potential": 3}, FormulationError, "potential=3"),
     ({"frames": {"link9": "ground"}}, UnknownNameError, "no body 'link9'.*link1"),
     ({"frames": {"link1": "link33"}}, UnknownNameError, "no body 'link33'.*Did you mean 'link3'"),
-    ({"speeds": ("joint1", "joint2")}, FormulationError, "has 3 speeds, and as many different ones are chosen; found joint1, joint2"),
+    ({"speeds": ("joint1", "joint2")}, FormulationError, "has 3 speeds, and as many .*; found joint1, joint2"),
     ({"speeds": ("joint1", "joint2", "link3.wq")}, UnknownNameError, "no speed 'link3.wq'"),
     ({"speeds": ("joint1", "link2.wx", "link2.wy")}, FormulationError, "do not determine the motion.*follow from each other"),
 ])  # fmt: skip
@@ -196,7 +201,7 @@ def test_mechanisms_that_cannot_be_treated():
     with pytest.raises(FormulationError, match="'post' has no freedom"):
         variational(still)
     light = m.with_(bodies=(m.bodies[0], Body.massless("link2")))
-    with pytest.raises(SingularError, match="no energy of 'arm2' resists 'joint2'.*give body 'link2' mass"):
+    with pytest.raises(SingularError, match=r"no energy of 'arm2' resists 'joint2'.*give body 'link2' mass"):
         variational(light)
     twice = tuple(SpeedRow(name, "v_joint1 - 0.3*v_joint2") for name in ("one", "two"))
     with pytest.raises(SingularError, match="only 1 of the 2 nonholonomic rows of 'arm2' are independent"):

@@ -1,9 +1,9 @@
 """Everett's algebra of variations on SymPy's frames, vectors and dyadics ([Everett1988] eq. 1-24, 28-32).
 
-    N_delta V = R_delta V + N_theta_R x V                          relative and absolute variations                           (6)
-    A_delta BD V = BD A_delta V + (A_delta B_omega_A) x V          they commute with differentiation in one and the same frame (7)
-    BD B_theta_A = A_delta B_omega_A                                                                                          (9)
-    C_delta I = (delta I_ij) a_i b_j + C_theta_A x I - I x C_theta_B                                                         (14)
+    N_delta V = R_delta V + N_theta_R x V                       relative and absolute variations                         (6)
+    A_delta BD V = BD A_delta V + (A_delta B_omega_A) x V       they commute with differentiation in the same frame only (7)
+    BD B_theta_A = A_delta B_omega_A                                                                                     (9)
+    C_delta I = (delta I_ij) a_i b_j + C_theta_A x I - I x C_theta_B                                                    (14)
 
 with A_delta the variation of the components along the axes of A, and A_theta_B the virtual rotation of frame B in frame A.
 Coordinates are SymPy's dynamicsymbols; the variation of q is `virtual(q)`, a function of time of its own, so that delta q' is
@@ -114,8 +114,8 @@ def partials(velocity: Vector, speeds: Sequence[Any], dependent: Mapping[Any, An
 def virtual_displacement(velocity: Vector, speeds: Sequence[Any], dependent: Mapping[Any, Any] | None = None) -> Vector:
     """A_delta p from the velocity of p in A, A_theta_B from the angular velocity of B in A: sum_i dV/du_i delta_i (23), (24).
 
-    The delta_i are `virtual(u_i)`: arbitrary, the same for all vectors of a system; not the changes of u_i, whose integrals they
-    are where there are any (18). What stands in V beside the u, such as B_r of (2) or dp/dt of (17), is no displacement (21).
+    The delta_i are `virtual(u_i)`: arbitrary, the same for all vectors of a system; displacements along u_i, not changes of it
+    (18). What stands in V beside the u, such as B_r of (2) or dp/dt of (17), is no displacement (21).
     """
     return sum((virtual(u) * P for u, P in zip(speeds, partials(velocity, speeds, dependent))), Vector(0))
 
@@ -176,9 +176,9 @@ def _scalar(x: Any, only: list[Any] | None) -> Any:
     """delta x = sum dx/dq delta q + dx/dq' (delta q)' + ..., time standing still."""
     t, total = dynamicsymbols._t, sm.S.Zero
     for q in _ordered(_functions(x, only)):
-        order = max((d.derivative_count for d in sm.sympify(x).atoms(sm.Derivative) if d.expr == q), default=0)
-        total += sum((x.diff(q.diff(t, k) if k else q) * (virtual(q).diff(t, k) if k else virtual(q)) for k in range(order + 1)),
-                     sm.S.Zero)  # fmt: skip
+        order = max((d.derivative_count for d in x.atoms(sm.Derivative) if d.expr == q), default=0)
+        total += x.diff(q) * virtual(q)
+        total += sum((x.diff(q.diff(t, k)) * virtual(q).diff(t, k) for k in range(1, order + 1)), sm.S.Zero)
     return total
 
 

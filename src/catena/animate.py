@@ -90,7 +90,7 @@ def _gif(made: Film, path: Path) -> None:
 def _page(made: Film, path: Path) -> None:
     """The player with the film's numbers written into it."""
     player = (resources.files("catena.plots") / "player.html").read_text(encoding="utf-8")
-    data = json.dumps(_numbers(made), separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
+    data = json.dumps(_numbers(made), separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     page = player.replace("{{title}}", html.escape(made.title)).replace("{{data}}", data)
     path.write_text(page, encoding="utf-8")
 

@@ -161,7 +161,8 @@ def motion_subspace(freedoms: Sequence[Freedom], q: Sequence[float]) -> np.ndarr
     for i, f in enumerate(freedoms):
         k += f.nq
         below = displacement(freedoms[i + 1 :], q[k:])  # what moves after this motion
-        R, p = np.array(below.rotation), np.array(below.position)
+        R: np.ndarray = np.array(below.rotation)
+        p: np.ndarray = np.array(below.position)
         for axis in np.eye(3) if f.motion == Motion.BALL else [np.array(f.axis)]:
             turning = 0 * axis if f.motion == Motion.SLIDE else axis
             sliding = axis if f.motion == Motion.SLIDE else float(f.pitch) * axis

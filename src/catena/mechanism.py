@@ -121,7 +121,7 @@ class Joint:
         if self.kind not in catalogue.KINDS:
             return  # validate() says so, with every other fault
         default = catalogue.KINDS[self.kind].axes
-        given = default if self.axis is None else self.axis
+        given: Any = default if self.axis is None else self.axis
         try:
             nested = len(given) == 0 or isinstance(given[0], (tuple, list)) or bool(getattr(given[0], "ndim", 0))
             fix("axis", tuple(_axis(a) for a in given) if nested else (_axis(given),))
@@ -354,5 +354,5 @@ def _axis(a: Sequence[float]) -> Vector:
 
 def _each(value: Any, n: int) -> tuple[Scalar, ...]:
     """One value for each of n speeds."""
-    many = isinstance(value, Sequence) or getattr(value, "ndim", 0)
+    many = isinstance(value, Sequence) or bool(getattr(value, "ndim", False))
     return tuple(scalar(x) for x in value) if many else (scalar(value),) * n

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import casadi as ca
@@ -133,7 +134,8 @@ def check(
     if between is not None and m.loops:
         between = np.where(_determined(machine, q, v, middle, tau), between, np.nan)
     rate = energy_rate(m)
-    findings, worst = [], {"difference": -1.0}
+    findings: list[Finding] = []
+    worst: dict[str, Any] = {"difference": -1.0}
     for name in asked:
         if name in notes:
             findings.append(Finding(name, note=notes[name]))
@@ -184,7 +186,7 @@ def energy_rate(m: Mechanism) -> ca.Function:
 def _asked(formulations: Any) -> dict[str, Callable[[Mechanism], Equations]]:
     if isinstance(formulations, Mapping):
         return dict(formulations)
-    return {name: (lambda m, name=name: derive(m, name)) for name in (formulations or ALL_FORMULATIONS)}
+    return {name: partial(derive, by=name) for name in (formulations or ALL_FORMULATIONS)}
 
 
 def _rows(f: ca.Function, q: Array, v: Array, tau: Array, p: Array) -> Array:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from ..compiler.lanes import compile_lanes
+from ..equations import Equations
 from ..errors import CatenaError, FormulationError, SingularError
 from ..formulations import ALL_FORMULATIONS, derive
 from ..machine import Machine, compile
@@ -80,7 +82,7 @@ def compare(
             continue
         kernel = compile_lanes(e.acceleration)
         inputs = [np.zeros(1), q, v, tau, p]
-        evaluation = min(_timed(lambda k=kernel, x=inputs: k(x, BATCH)) for _ in range(20)) / BATCH * 1e9
+        evaluation = min(_timed(partial(kernel, inputs, BATCH)) for _ in range(20)) / BATCH * 1e9
         try:
             runs = [simulate(machine, q[0], 0.1 * v[0], until, by=name, tolerance=tolerance) for _ in range(2)]
         except CatenaError as error:
@@ -98,13 +100,11 @@ def compare(
     return Comparison(machine.mechanism.name, until, tuple(costs))
 
 
-def _counts(e) -> tuple[int, int, int]:
+def _counts(e: Equations) -> tuple[int, int, int]:
     return e.counts.first_order, e.counts.largest_matrix, e.counts.operations
 
 
 def _beside(cost: Cost, quickest: float) -> Cost:
-    from dataclasses import replace
-
     return replace(cost, simulation=cost.simulation / quickest)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ._tables import console
+
+if TYPE_CHECKING:
+    from ..gallery.writing import Entry
 
 
 def gallery(
@@ -26,7 +29,7 @@ def gallery(
     with Progress(*columns, console=screen, disable=not sys.stdout.isatty()) as bar:
         task = bar.add_task("making pages", total=len(set(names or NAMES)))
 
-        def told(entry) -> None:
+        def told(entry: Entry) -> None:
             agree = entry.numbers - len(entry.disagreements)
             bar.console.print(f"{entry.name}: {agree} of {entry.numbers} numbers agree", markup=False)
             bar.advance(task)

@@ -391,7 +391,7 @@ class Tracer:
         f = ca.cse(self.inverse_dynamics())
         parts = self._tangent(f, self.v, *free)
         at_a = ca.Function("at_a", [self.t, self.q, self.v, self.a, self.p, self.w], list(parts))
-        parts = at_a.call([self.t, self.q, self.v, self.forward_dynamics(), self.p, self.w])
+        parts = tuple(at_a.call([self.t, self.q, self.v, self.forward_dynamics(), self.p, self.w]))
         inverse = self._solved(self._factor, [[1.0 if i == j else 0.0 for i in range(nv)] for j in range(nv)])
         dq, dv, *dp = (-ca.densify(inverse @ part) for part in parts)
         return (ca.densify(dq), ca.densify(dv), inverse, *dp)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
+from typing import Any
 
 import casadi as ca
 
@@ -40,7 +41,7 @@ def loaded(e: Equations) -> Equations:
     at_x = e.derivative(t, x, tau + Q(t, *e.decode(x, s.p), s.p), s.p)
     given = [t, s.q, s.v, tau, s.p]
 
-    def at(f: ca.Function | None) -> ca.Function | None:
+    def at(f: Any) -> Any:
         return f and ca.Function(f.name(), given, [ca.cse(f(t, s.q, s.v, tau + Q(t, s.q, s.v, s.p), s.p))])
 
     acceleration = at(e.acceleration)

@@ -16,7 +16,7 @@ import casadi as ca
 import numpy as np
 from scipy.linalg import qr
 
-from ..compiler.trace import Tracer, matrix, vector
+from ..compiler.trace import Tracer, vector
 from ..errors import FormulationError, SingularError, UnknownNameError
 from ..kernels.motion import BALL
 from ..mechanism import GROUND
@@ -91,8 +91,8 @@ def _independent(s: Tracer, c: Speeds) -> Speeds:
     """The speeds that the mechanism's rows A v + B = 0 leave free, (2) and (20)."""
     rows, _ = s.applied.rows()
     if ca.depends_on(rows, s.t):
-        raise FormulationError(f"variational: rows of {s.layout.mechanism.name!r} depend on time, and v cannot then be read from "
-                               "the state alone; make what moves in time a joint of its own, or take lagrange")  # fmt: skip
+        raise FormulationError(f"variational: rows of {s.layout.mechanism.name!r} depend on time, and v cannot then be read "
+                               "from the state alone; make what moves in time a joint of its own, or take lagrange")  # fmt: skip
     J, B = ca.jacobian(rows, s.v) @ c.W, ca.substitute(rows, s.v, ca.SX.zeros(s.layout.nv))
     r = _determined(s, J)
     free = [k for k in range(len(c.names)) if k not in r]
@@ -118,8 +118,8 @@ def _determined(s: Tracer, J: ca.SX) -> list[int]:
     size = np.abs(np.diag(R))
     rank = int((size > 1e-10 * size[0]).sum())
     if rank < len(value):
-        raise SingularError(f"variational: only {rank} of the {len(value)} nonholonomic rows of {s.layout.mechanism.name!r} are "
-                            "independent; leave out those that follow from the others")  # fmt: skip
+        raise SingularError(f"variational: only {rank} of the {len(value)} nonholonomic rows of {s.layout.mechanism.name!r} "
+                            "are independent; leave out those that follow from the others")  # fmt: skip
     return sorted(int(k) for k in order[:rank])
 
 

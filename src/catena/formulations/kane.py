@@ -125,7 +125,7 @@ def own_rows(s: Tracer) -> Map:
     """The rows A v + B = 0 of the mechanism's loops and speed rows."""
     _, rate, _, A = s.constraint_rows()
     f = ca.Function("rows", [s.t, s.q, s.p], [A, ca.substitute(rate, s.v, ca.SX.zeros(s.layout.nv))])
-    return lambda t, q, p: f(t, q, p)
+    return lambda t, q, p: tuple(f.call([t, q, p]))  # type: ignore[return-value]
 
 
 # ----------------------------------------------------------------------------------------------- chapter II: kinematics

@@ -8,18 +8,19 @@ dW is the virtual work of motors and loads. The energies are scalars, so each te
 its own body, where I_i stands still; V_i in the ground; the weight in any frame j. With i_delta w_i = 0D 0_theta_i (9),
 j_delta g = j_theta_0 x g (6), and integration by parts,
 
-    0 = sum_i -0D(I_i . w_i) . 0_theta_i - 0D(m_i V_i) . 0_delta p_i + m_i (p_i x g) . 0_theta_j + m_i g . j_delta p_i + dW  (30)
-    0_theta_i = sum_r dw_i/du_r d_r,    0_delta p_i = sum_r dV_i/du_r d_r,    j_delta p_i = sum_r d(jD p_i)/du_r d_r   (31), (32)
+    0 = sum_i -0D(I_i . w_i) . 0_theta_i - 0D(m_i V_i) . 0_delta p_i
+              + m_i (p_i x g) . 0_theta_j + m_i g . j_delta p_i + dW                                                     (30)
+    0_theta_i = sum_r dw_i/du_r d_r,  0_delta p_i = sum_r dV_i/du_r d_r,  j_delta p_i = sum_r d(jD p_i)/du_r d_r   (31), (32)
 
 and what multiplies the arbitrary d_r is the r-th equation, linear in u'. Every vector of body i lives along the axes of a frame
-f of the user's choice, where 0D x = fD x + 0_omega_f x x and fD I_i = f_omega_i x I_i - I_i x f_omega_i, (14) in time. Whatever is
-chosen, the same equations come out; what changes is how many operations they are: see `benchmarks/variational_choices.py`.
+f of the user's choice, where 0D x = fD x + 0_omega_f x x and fD I_i = f_omega_i x I_i - I_i x f_omega_i, (14) in time.
+Whatever is chosen, the same equations come out; what changes is their length: see `benchmarks/variational_choices.py`.
 
 Departures. Rotors add their own 1/2 J v^2 to (25). Where speeds are not the joints' own, v = W u + X (1), (17); where rows
-A v + B = 0 make some of them dependent (2), those are eliminated, and the partial velocities are the nonholonomic ones (20)-(22).
+A v + B = 0 make some of them dependent (2), those are eliminated, and partial velocities are nonholonomic ones (20)-(22).
 
-Misprints, each contradicted by the lines around it, are listed in `docs/algebra.md`: the mass is missing in (26)-(30); (29) has
-i_theta_0 for j_theta_0; the index j of (31), (32) is a speed and a frame at once; Hamilton's principle varies the time integral.
+Misprints, each contradicted by the lines around it, are listed in `docs/algebra.md`: the mass is missing in (26)-(30); (29)
+has i_theta_0 for j_theta_0; the index j of (31), (32) is a speed and a frame at once; Hamilton varies the time integral.
 """
 
 from __future__ import annotations
@@ -225,8 +226,8 @@ def _require_inertia(s: Tracer, u: Speeds, M: ca.SX) -> None:
         m = s.layout.mechanism
         joint = next((j for j in m.moving if name in j.speed_names), None)
         cure = f"; give body {joint.child!r} mass and inertia, joint {joint.name!r} an armature, or fix it" if joint else ""
-        raise SingularError(f"variational: no energy of {m.name!r} resists {name!r}: its mass matrix is singular everywhere{cure}",
-                            name)  # fmt: skip
+        singular = f"variational: no energy of {m.name!r} resists {name!r}: its mass matrix is singular everywhere"
+        raise SingularError(singular + cure, name)
 
 
 # ------------------------------------------------------------------------------------------------ what is handed over

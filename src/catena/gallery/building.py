@@ -17,7 +17,11 @@ PROCESSES = 2
 
 
 def build(
-    folder: str | Path, names: Iterable[str] = (), *, processes: int = PROCESSES, progress: Callable[[Entry], None] | None = None
+    folder: str | Path,
+    names: Iterable[str] = (),
+    *,
+    processes: int = PROCESSES,
+    progress: Callable[[Entry], None] | None = None,
 ) -> list[Entry]:
     """Make the pages of these examples (all, if none is named) in a folder; the index where all are made.
 

@@ -27,7 +27,11 @@ def house() -> AbstractContextManager:
 
 
 def over_time(
-    t: Any, panels: Sequence[tuple[str, Mapping[str, Any]]], each: float = 1.9, across: str = "time (s)", marks: Sequence[float] = ()
+    t: Any,
+    panels: Sequence[tuple[str, Mapping[str, Any]]],
+    each: float = 1.9,
+    across: str = "time (s)",
+    marks: Sequence[float] = (),
 ) -> Figure:
     """Panels below each other: (what its axis measures, {name: values over t}); marks: instants, as thin lines."""
     with house():
@@ -66,7 +70,9 @@ def poses(m: Mechanism, q: Array, names: Sequence[str] = (), azimuth: float = -6
     return figure
 
 
-def row(ax: Axes, m: Mechanism, q: Array, names: Sequence[str] = (), view: Any = None, apart: float = 0.0, guides: bool = True) -> None:
+def row(
+    ax: Axes, m: Mechanism, q: Array, names: Sequence[str] = (), view: Any = None, apart: float = 0.0, guides: bool = True
+) -> None:
     """Stick figures in one panel; with `apart` (m) side by side, each named below. guides: with the thin lines of slides."""
     from ..machine import compile
 
@@ -84,11 +90,18 @@ def row(ax: Axes, m: Mechanism, q: Array, names: Sequence[str] = (), view: Any =
         reach.append(sticks.reach(bones, here, view))
         if k < len(names):
             place = view.flat(here[m.bodies[0].name][:3, 3])
-            ax.annotate(names[k], (place[0], reach[-1][:, 1].min()), (0, -9), textcoords="offset points", ha="center", va="top",
-                        fontsize=8)  # fmt: skip
+            ax.annotate(
+                names[k],
+                (place[0], reach[-1][:, 1].min()),
+                (0, -9),
+                textcoords="offset points",
+                ha="center",
+                va="top",
+                fontsize=8,
+            )
     if apart:
         low = np.concatenate(reach).min(axis=0)
-        reach.append(low[None] - (0.0, 0.45 * apart))  # room below the names
+        reach.append(low[None] - (0.0, 0.3 * apart))  # room below the names
     else:
         sticks.ground(ax, bones, view)
     dress(ax, view, np.concatenate(reach))

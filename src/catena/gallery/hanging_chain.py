@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.axes import Axes
 from scipy.special import jn_zeros
 
 from ..formats import load
@@ -35,38 +36,78 @@ def run() -> Page:
     slope = np.log(error[50] / error[200]) / np.log(200 / 50)
     result = simulate(load("hanging_chain"), q=[np.radians(60)] + [0.0] * 9, until=3.0, output=0.01)
     return Page(
-        (*frequencies(found), number("order of convergence in n", slope, reference=2.0, within=1e-3, basis="rods against a chain: the error falls as 1/n^2"),
-         number("largest change of energy of the swinging chain", np.abs(result.energy.values - result.energy.values[0]).max(), reference=0.0, unit="J")),
         (
-            Picture(panels(2, lambda a, b: draw(a, b, found, error), height=3.6), "Left: the first four shapes of 200 rods. Right: the error of the frequencies falls as 1/n²."),
-            Picture(plot(result, "cyclograph", until=1.2, title=""), "Ten rods let go from a straight line at 60 degrees, every 0.07 s."),
+            *frequencies(found),
+            number(
+                "order of convergence in n",
+                slope,
+                reference=2.0,
+                within=1e-3,
+                basis="rods against a chain: the error falls as 1/n^2",
+            ),
+            number(
+                "largest change of energy of the swinging chain",
+                np.abs(result.energy.values - result.energy.values[0]).max(),
+                reference=0.0,
+                unit="J",
+            ),
         ),
-        text="Bernoulli found that a hanging chain swings at j_k / 2 sqrt(g / L), where j_k is the k-th zero of the Bessel function J0: the first place where it "
-             "turned up. A chain of n rods of length L / n has n frequencies; they come down to these.",
-    )  # fmt: skip
+        (
+            Picture(
+                panels(2, lambda a, b: draw(a, b, found, error), height=3.6),
+                "Left: the first four shapes of 200 rods. Right: the error of the frequencies falls as 1/n².",
+            ),
+            Picture(
+                plot(result, "cyclograph", until=1.2, title=""),
+                "Ten rods let go from a straight line at 60 degrees, every 0.07 s.",
+            ),
+        ),
+        text=(
+            "Bernoulli found that a hanging chain swings at j_k / 2 sqrt(g / L), where j_k is the k-th zero of the Bessel "
+            "function J0: the first place where it "
+            "turned up. A chain of n rods of length L / n has n frequencies; they come down to these."
+        ),
+    )
 
 
 def chain(n: int) -> Mechanism:
     """n uniform rods on pins, hanging along -y."""
     l, m = LENGTH / n, MASS / n
-    bodies = [Body(f"rod{k}", m, (0, -l / 2, 0), (m * l**2 / 12, 0, m * l**2 / 12), (Shape("line", (0, -l, 0)),)) for k in range(n)]
-    joints = [Joint(f"pin{k}", "revolute", f"rod{k - 1}" if k else GROUND, f"rod{k}", Pose(position=(0, -l if k else 0.0, 0))) for k in range(n)]
+    bodies = [
+        Body(f"rod{k}", m, (0, -l / 2, 0), (m * l**2 / 12, 0, m * l**2 / 12), (Shape("line", (0, -l, 0)),)) for k in range(n)
+    ]
+    joints = [
+        Joint(f"pin{k}", "revolute", f"rod{k - 1}" if k else GROUND, f"rod{k}", Pose(position=(0, -l if k else 0.0, 0)))
+        for k in range(n)
+    ]
     return Mechanism(f"chain of {n}", tuple(bodies), tuple(joints), gravity=(0, -G, 0))
 
 
 def frequencies(found: dict[int, Modes]) -> list[Number]:
     """Against the references, and the longest chain against the continuous one."""
-    compared = [number(f"five lowest frequencies, {n} rods", found[n].frequencies[:5], reference=REFERENCE[n], unit="rad/s", basis=BASIS) for n in REFERENCE]
+    compared = [
+        number(
+            f"five lowest frequencies, {n} rods", found[n].frequencies[:5], reference=REFERENCE[n], unit="rad/s", basis=BASIS
+        )
+        for n in REFERENCE
+    ]
     closed = np.sqrt(1.5 * G / LENGTH)
     own = modes(chain(1)).frequencies[0]
     return [
         *compared,
         number("one rod", own, reference=closed, unit="rad/s", basis="closed form, sqrt(3 g / 2 L)"),
-        number("200 rods against the continuous chain", found[200].frequencies[:3], reference=EXACT[:3], within=2e-4, unit="rad/s", basis="Bernoulli: j_k / 2 sqrt(g / L)"),
+        number(
+            "200 rods against the continuous chain",
+            found[200].frequencies[:3],
+            reference=EXACT[:3],
+            within=2e-4,
+            unit="rad/s",
+            basis="Bernoulli: j_k / 2 sqrt(g / L)",
+        ),
     ]
 
 
-def draw(shapes, errors, found: dict[int, Modes], error: dict[int, float]) -> None:
+def draw(shapes: Axes, errors: Axes, found: dict[int, Modes], error: dict[int, float]) -> None:
     """The shapes of the longest chain, and the errors over n."""
     n = max(found)
     angle = np.cumsum(found[n].shapes[:, :4], axis=0)  # of each rod from the vertical
@@ -90,7 +131,8 @@ def draw(shapes, errors, found: dict[int, Modes], error: dict[int, float]) -> No
 
 EXAMPLE = Example(
     "Hanging chain",
-    "C. E. Passerello and R. L. Huston, An Analysis of General Chain Systems, NASA N72-30352, 1972: introduction; Daniel Bernoulli, 1732.",
+    "C. E. Passerello and R. L. Huston, An Analysis of General Chain Systems, NASA N72-30352, 1972: introduction; Daniel "
+    "Bernoulli, 1732.",
     "Natural frequencies of chains of 1 to 200 rods, their convergence to the continuous chain, and a chain in motion.",
     ("hanging_chain",),
     run,

@@ -21,7 +21,7 @@ LEG = lambda azimuth: [azimuth, -TILT, 0.0, 0.0, TILT]  # noqa: E731
 DEFAULT = np.array([*LEG(-np.pi / 6), *LEG(-5 * np.pi / 6), *LEG(np.pi / 2)])
 SLIDES = ("hip1.Dx", "hip2.Dx", "hip3.Dx")
 KNEES = ("knee1.Rz", "knee2.Rz", "knee3.Rz")
-GAINS = {"kp": 800.0, "ki": 1000.0, "kd": 50.0}  # (8.4) to (8.6)
+KP, KI, KD = 800.0, 1000.0, 50.0  # (8.4) to (8.6)
 UP, MOVE, UNTIL = 0.25, 8.0, 14.0  # m, s, s
 BASIS = "18 constraint equations of our own beside catena, and a closed form"
 
@@ -38,15 +38,18 @@ def run() -> Page:
     return Page(
         (*checks(machine, q), *lifted(machine, q, above, three)),
         pictures(m, machine, q, above, six, three),
-        text=f"The support is taken away at t = 0 with the controllers' integrals at zero (figure 8.3); at {MOVE:g} s, when it hangs still, the "
-             f"controllers are told to lift the platform by {UP} m (figures 8.4 and 8.5). One run shows both.",
-    )  # fmt: skip
+        text=(
+            f"The support is taken away at t = 0 with the controllers' integrals at zero (figure 8.3); at {MOVE:g} s, when it "
+            "hangs still, the "
+            f"controllers are told to lift the platform by {UP} m (figures 8.4 and 8.5). One run shows both."
+        ),
+    )
 
 
 def controlled(m: Mechanism, machine: Machine, low: np.ndarray, high: np.ndarray, names: tuple[str, ...]) -> Result:
     """Hold at the default place, then step to the place above."""
     target = step(names, *(np.array([q[machine.coordinate_names.index(n)] for n in names]) for q in (low, high)))
-    return simulate(m, q=low, until=UNTIL, output=0.02, control=PID(**GAINS, target=target), tolerance=1e-8)
+    return simulate(m, q=low, until=UNTIL, output=0.02, control=PID(KP, KI, KD, target), tolerance=1e-8)
 
 
 def step(names: tuple[str, ...], before: np.ndarray, after: np.ndarray) -> Trajectory:
@@ -63,17 +66,61 @@ def checks(machine: Machine, q: np.ndarray) -> list[Number]:
     printed = np.tile([0, 6.3164555, -41.113563, 0, 0.25], 3)
     held = static_torques(machine, q, SLIDES).tau
     return [
-        number("acceleration of the platform without joint forces, y", down, printed="-10.0286429", where="(text)", unit="m/s2", last=1.0,
-               reference=-10.028642928677979, within=1e-7, basis=BASIS),
-        number("joint accelerations of leg 1", a[:5], printed="0 -3.6239142 9.2218498 0 3.6239142", where="(8.7)", unit="rad/s2, m/s2", last=3.0,
-               reference=(0, -3.6239139473, 9.2218499162, 0, 3.6239139473), within=1e-6, basis=BASIS),
-        number("joint accelerations of legs 2 and 3 beside those of leg 1", np.abs(a[5:].reshape(2, 5) - a[:5]).max(), reference=0.0, unit="rad/s2, m/s2"),
-        number("force of each leg on the platform, y", [force[f"weld{k}"][4] for k in (1, 2, 3)], printed="-0.0477382 -0.0477382 -0.0477382", where="(text)",
-               unit="N", reference=(-0.0477382145,) * 3, within=1e-7, basis=BASIS),
-        number("largest acceleration under the printed static forces", np.abs(machine.forward_dynamics(q, zero, printed)).max(), reference=0.0, within=1e-5,
-               unit="rad/s2, m/s2", basis="(8.8), whose digits allow 5e-7"),
-        number("slide forces that hold it alone", held[[2, 7, 12]], reference=(-43.49750055684828,) * 3, within=1e-6, unit="N", basis=BASIS),
-    ]  # fmt: skip
+        number(
+            "acceleration of the platform without joint forces, y",
+            down,
+            printed="-10.0286429",
+            where="(text)",
+            unit="m/s2",
+            last=1.0,
+            reference=-10.028642928677979,
+            within=1e-7,
+            basis=BASIS,
+        ),
+        number(
+            "joint accelerations of leg 1",
+            a[:5],
+            printed="0 -3.6239142 9.2218498 0 3.6239142",
+            where="(8.7)",
+            unit="rad/s2, m/s2",
+            last=3.0,
+            reference=(0, -3.6239139473, 9.2218499162, 0, 3.6239139473),
+            within=1e-6,
+            basis=BASIS,
+        ),
+        number(
+            "joint accelerations of legs 2 and 3 beside those of leg 1",
+            np.abs(a[5:].reshape(2, 5) - a[:5]).max(),
+            reference=0.0,
+            unit="rad/s2, m/s2",
+        ),
+        number(
+            "force of each leg on the platform, y",
+            [force[f"weld{k}"][4] for k in (1, 2, 3)],
+            printed="-0.0477382 -0.0477382 -0.0477382",
+            where="(text)",
+            unit="N",
+            reference=(-0.0477382145,) * 3,
+            within=1e-7,
+            basis=BASIS,
+        ),
+        number(
+            "largest acceleration under the printed static forces",
+            np.abs(machine.forward_dynamics(q, zero, printed)).max(),
+            reference=0.0,
+            within=1e-5,
+            unit="rad/s2, m/s2",
+            basis="(8.8), whose digits allow 5e-7",
+        ),
+        number(
+            "slide forces that hold it alone",
+            held[[2, 7, 12]],
+            reference=(-43.49750055684828,) * 3,
+            within=1e-6,
+            unit="N",
+            basis=BASIS,
+        ),
+    ]
 
 
 def lifted(machine: Machine, q: np.ndarray, above: np.ndarray, three: Result) -> list[Number]:
@@ -83,44 +130,111 @@ def lifted(machine: Machine, q: np.ndarray, above: np.ndarray, three: Result) ->
     before = int(np.searchsorted(three.time, MOVE - 1e-9)) - 1
     y = machine.pose(three.data["q"].values[-1], "platform")[1, 3]
     return [
-        number("height of the platform at the end, figure 8.5", y - machine.pose(q, "platform")[1, 3], reference=UP, within=1e-3, unit="m", basis="the command"),
-        number("slide forces just before the move", tau[before], reference=below[[2, 7, 12]], within=1e-3, unit="N", basis="statics"),
+        number(
+            "height of the platform at the end, figure 8.5",
+            y - machine.pose(q, "platform")[1, 3],
+            reference=UP,
+            within=1e-3,
+            unit="m",
+            basis="the command",
+        ),
+        number(
+            "slide forces just before the move",
+            tau[before],
+            reference=below[[2, 7, 12]],
+            within=1e-3,
+            unit="N",
+            basis="statics",
+        ),
         number("slide forces at the end", tau[-1], reference=held[[2, 7, 12]], within=1e-2, unit="N", basis="statics"),
-        number("largest opening of the loops", float(np.abs(three.data["closure"].values).max()), reference=0.0, within=1e-12, unit="m, 1"),
-    ]  # fmt: skip
+        number(
+            "largest opening of the loops",
+            float(np.abs(three.data["closure"].values).max()),
+            reference=0.0,
+            within=1e-12,
+            unit="m, 1",
+        ),
+    ]
 
 
-def pictures(m: Mechanism, machine: Machine, q: np.ndarray, above: np.ndarray, six: Result, three: Result) -> tuple[Picture, ...]:
+def pictures(
+    m: Mechanism, machine: Machine, q: np.ndarray, above: np.ndarray, six: Result, three: Result
+) -> tuple[Picture, ...]:
     """Figures 8.3 to 8.5, and the mechanism."""
     height = lambda r: machine.pose(r.data["q"].values, "platform")[:, 1, 3]  # noqa: E731
     force = lambda r, k: r.data["tau"].values[:, k]  # noqa: E731
     early = six.time <= MOVE
-    hold = over_time(six.time[early], [("height of the platform (m)", {"": height(six)[early]}), ("slide force (N)", {"": force(six, 2)[early]}),
-                                       ("knee torque (N·m)", {"": force(six, 4)[early]})], 1.6)  # fmt: skip
+    hold = over_time(
+        six.time[early],
+        [
+            ("height of the platform (m)", {"": height(six)[early]}),
+            ("slide force (N)", {"": force(six, 2)[early]}),
+            ("knee torque (N·m)", {"": force(six, 4)[early]}),
+        ],
+        1.6,
+    )
     late = lambda r: r.time >= MOVE - 0.5  # noqa: E731
-    move = over_time(six.time[late(six)], [("height of the platform (m)", {"slides and knees (8.4)": height(six)[late(six)], "slides only (8.5)": height(three)[late(three)]}),
-                                           ("slide force (N)", {"slides and knees (8.4)": force(six, 2)[late(six)], "slides only (8.5)": force(three, 2)[late(three)]})],
-                     marks=[MOVE])  # fmt: skip
+    move = over_time(
+        six.time[late(six)],
+        [
+            (
+                "height of the platform (m)",
+                {"slides and knees (8.4)": height(six)[late(six)], "slides only (8.5)": height(three)[late(three)]},
+            ),
+            (
+                "slide force (N)",
+                {"slides and knees (8.4)": force(six, 2)[late(six)], "slides only (8.5)": force(three, 2)[late(three)]},
+            ),
+        ],
+        marks=[MOVE],
+    )
     return (
-        Picture(poses(m, np.stack([q, above]), azimuth=-55, elevation=18), "The mechanism in its default place (pale) and lifted by 0.25 m (dark): the legs slide through their hips."),
-        Picture(hold, "Figure 8.3: the support is gone at t = 0; the platform falls until the controllers hold it, and their integrals bring it back."),
-        Picture(move, "Figures 8.4 and 8.5: told to move 0.25 m up. With six controlled joints for three freedoms the forces do not diverge here, since all six "
-                "commands belong to one place of the platform."),
-    )  # fmt: skip
+        Picture(
+            poses(m, np.stack([q, above]), azimuth=-55, elevation=18),
+            "The mechanism in its default place (pale) and lifted by 0.25 m (dark): the legs slide through their hips.",
+        ),
+        Picture(
+            hold,
+            "Figure 8.3: the support is gone at t = 0; the platform falls until the controllers hold it, and their integrals "
+            "bring it back.",
+        ),
+        Picture(
+            move,
+            "Figures 8.4 and 8.5: told to move 0.25 m up. With six controlled joints for three freedoms the forces do not "
+            "diverge here, since all six "
+            "commands belong to one place of the platform.",
+        ),
+    )
 
 
 EXAMPLE = Example(
     "High stiffness, low mass: three legs, one platform",
-    "C. van der Merwe, An Analytical Consideration of Multi Body Dynamics as applied to Robotic Structures, 1995: chapter 8, figures 8.1-8.5.",
+    "C. van der Merwe, An Analytical Consideration of Multi Body Dynamics as applied to Robotic Structures, 1995: chapter 8, "
+    "figures 8.1-8.5.",
     "A parallel mechanism with two loops of six rows each: static checks, PID control of its joints, a step command.",
     ("high_stiffness_low_mass",),
     run,
-    misprints([
-        ("chapter 8", "no mass of the platform", "5 kg", "3 x 0.0477382 / 0.0286429 = 5.000 (section 8.2.1)"),
-        ("section 8.1.1", "spherical joints with two degrees of freedom", "universal joints: two rotations", "table 8.1"),
-        ("(8.8)", "a set of analytically determined joint forces", "one of infinitely many", "fifteen forces for three freedoms; the slides alone hold it too, with 43.4975 N each"),
-        ("figure 8.4, text", "the control forces might diverge", "they do not, with consistent commands", "the source suspects its commands itself"),
-    ]),
-    departures=("Azimuths of legs 2 and 3 (-150 and +90 degrees) follow from the points (8.1)-(8.3); only leg 1's is printed.",
-                "The platform's inertia, 0.01 kg m2, is ours; nothing printed depends on it. The centre of mass of an upper leg moves with its slide; in the source it stays."),
-)  # fmt: skip
+    misprints(
+        [
+            ("chapter 8", "no mass of the platform", "5 kg", "3 x 0.0477382 / 0.0286429 = 5.000 (section 8.2.1)"),
+            ("section 8.1.1", "spherical joints with two degrees of freedom", "universal joints: two rotations", "table 8.1"),
+            (
+                "(8.8)",
+                "a set of analytically determined joint forces",
+                "one of infinitely many",
+                "fifteen forces for three freedoms; the slides alone hold it too, with 43.4975 N each",
+            ),
+            (
+                "figure 8.4, text",
+                "the control forces might diverge",
+                "they do not, with consistent commands",
+                "the source suspects its commands itself",
+            ),
+        ]
+    ),
+    departures=(
+        "Azimuths of legs 2 and 3 (-150 and +90 degrees) follow from the points (8.1)-(8.3); only leg 1's is printed.",
+        "The platform's inertia, 0.01 kg m2, is ours; nothing printed depends on it. The centre of mass of an upper leg moves "
+        "with its slide; in the source it stays.",
+    ),
+)

@@ -1,7 +1,7 @@
 """Page: what an example shows. Frozen records; `writing.py` puts them on paper.
 
-    Example   what it is: a name, a source, a mechanism's file, what the print has wrong, how to run it
-    Page      what came out: numbers beside the print and the reference, pictures, tables
+Example   what it is: a name, a source, a mechanism's file, what the print has wrong, how to run it
+Page      what came out: numbers beside the print and the reference, pictures, tables
 """
 
 from __future__ import annotations

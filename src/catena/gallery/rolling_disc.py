@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
+from matplotlib.axes import Axes
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
@@ -21,32 +24,64 @@ from .page import Example, Number, Page, Picture, number
 R, G = 0.5, 9.81
 BASIS = "two formulations of our own beside catena, agreeing to 3e-11"
 REFERENCE = {  # at t (s): quaternion, angular velocity in the disc (rad/s), centre (m)
-    2.5: ((-0.31692100534516354, -0.38175372779918426, 0.15009085182052354, 0.8551595780215574),
-          (-0.9257779526053243, -4.142555789329094, 1.845131591905841), (0.9877777496773167, -2.453960129610314, 0.43339457611909854)),
-    5.0: ((-0.5370931295229188, 0.18127857596455516, -0.5294792699703601, -0.6311265727150749),
-          (-1.826638555827704, -4.106717369723981, 0.2059836796544199), (-1.1782796283905363, -0.8937917029764967, 0.4403673594297277)),
-}  # fmt: skip
+    2.5: (
+        (-0.31692100534516354, -0.38175372779918426, 0.15009085182052354, 0.8551595780215574),
+        (-0.9257779526053243, -4.142555789329094, 1.845131591905841),
+        (0.9877777496773167, -2.453960129610314, 0.43339457611909854),
+    ),
+    5.0: (
+        (-0.5370931295229188, 0.18127857596455516, -0.5294792699703601, -0.6311265727150749),
+        (-1.826638555827704, -4.106717369723981, 0.2059836796544199),
+        (-1.1782796283905363, -0.8937917029764967, 0.4403673594297277),
+    ),
+}
 
 
 def run() -> Page:
     """Five seconds of a leaning disc, and the speed at which an upright one falls."""
-    case = read("rolling_disc", tolerance=1e-11)
-    result = simulate(case.mechanism, **case.arguments)
+    result = motion()
     upright = compile(coin())
     slip = np.linalg.norm(contact(result)[1], axis=1).max()
     found = [
-        *motion(result),
+        *compared(result),
         number("largest speed of the touching point", slip, reference=0.0, within=1e-9, unit="m/s", basis="rolling"),
-        number("largest change of energy", np.abs(result.energy.values - result.energy.values[0]).max(), reference=0.0, unit="J", basis="rolling does no work"),
-        number("slowest stable rolling, upright", brentq(lambda w: growth(upright, w), 2.0, 3.0, xtol=1e-12), reference=np.sqrt(G / (3 * R)), within=1e-7, unit="rad/s",
-               basis="closed form: omega^2 = g / (3 R) for a uniform thin disc"),
-    ]  # fmt: skip
-    return Page(tuple(found), pictures(upright, result), text=(
-        "Six speeds and three rows A v = 0: (2) of the source. The velocity of the centre at the start is found from the rows; the multipliers are the force at the "
-        "contact. An upright disc that rolls slower than omega^2 = g / (3 R) falls over: the eigenvalues of the linearised motion say so. (Linearised in angles, in which rolling straight is a steady motion; a quaternion's axes turn with the disc.)"))  # fmt: skip
+        number(
+            "largest change of energy",
+            np.abs(result.energy.values - result.energy.values[0]).max(),
+            reference=0.0,
+            unit="J",
+            basis="rolling does no work",
+        ),
+        number(
+            "slowest stable rolling, upright",
+            brentq(lambda w: growth(upright, w), 2.0, 3.0, xtol=1e-12),
+            reference=np.sqrt(G / (3 * R)),
+            within=1e-7,
+            unit="rad/s",
+            basis="closed form: omega^2 = g / (3 R) for a uniform thin disc",
+        ),
+    ]
+    return Page(
+        tuple(found),
+        pictures(upright, result),
+        text=(
+            "Six speeds and three rows A v = 0: (2) of the source. The velocity of the centre at the start is found from the "
+            "rows; the multipliers are the force at the "
+            "contact. An upright disc that rolls slower than omega^2 = g / (3 R) falls over: the eigenvalues of the "
+            "linearised motion say so. (Linearised in angles, in which rolling straight is a steady motion; a quaternion's "
+            "axes turn with the disc.)"
+        ),
+    )
 
 
-def motion(result: Result) -> list[Number]:
+@cache
+def motion() -> Result:
+    """The five seconds of the file's scenario."""
+    case = read("rolling_disc", tolerance=1e-11)
+    return simulate(case.mechanism, **case.arguments)
+
+
+def compared(result: Result) -> list[Number]:
     """Attitude, spin and centre at two instants."""
     found = []
     for t, (quaternion, spin, centre) in REFERENCE.items():
@@ -72,7 +107,7 @@ def contact(result: Result) -> tuple[np.ndarray, np.ndarray]:
 
 
 def coin() -> Mechanism:
-    """The same disc with angles in place of a quaternion: turn about the vertical, lean, roll. Rolling straight is steady in them."""
+    """The same disc with angles in place of a quaternion, turn, lean and roll: rolling straight is steady in them."""
     disc = load("rolling_disc").body("disc")
     place = Joint("place", "general", GROUND, "carriage", sequence=("Dx", "Dy", "Dz"))
     turn = Joint("turn", "gimbal", "carriage", "disc", axis=((0, 0, 1), (1, 0, 0), (0, 1, 0)))
@@ -94,7 +129,7 @@ def pictures(upright: Machine, result: Result) -> tuple[Picture, ...]:
     lean = np.degrees(np.arcsin(np.clip(turn.apply([0, 1, 0])[:, 2], -1, 1)))
     force = result.multipliers().values
 
-    def draw(ax, ay) -> None:
+    def draw(ax: Axes, ay: Axes) -> None:
         ax.plot(at[:, 0], at[:, 1], color=INK, linewidth=1.0, label="contact")
         ax.plot(q[:, 0], q[:, 1], color=FAINT, linewidth=0.8, linestyle="--", label="centre")
         rim = np.linspace(0, 2 * np.pi, 80)
@@ -109,19 +144,37 @@ def pictures(upright: Machine, result: Result) -> tuple[Picture, ...]:
         ay.plot(speeds, [growth(upright, w) for w in speeds])
         ay.axhline(0, color=INK, linewidth=0.7)
         ay.axvline(np.sqrt(G / (3 * R)), color=FAINT, linestyle=":", linewidth=0.9)
-        ay.set(xlabel="spin of an upright disc (rad/s)", ylabel="square of the rate of a small lean (1/s²)", title="above zero it falls")
+        ay.set(
+            xlabel="spin of an upright disc (rad/s)",
+            ylabel="square of the rate of a small lean (1/s²)",
+            title="above zero it falls",
+        )
 
     return (
-        Picture(panels(2, draw, height=3.8), "Left: the path of the contact, and the disc every 0.25 s, pale to dark. Right: an upright disc is stable beyond 2.557 rad/s."),
-        Picture(over_time(result.time, [("lean (degrees)", {"": lean}), ("angular velocity (rad/s)", dict(zip("xyz", v[:, 3:].T))),
-                                        ("contact force (N)", dict(zip("xyz", force.T)))], 1.7),
-                "Lean, angular velocity in the disc's axes, and the force at the contact."),
-    )  # fmt: skip
+        Picture(
+            panels(2, draw, height=3.8),
+            "Left: the path of the contact, and the disc every 0.25 s, pale to dark. Right: an upright disc is stable beyond "
+            "2.557 rad/s.",
+        ),
+        Picture(
+            over_time(
+                result.time,
+                [
+                    ("lean (degrees)", {"": lean}),
+                    ("angular velocity (rad/s)", dict(zip("xyz", v[:, 3:].T))),
+                    ("contact force (N)", dict(zip("xyz", force.T))),
+                ],
+                1.7,
+            ),
+            "Lean, angular velocity in the disc's axes, and the force at the contact.",
+        ),
+    )
 
 
 EXAMPLE = Example(
     "Rolling disc",
-    "L. J. Everett, An Alternative Algebra for Deriving Equations of Motion of Flexible Manipulators, 1988: nonholonomic constraints, eq. 1-2, 20-24.",
+    "L. J. Everett, An Alternative Algebra for Deriving Equations of Motion of Flexible Manipulators, 1988: nonholonomic "
+    "constraints, eq. 1-2, 20-24.",
     "Nonholonomic rows in space: rolling without slipping, contact forces, and the stability of a rolling coin.",
     ("rolling_disc",),
     run,

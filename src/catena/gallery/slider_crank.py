@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from ..formats import load
 from ..machine import Machine, compile
-from ..plots import plot
-from ..questions import inverse_dynamics, kinematics, reactions
+from ..questions import Motion, inverse_dynamics, kinematics, reactions
+from ..results import Result
 from ..scenario import read
 from ..simulate import simulate
 from .drawing import over_time, panels, row
-from .page import Example, Number, Page, Picture, number
+from .page import Example, Page, Picture, number
 
 R, L = 0.3, 1.0  # m
 SPEED = 6.0  # rad/s
@@ -27,25 +28,67 @@ def run() -> Page:
     machine = compile(m)
     turn = np.linspace(0, 2 * np.pi, 73)
     driven = kinematics(machine, {"shaft": (turn, SPEED, 0.0)}, guess=[0.0, 0.0, R + L])
-    torque = np.array([inverse_dynamics(machine, *state, actuated=["shaft"]).tau for state in zip(*driven)])
-    wall = np.array([reactions(machine, *state, tau, axes="world")["cylinder"][4] for *state, tau in zip(*driven, torque)])
+    torque = np.array([inverse_dynamics(machine, q, v, a, ["shaft"]).tau for q, v, a in zip(*driven)])
+    wall = reactions(machine, *driven, torque, axes="world")["cylinder"][:, 4]
     case = read("slider_crank", tolerance=1e-10)
     free = simulate(case.mechanism, **case.arguments)
     other = simulate(case.mechanism, **case.arguments, by="lagrange")
     x, v, a = piston(turn)
     basis = "closed form: x = r cos s + sqrt(l^2 - r^2 sin^2 s) and its derivatives"
     found = [
-        number("piston a quarter turn on: place, speed, acceleration", [y[18, 2] for y in driven], reference=(x[18], v[18], a[18]), unit="m, m/s, m/s2", basis=basis),
-        *(number(f"largest difference of the piston's {word} over a turn", np.abs(mine[:, 2] - exact).max(), reference=0.0, unit=unit)
-          for word, mine, exact, unit in zip(("place", "speed", "acceleration"), driven, (x, v, a), ("m", "m/s", "m/s2"))),
-        number("torque of the steady turn a quarter on", torque[18, 0], reference=by_virtual_work(turn)[18], unit="N m", basis="virtual work by hand"),
-        number("largest difference of the torque over a turn", np.abs(torque[:, 0] - by_virtual_work(turn)).max(), reference=0.0, unit="N m"),
-        number("coordinates at 2 s, set free", free.data["q"].values[-1], reference=other.data["q"].values[-1], within=1e-7, unit="rad, m",
-               basis="Lagrange's equations with multipliers"),
-        number("largest change of energy", np.abs(free.energy.values - free.energy.values[0]).max(), reference=0.0, within=1e-7, unit="J"),
-    ]  # fmt: skip
-    return Page(tuple(found), pictures(machine, turn, driven, torque[:, 0], wall, free), text=(
-        "Kinematic mode drives the shaft at 6 rad/s and finds the rest; inverse dynamics with one motor finds its torque. Set free with that speed, the mechanism keeps its energy."))  # fmt: skip
+        number(
+            "piston a quarter turn on: place, speed, acceleration",
+            [y[18, 2] for y in driven],
+            reference=(x[18], v[18], a[18]),
+            unit="m, m/s, m/s2",
+            basis=basis,
+        ),
+        *(
+            number(
+                f"largest difference of the piston's {word} over a turn",
+                np.abs(mine[:, 2] - exact).max(),
+                reference=0.0,
+                unit=unit,
+            )
+            for word, mine, exact, unit in zip(("place", "speed", "acceleration"), driven, (x, v, a), ("m", "m/s", "m/s2"))
+        ),
+        number(
+            "torque of the steady turn a quarter on",
+            torque[18, 0],
+            reference=by_virtual_work(turn)[18],
+            unit="N m",
+            basis="virtual work by hand",
+        ),
+        number(
+            "largest difference of the torque over a turn",
+            np.abs(torque[:, 0] - by_virtual_work(turn)).max(),
+            reference=0.0,
+            unit="N m",
+        ),
+        number(
+            "coordinates at 2 s, set free",
+            free.data["q"].values[-1],
+            reference=other.data["q"].values[-1],
+            within=1e-7,
+            unit="rad, m",
+            basis="Lagrange's equations with multipliers",
+        ),
+        number(
+            "largest change of energy",
+            np.abs(free.energy.values - free.energy.values[0]).max(),
+            reference=0.0,
+            within=1e-7,
+            unit="J",
+        ),
+    ]
+    return Page(
+        tuple(found),
+        pictures(machine, turn, driven, torque[:, 0], wall, free),
+        text=(
+            "Kinematic mode drives the shaft at 6 rad/s and finds the rest; inverse dynamics with one motor finds its torque. "
+            "Set free with that speed, the mechanism keeps its energy."
+        ),
+    )
 
 
 def piston(s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -77,21 +120,49 @@ def _rod_angle(s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return b, db, (R * np.sin(s) + L * np.sin(b) * db**2) / (L * np.cos(b))
 
 
-def pictures(machine: Machine, turn, driven, torque, wall, free) -> tuple[Picture, ...]:
+def pictures(
+    machine: Machine, turn: np.ndarray, driven: Motion, torque: np.ndarray, wall: np.ndarray, free: Result
+) -> tuple[Picture, ...]:
     """The mechanism, the torque, the free motion."""
 
-    def draw(ax) -> None:
+    def draw(ax: Axes) -> None:
         row(ax, machine.mechanism, driven.q[0:72:6])
 
     degrees = np.degrees(turn)
     return (
         Picture(panels(1, draw, height=2.6), "Twelve places over a turn, pale to dark."),
-        Picture(over_time(degrees, [("piston: speed (m/s)", {"": driven.v[:, 2]}), ("acceleration (m/s²)", {"": driven.a[:, 2]}), ("torque of the shaft (N·m)", {"": torque}),
-                                    ("force on the wall (N)", {"": wall})], 1.4, "turn of the crank (degrees)"), "Over a turn at 6 rad/s."),
-        Picture(over_time(free.time, [("speed of the shaft (rad/s)", {"": free.data["v"].values[:, 0]}),
-                                      ("energy (J)", {"kinetic": free.data["kinetic"].values, "potential": free.data["potential"].values, "total": free.energy.values})]),
-                "Set free at 6 rad/s."),
-    )  # fmt: skip
+        Picture(
+            over_time(
+                degrees,
+                [
+                    ("piston: speed (m/s)", {"": driven.v[:, 2]}),
+                    ("acceleration (m/s²)", {"": driven.a[:, 2]}),
+                    ("torque of the shaft (N·m)", {"": torque}),
+                    ("force on the wall (N)", {"": wall}),
+                ],
+                1.5,
+                "turn of the crank (degrees)",
+            ),
+            "Over a turn at 6 rad/s.",
+        ),
+        Picture(
+            over_time(
+                free.time,
+                [
+                    ("speed of the shaft (rad/s)", {"": free.data["v"].values[:, 0]}),
+                    (
+                        "energy (J)",
+                        {
+                            "kinetic": free.data["kinetic"].values,
+                            "potential": free.data["potential"].values,
+                            "total": free.energy.values,
+                        },
+                    ),
+                ],
+            ),
+            "Set free at 6 rad/s.",
+        ),
+    )
 
 
 EXAMPLE = Example(

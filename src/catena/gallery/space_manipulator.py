@@ -2,33 +2,102 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..formats import load
 from ..machine import Machine, compile
+from ..mechanism import Mechanism
 from ..questions import impulse
 from ..results import Result
 from ..simulate import simulate
-from ..simulate.trajectories import cycloid
+from ..simulate.trajectories import Trajectory, cycloid
 from .drawing import over_time, poses
 from .page import Example, Number, Page, Picture, misprints, number
 
 INCH, SLUG, POUND_SECOND = 0.0254, 14.593902937206365, 4.4482216152605
-ARMS = ("right shoulder.rx", "right shoulder.ry", "right shoulder.rz", "right elbow",
-        "left shoulder.rx", "left shoulder.ry", "left shoulder.rz", "left elbow")  # x7 to x14  # fmt: skip
+ARMS = (
+    "right shoulder.rx",
+    "right shoulder.ry",
+    "right shoulder.rz",
+    "right elbow",
+    "left shoulder.rx",
+    "left shoulder.ry",
+    "left shoulder.rz",
+    "left elbow",
+)  # x7 to x14
 START = np.radians([90, 0, 0, 0, 0, -90, 0, 90])
 END = np.radians([45, 30, 0, 60, -45, -30, 0, 60])  # ours: the pose of figure 11 is not in the text
-PRINTED = "112 0.0 -1.99e-5 -5.74e-6 1.99 1.11e-5 6.25e-6 3.51 1.99 -4.39 3.02 -1.99 3.02 3.33".split()
-FIGURE_17 = (112.038952443211, 0, 0, 0, 1.990261889197, 0, 0, 3.510908547572, 1.990261889197, -4.386608601008, 0, -1.990261889197, 0, 3.333492802858)
+PRINTED = (
+    "112",
+    "0.0",
+    "-1.99e-5",
+    "-5.74e-6",
+    "1.99",
+    "1.11e-5",
+    "6.25e-6",
+    "3.51",
+    "1.99",
+    "-4.39",
+    "3.02",
+    "-1.99",
+    "3.02",
+    "3.33",
+)
+FIGURE_17 = (
+    112.038952443211,
+    0,
+    0,
+    0,
+    1.990261889197,
+    0,
+    0,
+    3.510908547572,
+    1.990261889197,
+    -4.386608601008,
+    0,
+    -1.990261889197,
+    0,
+    3.333492802858,
+)
 BASIS = "Pinocchio, and Newton-Euler equations of free bodies, beside catena"
 DRIFT = {  # at t (s): place of the hull (in), its angles about x, y, z (rad)
-    0.5: (-0.09159676603096253, 0.36495568629299885, 0.4124483229586171, 0.42775103918294244, -0.44853277950466247, -0.16932929508838632),
-    1.0: (-0.3008638766730919, 0.5986341799320262, 0.9570178092593912, 0.9989020722993678, -0.9184664916081045, 0.060380084191358985),
+    0.5: (
+        -0.09159676603096253,
+        0.36495568629299885,
+        0.4124483229586171,
+        0.42775103918294244,
+        -0.44853277950466247,
+        -0.16932929508838632,
+    ),
+    1.0: (
+        -0.3008638766730919,
+        0.5986341799320262,
+        0.9570178092593912,
+        0.9989020722993678,
+        -0.9184664916081045,
+        0.060380084191358985,
+    ),
 }
 HOLD = {  # at t (s): force (slug in/s2) and moment (slug in2/s2) that hold the hull
-    0.25: (-408.0790177978705, -314.4358870499045, -447.478487980241, -20728.812288092897, 12071.924972929095, 11642.037461492844),
-    0.5: (4.188954926939857, -304.20341167095046, 495.7605259722875, 340.78918004522166, 2351.7524051031687, -5973.231121336619),
+    0.25: (
+        -408.0790177978705,
+        -314.4358870499045,
+        -447.478487980241,
+        -20728.812288092897,
+        12071.924972929095,
+        11642.037461492844,
+    ),
+    0.5: (
+        4.188954926939857,
+        -304.20341167095046,
+        495.7605259722875,
+        340.78918004522166,
+        2351.7524051031687,
+        -5973.231121336619,
+    ),
 }
 
 
@@ -36,17 +105,33 @@ def run() -> Page:
     """The hull drifts; the hull is held; the hull is struck."""
     m = load("space_manipulator")
     machine = compile(m)
-    motion = cycloid([0.0, 1.0], dict(zip(ARMS, np.stack([START, END], axis=1))))
-    q = machine.neutral()
+    motion, q, free = arms(), machine.neutral(), drift()
     q[7:] = START
-    free = simulate(m, q=q, until=1.0, output=0.01, motion=motion, tolerance=1e-11)
     t = np.linspace(0, 1, 101)
     hold = held(machine, motion, t)
     found = (*struck(machine, q), *drifted(free), *holding(machine, motion), *kept(free))
-    return Page(found, pictures(m, machine, q, free, t, hold), text=(
-        "Three problems. First the arms move as (5.1) says and the free hull drifts and turns. Then the hull is held, and the forces and moments for "
-        "that are found. Last the resting system is struck at the hull by 100 lb s along x; all joints are loose. The file is in slugs and inches; "
-        "numbers here are in the source's units."))  # fmt: skip
+    return Page(
+        found,
+        pictures(m, machine, q, free, t, hold),
+        text=(
+            "Three problems. First the arms move as (5.1) says and the free hull drifts and turns. Then the hull is held, and "
+            "the forces and moments for "
+            "that are found. Last the resting system is struck at the hull by 100 lb s along x; all joints are loose. The "
+            "file is in slugs and inches; "
+            "numbers here are in the source's units."
+        ),
+    )
+
+
+def arms() -> Trajectory:
+    """(5.1): from the start to the end in a second."""
+    return cycloid([0.0, 1.0], dict(zip(ARMS, np.stack([START, END], axis=1))))
+
+
+@cache
+def drift() -> Result:
+    """The free hull while the arms move."""
+    return simulate(load("space_manipulator"), until=1.0, output=0.01, motion=arms(), tolerance=1e-11)
 
 
 def struck(machine: Machine, q: np.ndarray) -> list[Number]:
@@ -57,13 +142,36 @@ def struck(machine: Machine, q: np.ndarray) -> list[Number]:
     noise, locked = [2, 3, 5, 6], [10, 12]
     every = np.array(FIGURE_17)
     return [
-        number("increments of x1 x2 x5 x8 x9 x10 x12 x14", dv[sure], printed=" ".join(PRINTED[k] for k in sure), where="(figure 17)",
-               reference=every[sure], unit="in/s, rad/s", basis=BASIS),
-        number("increments of x3 x4 x6 x7", dv[noise], printed=" ".join(PRINTED[k] for k in noise), where="(figure 17)", reference=every[noise],
-               unit="in/s, rad/s", wrong=True, basis="zero: the print is rounding of its time"),
-        number("increments of x11 x13", dv[locked], printed=" ".join(PRINTED[k] for k in locked), where="(figure 17)", reference=every[locked],
-               unit="rad/s", wrong=True, basis="modulo (1, 1), along which nothing moves: gimbal lock at x12 = -90 degrees"),
-    ]  # fmt: skip
+        number(
+            "increments of x1 x2 x5 x8 x9 x10 x12 x14",
+            dv[sure],
+            printed=" ".join(PRINTED[k] for k in sure),
+            where="(figure 17)",
+            reference=every[sure],
+            unit="in/s, rad/s",
+            basis=BASIS,
+        ),
+        number(
+            "increments of x3 x4 x6 x7",
+            dv[noise],
+            printed=" ".join(PRINTED[k] for k in noise),
+            where="(figure 17)",
+            reference=every[noise],
+            unit="in/s, rad/s",
+            wrong=True,
+            basis="zero: the print is rounding of its time",
+        ),
+        number(
+            "increments of x11 x13",
+            dv[locked],
+            printed=" ".join(PRINTED[k] for k in locked),
+            where="(figure 17)",
+            reference=every[locked],
+            unit="rad/s",
+            wrong=True,
+            basis="modulo (1, 1), along which nothing moves: gimbal lock at x12 = -90 degrees",
+        ),
+    ]
 
 
 def place(q: np.ndarray) -> np.ndarray:
@@ -75,38 +183,75 @@ def place(q: np.ndarray) -> np.ndarray:
 def drifted(free: Result) -> list[Number]:
     """Figures 12 and 13, at two instants."""
     rows = {t: int(np.searchsorted(free.time, t - 1e-9)) for t in DRIFT}
-    return [number(f"hull at {t:g} s: x y z, angles", place(free.data["q"].values[rows[t]]), reference=DRIFT[t], unit="in, rad", basis=BASIS) for t in DRIFT]
+    return [
+        number(
+            f"hull at {t:g} s: x y z, angles",
+            place(free.data["q"].values[rows[t]]),
+            reference=DRIFT[t],
+            unit="in, rad",
+            basis=BASIS,
+        )
+        for t in DRIFT
+    ]
 
 
-def held(machine: Machine, motion, t: np.ndarray) -> np.ndarray:
+def held(machine: Machine, motion: Trajectory, t: np.ndarray) -> np.ndarray:
     """(time, 6): force in slug in/s2, moment in slug in2/s2, that hold the hull while the arms move."""
     tau = machine.inverse_dynamics(*motion.along(machine, t))[..., :6]
     return tau / (SLUG * INCH * np.array([1, 1, 1, INCH, INCH, INCH]))
 
 
-def holding(machine: Machine, motion) -> list[Number]:
+def holding(machine: Machine, motion: Trajectory) -> list[Number]:
     """Figures 14 and 15, at two instants."""
-    return [number(f"holding force and moment at {t:g} s", held(machine, motion, np.array(t)), reference=HOLD[t], unit="slug in/s2, slug in2/s2",
-                   within=1e-9, basis=BASIS) for t in HOLD]  # fmt: skip
+    return [
+        number(
+            f"holding force and moment at {t:g} s",
+            held(machine, motion, np.array(t)),
+            reference=HOLD[t],
+            unit="slug in/s2, slug in2/s2",
+            within=1e-9,
+            basis=BASIS,
+        )
+        for t in HOLD
+    ]
 
 
 def kept(free: Result) -> list[Number]:
     """Momentum stays zero."""
     momentum = free.momentum()
     size = max(float(np.abs(momentum[name]).max()) for name in ("linear", "angular"))
-    return [number("largest momentum while the hull drifts", size, reference=0.0, unit="kg m/s, kg m2/s", basis="nothing acts from outside")]
+    return [
+        number(
+            "largest momentum while the hull drifts",
+            size,
+            reference=0.0,
+            unit="kg m/s, kg m2/s",
+            basis="nothing acts from outside",
+        )
+    ]
 
 
-def pictures(m, machine: Machine, q: np.ndarray, free: Result, t: np.ndarray, hold: np.ndarray) -> tuple[Picture, ...]:
+def pictures(
+    m: Mechanism, machine: Machine, q: np.ndarray, free: Result, t: np.ndarray, hold: np.ndarray
+) -> tuple[Picture, ...]:
     """Figures 11 to 15."""
     x = place(free.data["q"].values)
     in_pounds = hold / 12  # 1 lb = 12 slug in/s2
     axes = lambda values, k: {axis: values[:, k + j] for j, axis in enumerate("xyz")}  # noqa: E731
     return (
-        Picture(poses(m, free.data["q"].values[::20], azimuth=-50), "Figure 11, with an end pose of our own: the arms move (pale to dark) and the hull answers."),
-        Picture(over_time(free.time, [("displacement (in)", axes(x, 0)), ("rotation (rad)", axes(x, 3))]), "Figures 12 and 13: the hull drifts and turns."),
-        Picture(over_time(t, [("force (lb)", axes(in_pounds, 0)), ("moment (lb in)", axes(in_pounds, 3))]), "Figures 14 and 15: what holds the hull."),
-    )  # fmt: skip
+        Picture(
+            poses(m, free.data["q"].values[::20], azimuth=-50),
+            "Figure 11, with an end pose of our own: the arms move (pale to dark) and the hull answers.",
+        ),
+        Picture(
+            over_time(free.time, [("displacement (in)", axes(x, 0)), ("rotation (rad)", axes(x, 3))]),
+            "Figures 12 and 13: the hull drifts and turns.",
+        ),
+        Picture(
+            over_time(t, [("force (lb)", axes(in_pounds, 0)), ("moment (lb in)", axes(in_pounds, 3))]),
+            "Figures 14 and 15: what holds the hull.",
+        ),
+    )
 
 
 EXAMPLE = Example(
@@ -115,16 +260,29 @@ EXAMPLE = Example(
     "A free-flying base: prescribed arms and a drifting hull, a held hull and its forces, an impulse; slugs and inches.",
     ("space_manipulator",),
     run,
-    misprints([
-        ("figure 17, starting angles", "x8 = x10 = x11 = 90 degrees", "x7 = +90, x12 = -90, x14 = +90 degrees",
-         "the printed increments come out with these; the print interchanges the arms and loses a sign"),
-        ("figure 17, x11 and x13", "3.02", "any equal numbers", "at x12 = -90 degrees the mass matrix is singular along (1, 1): rounding"),
-        ("(1.16)", "first row", "1 0 0", "a rotation about x leaves x"),
-        ("(3.27)", "A_rj", "its index", "(3.30) uses it"),
-        ("(3.29)", "sign and index", "as in (3.28)", "the sum of moments"),
-        ("(4.4)", "int and ext interchanged", "the other way round", "the text before it"),
-        ("figure 10", "I3's second dyad n22 n22", "n32 n32", "it is body 3"),
-    ]),
-    departures=("The pose at the end of figure 11 is not in the text; ours is (45, 30, 0, 60; -45, -30, 0, 60) degrees.",
-                "The disks are included in the impulse problem; figure 17 comes out with them."),
-)  # fmt: skip
+    misprints(
+        [
+            (
+                "figure 17, starting angles",
+                "x8 = x10 = x11 = 90 degrees",
+                "x7 = +90, x12 = -90, x14 = +90 degrees",
+                "the printed increments come out with these; the print interchanges the arms and loses a sign",
+            ),
+            (
+                "figure 17, x11 and x13",
+                "3.02",
+                "any equal numbers",
+                "at x12 = -90 degrees the mass matrix is singular along (1, 1): rounding",
+            ),
+            ("(1.16)", "first row", "1 0 0", "a rotation about x leaves x"),
+            ("(3.27)", "A_rj", "its index", "(3.30) uses it"),
+            ("(3.29)", "sign and index", "as in (3.28)", "the sum of moments"),
+            ("(4.4)", "int and ext interchanged", "the other way round", "the text before it"),
+            ("figure 10", "I3's second dyad n22 n22", "n32 n32", "it is body 3"),
+        ]
+    ),
+    departures=(
+        "The pose at the end of figure 11 is not in the text; ours is (45, 30, 0, 60; -45, -30, 0, 60) degrees.",
+        "The disks are included in the impulse problem; figure 17 comes out with them.",
+    ),
+)

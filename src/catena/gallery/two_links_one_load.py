@@ -31,29 +31,98 @@ def run() -> Page:
     carried = reactions(machine, START, still, a, np.zeros(3), axes="body")["carry2"]
     result = simulate(m, q=START, until=4.0, output=0.02, tolerance=1e-10)
     found = (
-        number("open-chain joint acceleration", qdd_open, printed="6.5271395", where="(6.98)", unit="rad/s2", reference=6.527139518645054, basis=BASIS),
-        number("acceleration of the load, x and z", a_r[[3, 5]], printed="-5.2427184 -5.2427184", where="(6.138)", unit="m/s2",
-               reference=(-5.242718446601941, -5.242718446601942), basis=BASIS),
-        number("the same by the source's own method (6.30)", theirs.a_r[[3, 5]], printed="-5.2427184 -5.2427184", where="(6.138)", unit="m/s2"),
-        number("joint accelerations of the links", a[[0, 2]], printed="4.9428824 4.9428824", where="(6.142)", unit="rad/s2",
-               reference=(4.942882353925381,) * 2, basis=BASIS),
-        number("tip force of each link, z, by (6.139)", [f[5] for f in theirs.moving], printed="-0.8581393 -0.8581393", where="(6.140)", unit="N",
-               reference=(-0.8581392975564898,) * 2, basis=BASIS),
-        number("moments for static equilibrium", hold.tau[[0, 2]], printed="-31.819805 -31.819805", where="(6.148)", unit="N m",
-               reference=(-31.819805153394636,) * 2, basis=BASIS),
-        number("joint accelerations under these", machine.forward_dynamics(START, still, hold.tau), printed="0 0 0", where="(6.152)", unit="rad/s2"),
-        number("open-chain joint acceleration under these", (hold.tau[0] - -5.303300858899107) / 0.8125, printed="-32.635698", where="(6.149)", unit="rad/s2"),
-        number("period of small swings", period(machine)[0], reference=period(machine)[1], unit="s", within=1e-8, basis="by hand: both links turn by the same angle, the load does not turn"),
-    )  # fmt: skip
+        number(
+            "open-chain joint acceleration",
+            qdd_open,
+            printed="6.5271395",
+            where="(6.98)",
+            unit="rad/s2",
+            reference=6.527139518645054,
+            basis=BASIS,
+        ),
+        number(
+            "acceleration of the load, x and z",
+            a_r[[3, 5]],
+            printed="-5.2427184 -5.2427184",
+            where="(6.138)",
+            unit="m/s2",
+            reference=(-5.242718446601941, -5.242718446601942),
+            basis=BASIS,
+        ),
+        number(
+            "the same by the source's own method (6.30)",
+            theirs.a_r[[3, 5]],
+            printed="-5.2427184 -5.2427184",
+            where="(6.138)",
+            unit="m/s2",
+        ),
+        number(
+            "joint accelerations of the links",
+            a[[0, 2]],
+            printed="4.9428824 4.9428824",
+            where="(6.142)",
+            unit="rad/s2",
+            reference=(4.942882353925381,) * 2,
+            basis=BASIS,
+        ),
+        number(
+            "tip force of each link, z, by (6.139)",
+            [f[5] for f in theirs.moving],
+            printed="-0.8581393 -0.8581393",
+            where="(6.140)",
+            unit="N",
+            reference=(-0.8581392975564898,) * 2,
+            basis=BASIS,
+        ),
+        number(
+            "moments for static equilibrium",
+            hold.tau[[0, 2]],
+            printed="-31.819805 -31.819805",
+            where="(6.148)",
+            unit="N m",
+            reference=(-31.819805153394636,) * 2,
+            basis=BASIS,
+        ),
+        number(
+            "joint accelerations under these",
+            machine.forward_dynamics(START, still, hold.tau),
+            printed="0 0 0",
+            where="(6.152)",
+            unit="rad/s2",
+        ),
+        number(
+            "open-chain joint acceleration under these",
+            (hold.tau[0] - -5.303300858899107) / 0.8125,
+            printed="-32.635698",
+            where="(6.149)",
+            unit="rad/s2",
+        ),
+        number(
+            "period of small swings",
+            period(machine)[0],
+            reference=period(machine)[1],
+            unit="s",
+            within=1e-8,
+            basis="by hand: both links turn by the same angle, the load does not turn",
+        ),
+    )
     force = result.reactions("world")
     sizes = {name: np.linalg.norm(force.sel(joint=name).values[:, [3, 5]], axis=1) for name in ("joint1", "carry1")}
     pictures = (
         Picture(plot(result, "cyclograph", until=1.9, title=""), "From 45 degrees to the other side; the load stays level."),
-        Picture(over_time(result.time, [("angle (rad)", dict(zip(machine.coordinate_names[:2], result.data["q"].values.T))), ("force (N)", sizes)]),
-                "Four seconds of the motion, and the forces in the pins of link 1 (in the plane; across it they are not determined). Link 2 does the same."),
-    )  # fmt: skip
-    text = (f"The source says that its tip force is not the whole force in the joint: components that move nothing are left out. "
-            f"The whole force of link 2 on the load is ({carried[3]:.6f}, {carried[5]:.6f}) N along the load's x and z axes.")  # fmt: skip
+        Picture(
+            over_time(
+                result.time,
+                [("angle (rad)", dict(zip(machine.coordinate_names[:2], result.data["q"].values.T))), ("force (N)", sizes)],
+            ),
+            "Four seconds of the motion, and the forces in the pins of link 1 (in the plane; across it they are not "
+            "determined). Link 2 does the same.",
+        ),
+    )
+    text = (
+        f"The source says that its tip force is not the whole force in the joint: components that move nothing are left out. "
+        f"The whole force of link 2 on the load is ({carried[3]:.6f}, {carried[5]:.6f}) N along the load's x and z axes."
+    )
     return Page(found, pictures, text=text)
 
 
@@ -88,19 +157,27 @@ def period(machine: Machine) -> tuple[float, float]:
 
 EXAMPLE = Example(
     "Two links, one load",
-    "C. van der Merwe, An Analytical Consideration of Multi Body Dynamics as applied to Robotic Structures, 1995: section 6.5, eq. 6.66-6.152.",
+    "C. van der Merwe, An Analytical Consideration of Multi Body Dynamics as applied to Robotic Structures, 1995: section "
+    "6.5, eq. 6.66-6.152.",
     "A body carried by two chains (the reference member), static equilibrium, forces that rigid bodies do not determine.",
     ("two_links_one_load",),
     run,
-    misprints([
-        ("(6.20), (6.101)", "alpha - phi' (zeta + x_open + ...)", "alpha - phi' zeta + phi' x_open - phi' Lambda^-1 phi h", "the numbers of (6.102) use these signs"),
-        ("(6.24)", "phi h", "phi_k h_k", "each chain has its own"),
-        ("(6.34)", "qdd = qdd_open - Lambda^-1 f", "qdd = qdd_open - Omega f", "(6.141)"),
-        ("(6.44), (6.49)", "sums", "means", "an average over the chains"),
-        ("(6.52)", "the transformation", "the transpose of the convention of (2.22)", "(6.115) has it right"),
-        ("(6.60)", "left side", "M_k", "it is defined there"),
-        ("(6.80)", "n_c = 1", "n_c = 5", "a pin has five constrained directions; one is free"),
-        ("(6.92)", "J H^-1 J", "J H^-1 J'", "dimension; (6.93) has it right"),
-        ("(6.97)", "- C q' + G", "- C q' - G", "(6.98) has it right"),
-    ]),
-)  # fmt: skip
+    misprints(
+        [
+            (
+                "(6.20), (6.101)",
+                "alpha - phi' (zeta + x_open + ...)",
+                "alpha - phi' zeta + phi' x_open - phi' Lambda^-1 phi h",
+                "the numbers of (6.102) use these signs",
+            ),
+            ("(6.24)", "phi h", "phi_k h_k", "each chain has its own"),
+            ("(6.34)", "qdd = qdd_open - Lambda^-1 f", "qdd = qdd_open - Omega f", "(6.141)"),
+            ("(6.44), (6.49)", "sums", "means", "an average over the chains"),
+            ("(6.52)", "the transformation", "the transpose of the convention of (2.22)", "(6.115) has it right"),
+            ("(6.60)", "left side", "M_k", "it is defined there"),
+            ("(6.80)", "n_c = 1", "n_c = 5", "a pin has five constrained directions; one is free"),
+            ("(6.92)", "J H^-1 J", "J H^-1 J'", "dimension; (6.93) has it right"),
+            ("(6.97)", "- C q' + G", "- C q' - G", "(6.98) has it right"),
+        ]
+    ),
+)

@@ -166,12 +166,25 @@ def index(entries: Sequence[Entry]) -> str:
     """The index of pages in Markdown, with a small picture each."""
     order = sorted(entries, key=lambda e: NAMES.index(e.name))
     rows = [
-        (f'<a href="{e.name}.md"><img src="{e.picture}" width="220"></a>', f"[**{e.name}**]({e.name}.md)<br>{e.title}", e.shows, verdict(e))
+        (
+            f'<a href="{e.name}.md"><img src="{e.picture}" width="220"></a>',
+            f"[**{e.name}**]({e.name}.md)<br>{e.title}",
+            e.shows,
+            verdict(e),
+        )
         for e in order
     ]
-    head = "The worked examples of the documents catena comes from, and a few classics: each runs from a file, and its page was made by " \
-           "running it."  # fmt: skip
-    parts = ["# Gallery", "<!-- made by `catena gallery`; do not edit -->", head, grid((" ", "example", "shows", "numbers"), rows)]
+    head = (
+        "The worked examples of the documents catena comes from, and a few classics: each runs from a file, and its page was "
+        "made by "
+        "running it."
+    )
+    parts = [
+        "# Gallery",
+        "<!-- made by `catena gallery`; do not edit -->",
+        head,
+        grid((" ", "example", "shows", "numbers"), rows),
+    ]
     parts.append("Make the pages again with `catena gallery --out docs/gallery`; run one with `catena run NAME`.")
     return "\n\n".join(parts) + "\n"
 

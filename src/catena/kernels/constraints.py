@@ -64,7 +64,8 @@ def constraints(layout: Layout, value: Any, keep: Any = None) -> Constraints:
     shapes = {"R": (m, 2, 3, 3), "p": (m, 2, 3), "a": (m, 3), "b": (m, 3), "value": (m,)}
     kinds = np.array([int(row.kind) for _, _, row in found], np.int64)
     loops = np.array([k for k, _, _ in found], np.int64)
-    return Constraints(kinds, nodes, *(as_array(columns[n], shapes[n]) for n in ("R", "p", "a", "b", "value")), loops)
+    arrays = {n: as_array(columns[n], shapes[n]) for n in shapes}
+    return Constraints(kind=kinds, node=nodes, loop=loops, **arrays)
 
 
 def loop_rows(j: Joint) -> tuple[Row, ...]:

@@ -1,14 +1,21 @@
 """The time loop in machine code. Each driver is compiled once and serves every mechanism: it calls the mechanism's own
 derivative by its address, W states side by side in the lanes of a register.
 
-A `buffer` is what the derivative reads: rows t, x (nx), u (nu), p, each W wide. `K` holds the stages' derivatives. Drivers
-return a status; what it means in words is in `OUTCOMES`.
+All arrays are flat, entry k of lane l at k W + l: a `buffer` is what the derivative reads, t, x, u, p one after another; K has
+the stages' derivatives, one a row. No views are made inside a step: each would cost as much as a short stage. Drivers return a
+status; what it means in words is in `OUTCOMES`.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba as nb
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 from ..compiler.call import call_block
 
@@ -28,41 +35,71 @@ LOOKS = 8  # places within a step at which guards are looked at
 OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 
+# ---------------------------------------------------------------------------------------------------- stages
+@intrinsic
+def call_row(typing_context: Any, address: Any, x: Any, K: Any, i: Any) -> Any:
+    """Call `void block(const double* x, double* y)` at an address with y the row i of K (rows, n)."""
+    kinds = all(isinstance(a, types.Array) and a.dtype == types.float64 and a.layout == "C" for a in (x, K)) and K.ndim == 2
+    if not (kinds and isinstance(address, types.Integer) and isinstance(i, types.Integer)):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = cgutils.voidptr_t
+        function = ir.FunctionType(ir.VoidType(), [pointer, pointer])
+        target = builder.inttoptr(arguments[0], function.as_pointer())
+        reads = context.make_array(signature.args[1])(context, builder, arguments[1])
+        writes = context.make_array(signature.args[2])(context, builder, arguments[2])
+        width = cgutils.unpack_tuple(builder, writes.shape, 2)[1]
+        row = builder.gep(writes.data, [builder.mul(arguments[3], width)])
+        builder.call(target, [builder.bitcast(reads.data, pointer), builder.bitcast(row, pointer)])
+        return context.get_dummy_value()
+
+    return types.void(types.intp, x, K, types.intp), generate
+
+
 @nb.njit(**OPTIONS)
-def _weighted(x, K, w, count, h, out, offset):
-    """out = x + h sum_i w_i k_i over all entries; out is flat, and written from `offset` on. In long loops, which run in lanes."""
-    size = x.size
-    flat, stages = x.reshape(size), K.reshape((K.shape[0], size))
+def weighted(x, K, w, row, count, h, out, offset):
+    """out = x + h sum_i w[row, i] k_i, written from `offset` on, in long loops that run in the lanes of a register."""
+    size = len(x)
     for n in range(size):
-        out[offset + n] = flat[n]
+        out[offset + n] = x[n]
     for i in range(count):
-        factor = h * w[i]
+        factor = h * w[row, i]
         if factor != 0.0:
-            k = stages[i]
             for n in range(size):
-                out[offset + n] += factor * k[n]
+                out[offset + n] += factor * K[i, n]
 
 
 @nb.njit(**OPTIONS)
-def _stage(address, buffer, x, K, A, i, time, h):
+def stage(address, buffer, x, K, A, i, time, h, W):
     """k_i at x + h sum_j A_ij k_j."""
-    W = x.shape[1]
-    _weighted(x, K, A[i], i, h, buffer.reshape(buffer.size), W)
+    weighted(x, K, A, i, i, h, buffer, W)
     for l in range(W):
-        buffer[0, l] = time
-    call_block(address, buffer, K[i])
+        buffer[l] = time
+    call_row(address, buffer, K, i)
 
 
 @nb.njit(**OPTIONS)
-def _derivative(address, buffer, x, time, out):
-    buffer[0] = time
-    buffer[1 : 1 + x.shape[0]] = x
-    call_block(address, buffer, out)
+def place(buffer, x, time, W):
+    """Let the buffer hold this time and state."""
+    for l in range(W):
+        buffer[l] = time
+    for n in range(len(x)):
+        buffer[W + n] = x[n]
+
+
+@nb.njit(**OPTIONS)
+def settle_flat(settle, buffer, x, time, rounds, W):
+    """Put a state back on its constraints: quaternions to length one, loops closed, speeds along them."""
+    if settle != 0:
+        for _ in range(rounds):
+            place(buffer, x, time, W)
+            call_block(settle, buffer, x)
 
 
 @nb.njit(**OPTIONS)
 def _settle(settle, buffer, x, time, rounds):
-    """Put a state back on its constraints: quaternions to length one, loops closed, speeds along them."""
+    """The same for arrays (rows, W): a map x -> x applied once or more often."""
     if settle != 0:
         for _ in range(rounds):
             buffer[0] = time
@@ -71,40 +108,37 @@ def _settle(settle, buffer, x, time, rounds):
 
 
 @nb.njit(**OPTIONS)
-def _weights(P, theta, b):
-    """b_i(theta) of dense output."""
+def _dense(P, theta, b, x, K, h, out):
+    """The state at theta of a step, by dense output: weights b_i(theta), then x + h sum_i b_i k_i."""
     for i in range(P.shape[0]):
         total, power = 0.0, theta
         for d in range(P.shape[1]):
             total += P[i, d] * power
             power *= theta
-        b[i] = total
+        b[0, i] = total
+    weighted(x, K, b, 0, P.shape[0], h, out, 0)
 
 
+# ---------------------------------------------------------------------------------------------------- errors
 @nb.njit(**OPTIONS)
-def _interpolate(x, K, h, b, out):
-    _weighted(x, K, b, len(b), h, out.reshape(out.size), 0)
-
-
-@nb.njit(**OPTIONS)
-def _squares(K, w, x, new, rtol, atol, zero, e, total):
-    """For each lane the sum of squares of sum_i w_i k_i beside what is allowed."""
-    nx, W = x.shape
-    _weighted(zero, K, w, len(w), 1.0, e.reshape(e.size), 0)
-    total[:] = 0.0
-    for k in range(nx):
+def _squares(K, w, row, x, new, rtol, atol, zero, e, sums, to, W):
+    """For each lane the sum of squares of sum_i w[row, i] k_i beside what is allowed, into sums[to]."""
+    weighted(zero, K, w, row, w.shape[1], 1.0, e, 0)
+    for n in range(len(e)):
+        e[n] /= atol[n] + rtol * max(abs(x[n]), abs(new[n]))
+    for l in range(W):
+        sums[to, l] = 0.0
+    for n in range(0, len(e), W):
         for l in range(W):
-            part = e[k, l] / (atol[k] + rtol * max(abs(x[k, l]), abs(new[k, l])))
-            total[l] += part * part
+            sums[to, l] += e[n + l] * e[n + l]
 
 
 @nb.njit(**OPTIONS)
-def _error(K, E, x, new, h, rtol, atol, zero, e, sums):
+def _error(K, E, x, new, h, rtol, atol, zero, e, sums, W):
     """The largest lane's error beside what is allowed, root mean square over the state; infinite where it is not a number."""
-    nx, W = x.shape
-    worst = 0.0
+    nx, worst = len(x) // W, 0.0
     for i in range(len(E)):
-        _squares(K, E[i], x, new, rtol, atol, zero, e, sums[i])
+        _squares(K, E, i, x, new, rtol, atol, zero, e, sums, i, W)
     for l in range(W):
         first = sums[0, l]
         if len(E) > 1:  # Hairer's combination of an estimate of order 5 and one of order 3
@@ -119,11 +153,10 @@ def _error(K, E, x, new, h, rtol, atol, zero, e, sums):
 
 
 @nb.njit(**OPTIONS)
-def _dense_error(K, D, x, new, h, rtol, atol, zero, e, sums):
+def _dense_error(K, D, x, new, h, rtol, atol, zero, e, sums, W):
     """The largest lane's error within a step beside what is allowed there, where it does not add up from step to step."""
-    nx, W = x.shape
-    worst = 0.0
-    _squares(K, D, x, new, rtol, atol, zero, e, sums[0])
+    nx, worst = len(x) // W, 0.0
+    _squares(K, D, 0, x, new, rtol, atol, zero, e, sums, 0, W)
     for l in range(W):
         if not np.isfinite(sums[0, l]):
             return np.inf
@@ -131,23 +164,23 @@ def _dense_error(K, D, x, new, h, rtol, atol, zero, e, sums):
     return worst
 
 
+# ---------------------------------------------------------------------------------------------------- adaptive steps
 @nb.njit(**OPTIONS)
 def adaptive(
-    address, settle, guard, A, B, C, E, P, D, order, degree, x, buffer, K, new, t, end, h, largest, rtol, atol, times, row, out,
-    g, g_new, most,
+    address, settle, guard, A, s, C, E, P, D, order, degree, x, buffer, K, new, t, end, h, largest, rtol, atol, times, row, out,
+    g, g_new, most, W,
 ):  # fmt: skip
-    """Advance x from t to `end`, filling rows of `out` at `times` from `row` on.
+    """Advance x from t to `end`, filling rows of `out` at `times` from `row` on; s stages a step.
 
     Returns status, t, h, row, accepted, rejected, evaluations, event. g holds the guards' values at t; a guard that goes
     from above zero to zero or below is an event: x and t are left at its instant.
     """
-    s, stages = len(B), K.shape[0]
-    b, scratch, zero, e, sums = np.zeros(P.shape[0]), np.zeros_like(x), np.zeros_like(x), np.zeros_like(x), np.zeros((2, x.shape[1]))
+    size, stages = len(x), K.shape[0]
+    b, scratch, zero, e, sums = np.zeros((1, P.shape[0])), np.zeros(size), np.zeros(size), np.zeros(size), np.zeros((2, W))
     accepted, rejected, evaluations = 0, 0, 1
-    _derivative(address, buffer, x, t, K[0])
+    place(buffer, x, t, W)
+    call_row(address, buffer, K, 0)
     if guard != 0:
-        buffer[0] = t
-        buffer[1 : 1 + x.shape[0]] = x
         call_block(guard, buffer, g)
     exponent = -1.0 / order
     refused = False
@@ -160,29 +193,30 @@ def adaptive(
         clipped = t + h * 1.0000001 >= end
         step = end - t if clipped else h
         for i in range(1, s):
-            _stage(address, buffer, x, K, A, i, t + C[i] * step, step)
-        _stage(address, buffer, x, K, A, s, t + step, step)  # the derivative at the step's end; its state stands in buffer
+            stage(address, buffer, x, K, A, i, t + C[i] * step, step, W)
+        stage(address, buffer, x, K, A, s, t + step, step, W)  # the derivative at the step's end; its state stands in buffer
         evaluations += s
-        new[:] = buffer[1 : 1 + x.shape[0]]
-        size = _error(K, E, x, new, step, rtol, atol, zero, e, sums)
-        if not size < 1.0:
-            if not np.isfinite(size):
+        for n in range(size):
+            new[n] = buffer[W + n]
+        error = _error(K, E, x, new, step, rtol, atol, zero, e, sums, W)
+        if not error < 1.0:
+            if not np.isfinite(error):
                 if h < 1e-12 * max(1.0, abs(t)):
                     return NOT_FINITE, t, h, row, accepted, rejected, evaluations, -1
                 h = 0.1 * step
             else:
-                h = step * max(SHRINK, SAFETY * size**exponent)
+                h = step * max(SHRINK, SAFETY * error**exponent)
             rejected += 1
             refused = True
             continue
         t_new = end if clipped else t + step
-        factor = GROW if size == 0.0 else min(GROW, SAFETY * size**exponent)
+        factor = GROW if error == 0.0 else min(GROW, SAFETY * error**exponent)
         if (row < len(times) and times[row] < t_new) or guard != 0:  # dense output is needed: is it good enough?
             for i in range(s + 1, stages):
-                _stage(address, buffer, x, K, A, i, t + C[i] * step, step)
+                stage(address, buffer, x, K, A, i, t + C[i] * step, step, W)
             evaluations += stages - s - 1
-            size = _dense_error(K, D, x, new, step, rtol, atol, zero, e, sums)
-            fits = GROW if size == 0.0 else SAFETY * size ** (-1.0 / degree)
+            error = _dense_error(K, D, x, new, step, rtol, atol, zero, e, sums, W)
+            fits = GROW if error == 0.0 else SAFETY * error ** (-1.0 / degree)
             if fits < 0.7:
                 h = step * max(SHRINK, fits)
                 rejected += 1
@@ -200,84 +234,80 @@ def adaptive(
         while row < len(times) and times[row] <= t_new:
             if times[row] == t_new and event < 0:
                 break  # the settled end of the step is better than the dense output
-            _weights(P, (times[row] - t) / step, b)
-            _interpolate(x, K, step, b, scratch)
-            _settle(settle, buffer, scratch, times[row], 1)
+            _dense(P, (times[row] - t) / step, b, x, K, step, scratch)
+            settle_flat(settle, buffer, scratch, times[row], 1, W)
             out[row] = scratch
             row += 1
         if event >= 0:
-            _weights(P, theta, b)
-            _interpolate(x, K, step, b, scratch)
+            _dense(P, theta, b, x, K, step, scratch)
             x[:] = scratch
-            _settle(settle, buffer, x, t_new, 2)
+            settle_flat(settle, buffer, x, t_new, 2, W)
             return EVENT, t_new, min(later, step), row, accepted, rejected, evaluations, event
-        x[:] = new
+        for n in range(size):
+            x[n] = new[n]
         t = t_new
         h = max(later, h) if clipped else later
         if settle != 0:
-            _settle(settle, buffer, x, t, 1)
-            _derivative(address, buffer, x, t, K[0])
+            settle_flat(settle, buffer, x, t, 1, W)
+            place(buffer, x, t, W)
+            call_row(address, buffer, K, 0)
             evaluations += 1
         else:
-            K[0] = K[s]
+            for n in range(size):
+                K[0, n] = K[s, n]
         while row < len(times) and times[row] <= t:
             out[row] = x
             row += 1
-        g[:] = g_new
+        for j in range(len(g)):
+            g[j] = g_new[j]
     return REACHED, t, h, row, accepted, rejected, evaluations, -1
 
 
+# ---------------------------------------------------------------------------------------------------- events
 @nb.njit(**OPTIONS)
-def _guards(guard, buffer, x, time, g):
-    buffer[0] = time
-    buffer[1 : 1 + x.shape[0]] = x
-    call_block(guard, buffer, g)
+def _fell(before, values):
+    """The first guard that was above zero and is no more, or -1."""
+    for j in range(len(before)):
+        if before[j] > 0.0 and values[j] <= 0.0:
+            return j
+    return -1
 
 
 @nb.njit(**OPTIONS)
 def _locate(guard, buffer, x, new, K, P, b, scratch, t, step, g, g_new):
     """The first guard that falls to zero within a step, and where: looked for at some places, then halved on the dense output.
 
-    Only the first lane is looked at. Guards at the step's end are left in g_new.
+    For one lane. Guards at the step's end are left in g_new.
     """
     values, before = np.empty_like(g), g.copy()
-    low, high, found = 0.0, 1.0, False
+    low, high, event = 0.0, 1.0, -1
     for part in range(1, LOOKS + 1):
         high = part / LOOKS
         if part == LOOKS:
-            _guards(guard, buffer, new, t + step, values)
+            place(buffer, new, t + step, 1)
+            call_block(guard, buffer, values)
             g_new[:] = values
         else:
-            _weights(P, high, b)
-            _interpolate(x, K, step, b, scratch)
-            _guards(guard, buffer, scratch, t + high * step, values)
-        for j in range(len(g)):
-            found = found or (before[j, 0] > 0.0 and values[j, 0] <= 0.0)
-        if found:
+            _dense(P, high, b, x, K, step, scratch)
+            place(buffer, scratch, t + high * step, 1)
+            call_block(guard, buffer, values)
+        event = _fell(before, values)
+        if event >= 0:
             break
         before[:] = values
         low = high
-    if not found:
+    if event < 0:
         return -1, 1.0
-    event = -1
     for _ in range(60):
         middle = 0.5 * (low + high)
         if high - low < 1e-15 or middle <= low or middle >= high:
             break
-        _weights(P, middle, b)
-        _interpolate(x, K, step, b, scratch)
-        _guards(guard, buffer, scratch, t + middle * step, values)
-        fell = False
-        for j in range(len(g)):
-            fell = fell or (before[j, 0] > 0.0 and values[j, 0] <= 0.0)
-        if fell:
-            high = middle
+        _dense(P, middle, b, x, K, step, scratch)
+        place(buffer, scratch, t + middle * step, 1)
+        call_block(guard, buffer, values)
+        found = _fell(before, values)
+        if found >= 0:
+            high, event = middle, found
         else:
             low = middle
-    _weights(P, high, b)
-    _interpolate(x, K, step, b, scratch)
-    _guards(guard, buffer, scratch, t + high * step, values)
-    for j in range(len(g)):
-        if before[j, 0] > 0.0 and values[j, 0] <= 0.0 and event < 0:
-            event = j
     return event, high

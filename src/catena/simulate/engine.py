@@ -52,7 +52,7 @@ class Engine:
         size, self.W = self.x.shape
         self.h, self.largest = step, largest
         self.rtol = max(SHARE * tolerance, FINEST)
-        self.atol = np.full(size, self.rtol)
+        self.atol = np.full(size, self.rtol)  # one a state; lanes are alike
         mapped = method.kind == "map"
         first, last = 1 + size + system.nu, 1 + size + system.nu + len(p)
         self.buffer = np.zeros((last + mapped, self.W))
@@ -62,10 +62,10 @@ class Engine:
         self.modes[:] = system.holding.start()[:, None]
         self.kernel: LaneKernel = self._kernel("step" if mapped else "derivative")
         self.settle, self.guard = self._kernel("settle"), self._kernel("guard")
-        self.K = np.zeros((max(len(method.A), 1), size, self.W))
-        self.new = np.zeros_like(self.x)
+        self.K = np.zeros((max(len(method.A), 1), self.x.size))
+        self.new = np.zeros(self.x.size)
         count = self.guard.output_sizes[0] if self.guard is not None else 0
-        self.g, self.g_new = np.zeros((count, self.W)), np.zeros((count, self.W))
+        self.g, self.g_new = np.zeros(count), np.zeros(count)
         self.tally = Tally()
 
     def _kernel(self, name: str) -> Any:
@@ -98,14 +98,15 @@ class Engine:
         return getattr(self, f"_{self.method.kind}")(float(t), float(end), np.ascontiguousarray(times))
 
     def _adaptive(self, t: float, end: float, times: Array) -> Segment:
-        m, out = self.method, np.empty((len(times), *self.x.shape))
+        m, out = self.method, np.empty((len(times), self.x.size))
         status, t, self.h, row, accepted, rejected, evaluations, event = drivers.adaptive(
-            _address(self.kernel), _address(self.settle), _address(self.guard), m.A, m.B, m.C, m.E, m.P, m.D, float(m.order),
-            float(m.dense), self.x, self.buffer, self.K, self.new, t, end, self.h, self.largest, self.rtol, self.atol, times, 0,
-            out, self.g, self.g_new, self.most - self.tally.accepted - self.tally.rejected,
+            _address(self.kernel), _address(self.settle), _address(self.guard), m.A, m.stages, m.C, m.E, m.P, m.D[None],
+            float(m.order), float(m.dense), *self._flat, self.K, self.new, t, end, self.h,
+            self.largest, self.rtol, np.repeat(self.atol, self.W), times, 0, out, self.g, self.g_new,
+            self.most - self.tally.accepted - self.tally.rejected, self.W,
         )  # fmt: skip
         self._count(accepted, rejected, evaluations, self.h)
-        return Segment(status, t, out[:row], event)
+        return Segment(status, t, out[:row].reshape(row, *self.x.shape), event)
 
     def _library(self, t: float, end: float, times: Array) -> Segment:
         from .stiff import advance
@@ -118,7 +119,7 @@ class Engine:
         def drive(t: float, h: float, steps: int, every: int, out: Array) -> tuple[int, float, int]:
             self._count(steps, 0, steps * m.stages, h)
             tapes = _address(self.kernel), _address(self.settle)
-            return equal.fixed(*tapes, m.A, m.B, m.C, self.x, self.buffer, self.K, t, h, steps, every, out)
+            return equal.fixed(*tapes, m.A, m.B[None], m.C, *self._flat, self.K, t, h, steps, every, out, self.W)
 
         return self._equal(t, end, times, drive)
 
@@ -126,7 +127,7 @@ class Engine:
         def drive(t: float, h: float, steps: int, every: int, out: Array) -> tuple[int, float, int]:
             self._count(steps, 0, steps, h)
             settle = _address(self.settle) if self.system.binds else 0  # the map itself keeps quaternions
-            return equal.mapped(_address(self.kernel), settle, self.x, self.buffer, t, h, steps, every, out)
+            return equal.mapped(_address(self.kernel), settle, *self._flat, t, h, steps, every, out, self.W)
 
         return self._equal(t, end, times, drive)
 
@@ -135,11 +136,16 @@ class Engine:
 
         def drive(t: float, h: float, steps: int, every: int, out: Array) -> tuple[int, float, int]:
             tapes = _address(self.kernel), _address(self.settle) if self.system.binds else 0  # Gauss keeps quaternions unit
-            *answer, calls = equal.implicit(*tapes, m.A, m.B, m.C, self.x, self.buffer, self.K, t, h, steps, every, out)
+            *answer, calls = equal.implicit(*tapes, m.A, m.B[None], m.C, *self._flat, self.K, t, h, steps, every, out, self.W)
             self._count(steps, 0, calls, h)
             return tuple(answer)  # type: ignore[return-value]
 
         return self._equal(t, end, times, drive)
+
+    @property
+    def _flat(self) -> tuple[Array, Array]:
+        """The state and the buffer as the drivers have them."""
+        return self.x.reshape(-1), self.buffer.reshape(-1)
 
     # ------------------------------------------------------------------------------------------------ equal steps
     def _equal(self, t: float, end: float, times: Array, drive: Any) -> Segment:
@@ -147,9 +153,9 @@ class Engine:
         rows = []
         for stop, gaps, wanted in _stretches(t, end, times):
             every = max(1, int(np.ceil((stop - t) / gaps / self.step - 1e-9)))
-            out = np.empty((gaps, *self.x.shape))
+            out = np.empty((gaps, self.x.size))
             status, reached, row = drive(t, (stop - t) / (gaps * every), gaps * every, every, out)
-            rows.append(out[:row] if wanted else out[:0])
+            rows.append((out[:row] if wanted else out[:0]).reshape(-1, *self.x.shape))
             if status != drivers.REACHED:
                 return Segment(status, reached, np.concatenate(rows))
             t = stop

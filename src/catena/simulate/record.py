@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +48,8 @@ def result(plan: Plan, tracks: list[Track], wall_time: float) -> Result:
 
 def ledger(plan: Plan, tracks: list[Track], data: xr.Dataset, seen: dict[str, Array], worst: Track, wall_time: float) -> Ledger:
     """How far the rows can be trusted, and what they cost."""
-    kinetic, balance = float(np.abs(data["kinetic"]).max()), float(np.abs(data["energy_error"]).max())
+    kinetic, potential = (float(np.abs(seen["energy"][..., k]).max()) for k in range(2))
+    balance = float(np.abs(data["energy_error"].values).max())
     lengths = [np.abs(np.linalg.norm(seen["q"][..., k : k + 4], axis=-1) - 1).max() for k in plan.machine._balls]
     tallies = [track.tally for track in tracks]
     return Ledger(
@@ -56,7 +58,7 @@ def ledger(plan: Plan, tracks: list[Track], data: xr.Dataset, seen: dict[str, Ar
         integrator=plan.how.name,
         tolerance=plan.tolerance,
         energy_balance=balance,
-        relative_energy_balance=balance / (kinetic or float(np.abs(data["potential"]).max()) or 1.0),
+        relative_energy_balance=balance / (kinetic or potential or 1.0),
         closure=float(np.abs(seen["closure"]).max(initial=0.0)),
         quaternion=float(max(lengths, default=0.0)),
         steps=sum(k.accepted for k in tallies),
@@ -65,8 +67,14 @@ def ledger(plan: Plan, tracks: list[Track], data: xr.Dataset, seen: dict[str, Ar
         wall_time=wall_time,
         runs=len(plan.x0),
         complete=worst.status in (drivers.REACHED, drivers.EVENT),
-        versions={"catena": version("catena"), "python": platform.python_version(), "numpy": version("numpy")},
+        versions=dict(versions()),
     )
+
+
+@cache
+def versions() -> tuple[tuple[str, str], ...]:
+    """What ran: catena, Python, NumPy."""
+    return ("catena", version("catena")), ("python", platform.python_version()), ("numpy", version("numpy"))
 
 
 def observe(system: System, t: Array, x: Array, u: Array, p: Array) -> dict[str, Array]:

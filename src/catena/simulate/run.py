@@ -114,9 +114,9 @@ class Track:
 def tracks(plan: Plan, threads: int | None = None, progress: Callable[[float], None] | None = None) -> list[Track]:
     """Run everything, groups in threads."""
     groups = plan.groups
-    plan.engine(groups[0])  # compiled once, before threads begin
     if len(groups) == 1:
         return [track(plan, groups[0], progress)]
+    plan.engine(groups[0])  # compiled once, before threads begin
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
         return list(pool.map(lambda rows: track(plan, rows, progress if rows.start == 0 else None), groups))
 

@@ -29,15 +29,16 @@ def read_load(t: Table) -> Load | None:
         numbers = (t.number(key, "any", *more) for key, *more in (("stiffness",), ("rest",), ("damping", 0.0)))
         return JointSpring(name, t.text("coordinate", instead=MISSING), *numbers)
     if kind == "spring":
-        ends = (t.text(key, instead=MISSING) for key in ("start", "end"))
-        return Spring(name, *ends, t.number("stiffness", "stiffness"), t.number("length", "length"), t.number("damping", "damping", 0.0))
+        start, end = (t.text(key, instead=MISSING) for key in ("start", "end"))
+        stiffness, damping = t.number("stiffness", "stiffness"), t.number("damping", "damping", 0.0)
+        return Spring(name, start, end, stiffness, t.number("length", "length"), damping)
     if kind == "bushing":
-        ends = (t.text(key, instead=MISSING) for key in ("start", "end"))
-        return Bushing(name, *ends, _six(t, "stiffness", _MEASURES[0]), _six(t, "damping", _MEASURES[1], (0.0,) * 6))
+        start, end = (t.text(key, instead=MISSING) for key in ("start", "end"))
+        return Bushing(name, start, end, _six(t, "stiffness", _MEASURES[0]), _six(t, "damping", _MEASURES[1], (0.0,) * 6))
     if kind == "force":
         zero = [0.0, 0.0, 0.0]
-        parts = (tuple(_text(t, key, x) for x in t.items(key, default=zero)) for key in ("torque", "force"))
-        return Force(name, t.text("frame", instead=MISSING), *parts, t.text("axes", default="world"))
+        torque, force = (tuple(_text(t, key, x) for x in t.items(key, default=zero)) for key in ("torque", "force"))
+        return Force(name, t.text("frame", instead=MISSING), torque, force, t.text("axes", default="world"))
     if kind == "joint_force":
         return JointForce(name, t.text("coordinate", instead=MISSING), _text(t, "force", t.data.get("force")))
     return None
