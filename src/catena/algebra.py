@@ -64,10 +64,9 @@ def variation(x: Any, in_frame: ReferenceFrame | None = None, coordinates: Itera
     if isinstance(x, Vector):
         return sum((_varied(part, f, in_frame, only) for part, f in x.args), Vector(0))
     if isinstance(x, Dyadic):
-        total = Dyadic(0)
+        total, moved = Dyadic(0), {e: variation(e, in_frame, only) for e in {e for _, *pair in x.args for e in pair}}
         for scalar, a, b in x.args:  # (11): a dyadic is a vector whose components are vectors
-            total += _scalar(scalar, only) * (a | b)
-            total += scalar * ((variation(a, in_frame, only) | b) + (a | variation(b, in_frame, only)))
+            total += _scalar(scalar, only) * (a | b) + scalar * ((moved[a] | b) + (a | moved[b]))
         return total
     return _scalar(sm.sympify(x), only)
 

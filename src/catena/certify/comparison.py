@@ -69,6 +69,8 @@ def compare(
     from ..simulate import simulate
 
     machine = mechanism if isinstance(mechanism, Machine) else compile(mechanism)
+    if not machine.nv:
+        raise FormulationError(f"mechanism {machine.mechanism.name!r} has no motion to compare: all its joints are fixed")
     q, v, tau, p = random_states(machine, BATCH, seed)
     found: list[tuple[Cost, float]] = []
     end: np.ndarray | None = None

@@ -33,7 +33,7 @@ def check(
     if found.passed:
         screen.print("the formulations agree", markup=False)
         return
-    screen.print(f"they do NOT agree; worst: {found.worst.get('formulation')} at", markup=False)
+    screen.print(f"they do NOT agree: {', '.join(found.failed)}; the worst accelerations are those of {found.worst.get('formulation')} at", markup=False)
     for name in ("q", "v", "tau", "p"):
         screen.print(f"  {name} = {[float(x) for x in found.worst.get(name, ())]}", markup=False, soft_wrap=True)
     raise typer.Exit(1)

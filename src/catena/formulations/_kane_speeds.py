@@ -89,6 +89,39 @@ def somewhere(s: Tracer, seed: int) -> list[np.ndarray]:
     return [q, np.array(list(s.layout.mechanism.parameters.values()))]
 
 
+def closed(s: Tracer, error: ca.SX, A: ca.SX, seed: int) -> list[np.ndarray]:
+    """A place near the neutral one where the rows' residuals vanish (Gauss-Newton); some place, where they do not."""
+    rng, (_, p) = np.random.default_rng(seed), somewhere(s, seed)
+    at = ca.Function("at", [s.q, s.p], [ca.densify(error), ca.densify(A)])
+    step = ca.Function("step", [s.q, s.v], [s.coordinate_rate()])
+    balls = [node.qi for node in s.layout.nodes if node.motion == BALL]
+    q = np.zeros(s.layout.nq)
+    q[balls] = 1.0
+    move = 0.2 * rng.standard_normal(s.layout.nv)
+    for _ in range(100):
+        q = q + np.array(step(q, move)).ravel()
+        for k in balls:
+            q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
+        residual, slope = (np.array(x) for x in at(q, p))
+        if np.abs(residual).max(initial=0.0) < 1e-13:
+            break
+        move = -np.linalg.lstsq(slope, residual.ravel(), rcond=1e-8)[0]
+        move *= min(1.0, 0.5 / max(np.abs(move).max(initial=0.0), 1e-300))
+    return [q, p]
+
+
+def independent(s: Tracer, error: ca.SX, A: ca.SX) -> tuple[list[int], list[int]]:
+    """Rows of A that are independent where the loops are closed, and the speeds that they determine best there."""
+    f = ca.Function("A", [s.t, s.q, s.p], [ca.densify(A)])
+    q, p = closed(s, error, A, 0)
+    value = np.array(f(0.0, q, p))
+    _, R, rows = qr(value.T, mode="economic", pivoting=True)
+    size = np.abs(np.diag(R))
+    kept = sorted(int(k) for k in rows[: int((size > 1e-9 * size[0]).sum())])
+    _, _, columns = qr(value[kept], mode="economic", pivoting=True)
+    return kept, sorted(int(k) for k in columns[: len(kept)])
+
+
 def _determined(s: Tracer, J: ca.SX) -> list[int]:
     """The m speeds that the rows J u + c = 0 determine best at a random place: the first pivots of a QR factorisation."""
     if not J.shape[0]:

@@ -92,7 +92,7 @@ def _independent(s: Tracer, c: Speeds) -> Speeds:
     rows, _ = s.applied.rows()
     if ca.depends_on(rows, s.t):
         raise FormulationError(f"variational: rows of {s.layout.mechanism.name!r} depend on time, and v cannot then be read "
-                               "from the state alone; make what moves in time a joint of its own, or take lagrange")  # fmt: skip
+                               "from the state alone; make what moves in time a joint, or take lagrange")  # fmt: skip
     J, B = ca.jacobian(rows, s.v) @ c.W, ca.substitute(rows, s.v, ca.SX.zeros(s.layout.nv))
     r = _determined(s, J)
     free = [k for k in range(len(c.names)) if k not in r]

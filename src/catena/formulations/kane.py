@@ -46,7 +46,7 @@ from ..kernels import kinematics, motion
 from ..kernels.tree import layout
 from ..mechanism import GROUND, Mechanism
 from ..spatial import add, full, rotate, transpose, unrotate_symmetric
-from ._kane_speeds import Map, Speeds, own_speeds, somewhere
+from ._kane_speeds import Map, Speeds, independent, own_speeds, somewhere
 
 SINGULAR = 1e-13  # a pivot so much smaller than its diagonal entry is rounding
 
@@ -91,8 +91,10 @@ def kane(mechanism: Mechanism, rows: Map | None = None, speeds: Map | None = Non
         raise FormulationError(f"mechanism {mechanism.name!r} has no freedom: all its joints are fixed, there is no motion "
                                "to derive")  # fmt: skip
     s = Tracer(layout(mechanism))
+    kept: list[int] = []
     if rows is None and (mechanism.loops or mechanism.nonholonomic):
-        rows = own_rows(s)
+        rows, kept, found = own_rows(s)
+        dependent = found if dependent is None and speeds is None else dependent
     t, masses = ca.SX.sym("t"), mass_centres(s)
     A, f = inertia(s, masses), forces(s, masses)
     u = own_speeds(s, t, rows, speeds, dependent)
@@ -117,15 +119,30 @@ def kane(mechanism: Mechanism, rows: Map | None = None, speeds: Map | None = Non
         acceleration=acceleration,
         counts=Counts(n + u.size, u.size, operations(acceleration)),
         reactions=None if rows else ca.Function("reactions", given, [ca.cse(wrenches(s.q, s.v, a, s.p))]),
-        multipliers=ca.Function("multipliers", given, [ca.cse(u.multipliers(A @ a - f))]) if rows else None,
+        multipliers=ca.Function("multipliers", given, [ca.cse(_spread(u.multipliers(A @ a - f), kept))]) if rows else None,
     )
 
 
-def own_rows(s: Tracer) -> Map:
-    """The rows A v + B = 0 of the mechanism's loops and speed rows."""
-    _, rate, _, A = s.constraint_rows()
-    f = ca.Function("rows", [s.t, s.q, s.p], [A, ca.substitute(rate, s.v, ca.SX.zeros(s.layout.nv))])
-    return lambda t, q, p: tuple(f.call([t, q, p]))  # type: ignore[return-value]
+def own_rows(s: Tracer) -> tuple[Map, list[int], tuple[int, ...]]:
+    """The rows A v + B = 0 of the mechanism's loops and speed rows; which of them are kept, and the speeds they determine best.
+
+    Both are chosen where the loops are closed: an overconstrained loop has redundant rows there and nowhere else. Rows that
+    follow from the others are left out, and their multipliers are zero.
+    """
+    error, rate, _, A = s.constraint_rows()
+    kept, found = independent(s, error, A)
+    f = ca.Function("rows", [s.t, s.q, s.p], [A[kept, :], ca.substitute(rate, s.v, ca.SX.zeros(s.layout.nv))[kept]])
+    whole = kept if len(kept) < A.shape[0] else []
+    return lambda t, q, p: tuple(f.call([t, q, p])), [*whole, A.shape[0]] if whole else [], tuple(found)  # type: ignore[return-value]
+
+
+def _spread(lam: ca.SX, kept: list[int]) -> ca.SX:
+    """The multipliers of all rows: of those left out, zero. kept: which there are, and last how many in all; or nothing."""
+    if not kept:
+        return lam
+    total = ca.SX.zeros(kept[-1])
+    total[kept[:-1]] = lam
+    return total
 
 
 # ----------------------------------------------------------------------------------------------- chapter II: kinematics

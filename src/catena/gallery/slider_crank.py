@@ -29,7 +29,7 @@ def run() -> Page:
     turn = np.linspace(0, 2 * np.pi, 73)
     driven = kinematics(machine, {"shaft": (turn, SPEED, 0.0)}, guess=[0.0, 0.0, R + L])
     torque = np.array([inverse_dynamics(machine, q, v, a, ["shaft"]).tau for q, v, a in zip(*driven)])
-    wall = reactions(machine, *driven, torque, axes="world")["cylinder"][:, 4]
+    wall = reactions(machine, driven.q, driven.v, driven.a, torque, axes="world")["cylinder"][:, 4]
     case = read("slider_crank", tolerance=1e-10)
     free = simulate(case.mechanism, **case.arguments)
     other = simulate(case.mechanism, **case.arguments, by="lagrange")
