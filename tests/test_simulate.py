@@ -285,3 +285,19 @@ def test_a_joint_without_inertia_is_named() -> None:
     m = Mechanism("bad", bodies, joints)
     with pytest.raises(SingularError, match=r"'pole' cannot be accelerated by a finite force.*body 'flag'"):
         simulate(m, v=[1.0, 0.0])
+
+
+def test_a_mechanism_that_cannot_move_is_told() -> None:
+    m = Mechanism("wall", (Body("block", 1.0, (0, 0, 0), (1, 1, 1)),), (Joint("weld", "fixed", GROUND, "block"),))
+    with pytest.raises(SimulationError, match="'wall' has no joint that moves"):
+        simulate(m)
+
+
+def test_losses_stand_in_the_result() -> None:
+    """What damping, friction and what holds do along the speeds: tau + losses is all that acts at the joints."""
+    m = zoo.pendulum(1)
+    j = m.joints[0]
+    damped = m.with_(joints=(Joint(j.name, j.kind, j.parent, j.child, j.placement, axis=j.axis, damping=0.3),))
+    run = simulate(damped, [1.0], until=1.0)
+    assert run.losses.values == pytest.approx(-0.3 * run.v.values)
+    assert "losses" not in simulate(m, [1.0], until=1.0).data

@@ -35,6 +35,8 @@ _WHERE = {  # public name -> the room it lives in
     "ALL_FORMULATIONS": "formulations",
     "check": "certify",
     "compare": "certify",
+    "frames": "algebra",
+    "variation": "algebra",
     "compile": "machine",
     "Machine": "machine",
     "assemble": "loops",
@@ -62,6 +64,7 @@ __all__ = [*_WHERE]
 
 if TYPE_CHECKING:
     from . import bridge, errors
+    from .algebra import frames, variation
     from .certify import check, compare
     from .equations import Equations
     from .errors import CatenaError

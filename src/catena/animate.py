@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -57,34 +58,47 @@ def animate(result: Result, path: str | Path, *, speed: float | None = None, rat
 
 
 def _gif(made: Film, path: Path) -> None:
-    """Each picture drawn by matplotlib and put into a palette of 64 colours."""
+    """Each picture drawn by matplotlib and put into 64 colours, those of the last one, which has everything on it."""
     from PIL import Image
 
     with mpl.rc_context(HOUSE):
-        reach = made.reach()
-        figure = fitted(reach.min(axis=0), reach.max(axis=0), most=5.5)
-        canvas = FigureCanvasAgg(figure)
-        ax = figure.subplots()
-        dress(ax, made.view, reach)
-        sticks.ground(ax, made.bones, made.view)
-        paths = {name: made.view.flat(track) for name, track in made.tracks.items()}
-        trails = {name: ax.plot([], [], color=COLOURS[1], linewidth=0.9)[0] for name in paths}
-        said = ax.set_title("", loc="left", color=FAINT)
-        pictures = []
-        for k, t in enumerate(made.times):
-            for name, trail in trails.items():
-                trail.set_data(*paths[name][: FINER * k + 1].T)
-            said.set_text(f"{made.title}, {t:.2f} s" + (f", {made.pace:.3g} times real time" if made.pace != 1 else ""))
-            drawn = sticks.stick(ax, made.bones, {b: X[k] for b, X in made.at.items()}, made.view)
-            if k == 1:
-                figure.set_layout_engine("none")  # found once: the axes stand still
-            canvas.draw()
-            seen = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
-            pictures.append(seen.quantize(64, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE))
-            for artist in drawn:
-                artist.remove()
+        draw = _painter(made)
+        last = len(made.times) - 1
+        colours = Image.fromarray(draw(last)).quantize(64, method=Image.Quantize.MEDIANCUT)
+        pictures = [
+            Image.fromarray(draw(k)).quantize(palette=colours, dither=Image.Dither.NONE) for k in range(len(made.times))
+        ]
     delay = round(100 / made.rate) * 10  # ms; a GIF counts in hundredths of a second
     pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=delay, loop=0, optimize=True, disposal=1)
+
+
+def _painter(made: Film) -> Callable[[int], np.ndarray]:
+    """A function that draws the k-th picture, (height, width, 3) bytes, on axes that stand still."""
+    reach = made.reach()
+    figure = fitted(reach.min(axis=0), reach.max(axis=0), most=5.5)
+    canvas = FigureCanvasAgg(figure)
+    ax = figure.subplots()
+    dress(ax, made.view, reach)
+    sticks.ground(ax, made.bones, made.view)
+    paths = [made.view.flat(track) for track in made.tracks.values()]
+    trails = [ax.plot([], [], color=COLOURS[1], linewidth=0.9)[0] for _ in paths]
+    said = ax.set_title(" ", loc="left", color=FAINT)
+    pace = f", {made.pace:.3g} times real time" if made.pace != 1 else ""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+
+    def draw(k: int) -> np.ndarray:
+        for trail, path in zip(trails, paths):
+            trail.set_data(*path[: FINER * k + 1].T)
+        said.set_text(f"{made.title}, {made.times[k]:.2f} s{pace}")
+        drawn = sticks.stick(ax, made.bones, {body: X[k] for body, X in made.at.items()}, made.view)
+        canvas.draw()
+        seen = np.asarray(canvas.buffer_rgba())[..., :3].copy()
+        for artist in drawn:
+            artist.remove()
+        return seen
+
+    return draw
 
 
 def _page(made: Film, path: Path) -> None:

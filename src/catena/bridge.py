@@ -8,6 +8,8 @@
                       angular in the body     velocity in the body         angular in the body      velocity in the parent
     ball joint, v     in the child            in the child                 in the child             in the parent
     continuous, q     angle                   cosine, sine                 angle                    angle
+    planar, q         x, y, angle             x, y, cosine, sine           x, y, angle              x, y, angle
+    planar, v         in the parent           in the child                 in the parent            in the parent
 
 A `Bridge` is made for one machine and one peer. Its methods take our arrays (..., n) and give the peer's, and back.
 Accelerations are the rates of the speeds, so a turning base adds a term between frames; forces go by power: tau' v is the
@@ -31,7 +33,7 @@ Array = np.ndarray
 class _Joint:
     """Where one joint's numbers stand, here and there, and how many."""
 
-    kind: str  # "plain", "ball", "free" or "continuous"
+    kind: str  # "plain", "ball", "free", "continuous" or "planar"
     q: int
     v: int
     peer_q: int
@@ -66,6 +68,8 @@ class Bridge:
             return q
         if kind == "continuous":
             return np.concatenate([np.cos(q), np.sin(q)], axis=-1)
+        if kind == "planar":
+            return np.concatenate([q[..., :2], np.cos(q[..., 2:]), np.sin(q[..., 2:])], axis=-1)
         position, quaternion = (q[..., :3], q[..., 3:]) if kind == "free" else (q[..., :0], q)
         if self.peer == "pinocchio":
             return np.concatenate([position, quaternion[..., 1:], quaternion[..., :1]], axis=-1)
@@ -76,6 +80,8 @@ class Bridge:
             return q
         if kind == "continuous":
             return np.arctan2(q[..., 1:], q[..., :1])
+        if kind == "planar":
+            return np.concatenate([q[..., :2], np.arctan2(q[..., 3:], q[..., 2:3])], axis=-1)
         if self.peer == "pinocchio":
             position, quaternion = (q[..., :3], q[..., 3:]) if kind == "free" else (q[..., :0], q)
             return np.concatenate([position, quaternion[..., 3:], quaternion[..., :3]], axis=-1)
@@ -130,14 +136,24 @@ class Bridge:
                 R, w = rotation(q[..., j.q + 3 : j.q + 7]), v[..., j.v + 3 : j.v + 6]
                 inside = np.einsum("...ji,...j->...i", R, v[..., j.v : j.v + 3])
                 added[..., j.peer_v : j.peer_v + 3] = -np.cross(w, inside)
+            elif j.kind == "planar":
+                x, y = np.moveaxis(_turned_back(q[..., j.q + 2], v[..., j.v : j.v + 2]), -1, 0)
+                w = v[..., j.v + 2]
+                added[..., j.peer_v], added[..., j.peer_v + 1] = w * y, -w * x
         return added  # in the parent's axes w x w vanishes, so Drake's angular rates need nothing
 
     def _turned(self, q: Array, v: Array, inward: bool) -> Array:
         q, v = np.asarray(q, float), np.asarray(v, float)
+        for name, x, n in (("q", q, self.nq), ("v", v, self.nv)):
+            if x.shape[-1:] != (n,):
+                raise StateError(f"{name} has shape {x.shape}; its last size is {n}")
 
         def part(j: _Joint, x: Array) -> Array:
             if j.kind in ("plain", "continuous") or self.peer == "mujoco" or (j.kind == "ball" and self.peer == "pinocchio"):
                 return x
+            if j.kind == "planar":
+                angle = q[..., j.q + 2]
+                return np.concatenate([_turned_back(-angle if inward else angle, x[..., :2]), x[..., 2:]], axis=-1)
             k = j.q + 3 if j.kind == "free" else j.q
             R = rotation(q[..., k : k + 4])
             if self.peer == "pinocchio":  # the linear part turns
@@ -187,12 +203,16 @@ def bridge(machine: Machine, peer: str, joint_order: Sequence[str] | None = None
     for name, j in moving.items():
         here[name] = (k, l)
         k, l = k + j.nq, l + j.nv
+    tilted = [j.name for j in moving.values() if j.kind == "planar" and j.axis != ((0.0, 0.0, 1.0),)]
+    if peer == "pinocchio" and tilted:
+        raise StateError(f"joint {tilted[0]!r} is planar with a normal that is not z; Pinocchio takes z whatever the file says")
     rows, k, l = [], 0, 0
     for name in order:
         j = moving[name]
         endless = peer == "pinocchio" and j.kind == "revolute" and j.lower == (-np.inf,) and j.upper == (np.inf,)
         kind = j.kind if j.kind in ("ball", "free") else "continuous" if endless else "plain"
-        size = 2 if endless else j.nq
+        kind = "planar" if peer == "pinocchio" and j.kind == "planar" else kind
+        size = 2 if endless else 4 if kind == "planar" else j.nq
         rows.append(_Joint(kind, *here[name], k, l, j.nq, j.nv, size))
         k, l = k + size, l + j.nv
     return Bridge(peer, tuple(rows), machine.nq, machine.nv, k, tuple(order))
@@ -213,6 +233,12 @@ def _order(machine: Machine, peer: str) -> list[str]:
             order.append(j.name)
         waiting.extend(sorted(children.get(j.child, []), key=lambda j: j.name, reverse=True))
     return order
+
+
+def _turned_back(angle: Array, x: Array) -> Array:
+    """Vectors (..., 2) of the parent's plane, in axes turned by the angle (...)."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.stack([c * x[..., 0] + s * x[..., 1], c * x[..., 1] - s * x[..., 0]], axis=-1)
 
 
 def rotation(quaternion: Array) -> Array:

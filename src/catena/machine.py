@@ -18,6 +18,7 @@ import numpy as np
 from .compiler import door, generic
 from .compiler.rows import GENERIC, rows
 from .compiler.trace import Tracer
+from .equations import Equations
 from .errors import StateError, UnknownNameError
 from .kernels.constraints import row_names
 from .kernels.motion import BALL
@@ -58,6 +59,8 @@ class Machine:
     M(q) a + bias(q, v) = tau + sum of J' wrench. tau is the whole generalised force in the joints' freedoms: joint damping
     and friction are losses that `simulate` adds; they are not in here (as in Pinocchio). Armature is.
     """
+
+    _own: frozenset[str] = frozenset()  # quantities that are not the recursive kernels' (`derived`)
 
     def __init__(self, mechanism: Mechanism, *, threads: int | None = None, snap: float = SNAP, life: str = "auto"):
         if life not in ("auto", "generic", "lanes"):
@@ -210,7 +213,11 @@ class Machine:
         return E[..., 0], E[..., 1]
 
     def momentum(self, q: Any, v: Any, parameters: Any = None) -> dict[str, Array]:
-        """mass, com (centre of mass), com_velocity, linear and angular momentum (about it), in the ground's axes."""
+        """mass, com (centre of mass), com_velocity, linear and angular momentum (about it), in the ground's axes.
+
+        Of the bodies that move: those fixed to the ground are part of it.
+        """
+        self._moving("momentum")
         m = self._evaluate("momentum", (q, v), None, parameters)
         mass, velocity = m[..., 0], m[..., 4:7]
         return {"mass": mass, "com": m[..., 1:4], "com_velocity": velocity, "linear": mass[..., None] * velocity,
@@ -248,13 +255,19 @@ class Machine:
         d/dq is along the speeds: column k is the change when the coordinates move along the k-th speed, so that a
         quaternion has three columns.
         """
+        self._moving("inverse_dynamics_derivatives")
         return self._evaluate("inverse_dynamics_derivatives", (q, v, a), wrenches, parameters, t=t)
 
     def forward_dynamics_derivatives(
         self, q: Any, v: Any, tau: Any, wrenches: Any = None, parameters: Any = None, t: Any = 0.0
     ) -> tuple[Array, ...]:
         """d a / d q, d a / d v, d a / d tau = M^-1, and d a / d parameters where there are any; d/dq along the speeds."""
+        self._moving("forward_dynamics_derivatives")
         return self._evaluate("forward_dynamics_derivatives", (q, v, tau), wrenches, parameters, t=t)
+
+    def _moving(self, quantity: str) -> None:
+        if not self.nv:
+            raise StateError(f"{quantity}: nothing of mechanism {self.mechanism.name!r} moves, all its joints are fixed")
 
     # ------------------------------------------------------------------------------------------------ coordinates
     def neutral(self) -> Array:
@@ -345,7 +358,6 @@ class Machine:
         keys, forces = door.wrenches(self, quantity, wrenches)
         p = door.parameters(self, parameters)
         time = np.asarray(t, float)[..., None] if self._traced_only else None
-        extra = [x for x in (forces, p, time) if x is not None]
         lead = door.batch(quantity, {**dict(zip((door.LETTERS[k] for k in names), arrays)), "wrenches": forces, "parameters": p, "t": time})
         batch = int(np.prod(lead))
         empty = batch == 0
@@ -354,8 +366,8 @@ class Machine:
             forces, p, time = (x if x is None else np.ones(x.shape[-1:]) for x in (forces, p, time))
             shape, lead, batch = lead, (), 1
         wide = len(self.layout.nodes) > LANES_UP_TO or not lead
-        use_generic = (self.life == "generic" or (self.life == "auto" and wide)) and not self._traced_only
-        if use_generic and parameters is None and quantity in GENERIC:
+        use_generic = (self.life == "generic" or (self.life == "auto" and wide) or not self.nv) and not self._traced_only
+        if use_generic and parameters is None and quantity in GENERIC and quantity not in self._own:
             states = [rows(x, lead, batch) for x in arrays]
             out = GENERIC[quantity](self, states, keys, forces, lead, batch, *which)
             outs, shapes, finite = [out.reshape(batch, -1)], [out.shape[1:]], bool(np.isfinite(out).all())
@@ -409,21 +421,21 @@ def quaternion_product(a: Array, b: Array) -> Array:
                      w * n + z * k + x * m - y * l], axis=-1)  # fmt: skip
 
 
-def compile(mechanism: Mechanism, by: str = "recursive", *, threads: int | None = None, snap: float = SNAP,
+def compile(mechanism: Mechanism | Equations, by: str = "recursive", *, threads: int | None = None, snap: float = SNAP,
             life: str = "auto") -> Machine:  # fmt: skip
-    """A Machine for this mechanism.
+    """A Machine for this mechanism, or for its equations by one formulation.
+
+    by: whose forward dynamics it has; Equations bring their own.
 
     threads: over batches, by default one a core. snap: entries of rotations this near to 0 or 1 are taken for them (a file
     that writes 1.5707963 means a right angle); 0 keeps every digit. life: "auto" (one state generic, batches in lanes, very
     large mechanisms generic), or "generic" or "lanes" always.
     """
-    if by != "recursive":
-        from .formulations import ALL_FORMULATIONS, formulation
+    if isinstance(mechanism, Equations) or by != "recursive":
+        from .derived import Derived, derive
 
-        formulation(by)  # one that does not exist is refused by name
-        others = ", ".join(name for name in ALL_FORMULATIONS if name != "recursive")
-        raise StateError(f"compile: a Machine has the recursive kernels, not {by!r}; for {others} ask catena.derive(mechanism, by={by!r}), "
-                         "whose functions take numbers, or catena.simulate(mechanism, ..., by=...)")  # fmt: skip
+        equations = mechanism if isinstance(mechanism, Equations) else derive(mechanism, by)
+        return Derived(equations, threads=threads, snap=snap, life=life)
     return Machine(mechanism, threads=threads, snap=snap, life=life)
 
 

@@ -146,7 +146,7 @@ def check(
         between = np.where(_determined(machine, q, v, middle, tau), between, np.nan)
     rate = energy_rate(m)
     findings: list[Finding] = []
-    worst: dict[str, Any] = {"difference": -1.0}
+    worst: dict[str, Any] = {"score": -1.0}
     for name in asked:
         if name in notes:
             findings.append(Finding(name, note=notes[name]))
@@ -155,8 +155,9 @@ def check(
         off = np.abs(a[name] - middle).max(axis=1) / scale
         k = int(np.argmax(np.where(np.isfinite(off), off, np.inf)))
         allowed = max(AGREEMENT, e.error)
-        if not off[k] / allowed <= worst["difference"] / worst.get("allowed", AGREEMENT):
-            worst = {"difference": float(off[k]), "allowed": allowed, "formulation": name, "q": q[k], "v": v[k], "tau": tau[k], "p": p[k], "a": a[name][k]}
+        score = float(off[k]) / allowed if np.isfinite(off[k]) else np.inf
+        if score > worst["score"]:
+            worst = {"score": score, "difference": float(off[k]), "formulation": name, "q": q[k], "v": v[k], "tau": tau[k], "p": p[k], "a": a[name][k]}
         power = _power(rate, q, v, a[name], tau, p)
         torn = None if between is None or name not in W else _relative(W[name], between)
         drift, why = _drift(machine, name, formulations, seed) if run and not e.error else (None, "")

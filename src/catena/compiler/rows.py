@@ -102,7 +102,7 @@ def _dynamics(name: str) -> Callable:
 
 def _forward(m: Machine, x: list[Array], keys: tuple, forces: Any, lead: tuple, batch: int) -> Array:
     """Accelerations, under the rows of loops where there are any."""
-    if not m.mechanism.loops:
+    if not m.rows:
         return _open(m, x, keys, forces, lead, batch)
     return _constrained(m, x, keys, forces, lead, batch)[:, : m.nv].copy()
 

@@ -168,7 +168,7 @@ class Tracer:
     def forward_dynamics(self) -> ca.SX:
         """a (nv,) for the forces tau, under the loops' rows where there are any."""
         nv = self.layout.nv
-        if self.layout.mechanism.loops or self.layout.mechanism.nonholonomic:
+        if len(self.con.kind) or self.layout.mechanism.nonholonomic:
             return self.constrained()[0]
         a, given = self.blank(nv), (self.tree, self.Q, self.V, self.pushed, self.loads, self.zeros, self.work())
         if self.layout.coupled or nv <= DENSE:

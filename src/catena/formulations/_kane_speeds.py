@@ -26,6 +26,8 @@ from ..compiler.trace import Tracer
 from ..errors import FormulationError, SingularError
 from ..kernels.motion import BALL
 
+PLACES = 8  # closed configurations at which a choice of dependent speeds is tried
+
 Map = Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]]  # (t, q, p) -> a matrix and a column: A, B or W, X
 
 
@@ -111,15 +113,21 @@ def closed(s: Tracer, error: ca.SX, A: ca.SX, seed: int) -> list[np.ndarray]:
 
 
 def independent(s: Tracer, error: ca.SX, A: ca.SX) -> tuple[list[int], list[int]]:
-    """Rows of A that are independent where the loops are closed, and the speeds that they determine best there."""
+    """Rows of A that are independent where the loops are closed, and the speeds that they determine best there.
+
+    Of the speeds that are best at one of a few places, those that do best at the worst of all these places.
+    """
     f = ca.Function("A", [s.t, s.q, s.p], [ca.densify(A)])
-    q, p = closed(s, error, A, 0)
-    value = np.array(f(0.0, q, p))
-    _, R, rows = qr(value.T, mode="economic", pivoting=True)
+    values = [np.array(f(0.0, *closed(s, error, A, seed))) for seed in range(PLACES)]
+    _, R, rows = qr(values[0].T, mode="economic", pivoting=True)
     size = np.abs(np.diag(R))
     kept = sorted(int(k) for k in rows[: int((size > 1e-9 * size[0]).sum())])
-    _, _, columns = qr(value[kept], mode="economic", pivoting=True)
-    return kept, sorted(int(k) for k in columns[: len(kept)])
+    choices = {tuple(sorted(qr(J[kept], mode="economic", pivoting=True)[2][: len(kept)].tolist())) for J in values}
+
+    def worst(columns: tuple[int, ...]) -> float:
+        return min(np.linalg.svd(J[np.ix_(kept, columns)], compute_uv=False).min(initial=np.inf) for J in values)
+
+    return kept, list(max(sorted(choices), key=worst))
 
 
 def _determined(s: Tracer, J: ca.SX) -> list[int]:

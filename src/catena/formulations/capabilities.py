@@ -16,6 +16,7 @@ CAPABILITIES: dict[str, frozenset[str]] = {
     "boltzmann_hamel": frozenset(FEATURES) - {"loops", "speed rows"},
     "penalty": frozenset(FEATURES) - {"mimic joints", "armature", "reactions"},
     "recursive": frozenset(FEATURES),
+    "variational": frozenset(FEATURES) - {"loops", "reactions"},
 }
 
 

@@ -21,11 +21,11 @@ def recursive(mechanism: Mechanism) -> Equations:
     """Articulated-body forward dynamics, and the joints' wrenches by the outward pass at the acceleration found."""
     s = Tracer(layout(mechanism))
     t, nq, nv = s.t, s.layout.nq, s.layout.nv
-    given, rows = [t, s.q, s.v, s.tau, s.p], mechanism.loops or mechanism.nonholonomic
+    given, rows = [t, s.q, s.v, s.tau, s.p], len(s.con.kind) > 0 or bool(mechanism.nonholonomic)
     a, lam = s.constrained() if rows else (s.forward_dynamics(), ca.SX.zeros(0))
     acceleration = ca.Function("acceleration", given, [ca.cse(a)])
     force = ca.SX.sym("lam", lam.numel())
-    held = _held(s, force) if mechanism.loops else {}
+    held = _held(s, force) if len(s.con.kind) else {}
     wrenches = ca.Function("wrenches", [t, s.q, s.v, s.a, s.p, force], [s.reactions(held)])
     x = ca.SX.sym("x", nq + nv)
     q, v = x[:nq], x[nq:]

@@ -97,7 +97,7 @@ def run() -> Page:
 def way(machine: Machine) -> Trajectory:
     """The joints' trajectory for the tip's line."""
     start, to = (FOOT, FOOT, 0), (3 * FOOT, 3 * FOOT, 0)
-    return line(machine, "tip", to, start=start, times=(0.0, np.pi), law="cosine", guess=(-0.5, 2.6), tolerance=1e-10)
+    return line(machine, "tip", to, start=start, times=(0.0, np.pi), law="cosine", guess=(-0.5, 2.6), tolerance=1e-12)
 
 
 def tip(machine: Machine, q: np.ndarray) -> np.ndarray:

@@ -160,7 +160,7 @@ def energy(tree, q, v, x):
     """Kinetic and potential energy. Potential is zero for masses at the ground's origin; ground's own bodies excluded."""
     velocities(tree, q, v, x)
     poses(tree, q, x)
-    kinetic, potential = 0.0 * tree.ratio[0], 0.0 * tree.ratio[0]
+    kinetic, potential = 0.0 * tree.gravity[0], 0.0 * tree.gravity[0]
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     for k in range(len(tree.armature)):
         kinetic += 0.5 * (tree.armature[k] * (v[k] * v[k]))

@@ -1,4 +1,4 @@
-"""Drivers with equal steps: explicit, implicit, and maps. As in `drivers.py`: flat arrays, compiled once for every mechanism."""
+"""Drivers with equal steps: explicit, implicit, and maps. As in `drivers.py`: flat arrays, compiled once for all mechanisms."""
 
 from __future__ import annotations
 

@@ -74,6 +74,8 @@ def prepare(
 ) -> Plan:  # fmt: skip
     """Check everything that is asked, and make what is needed to run it."""
     machine = _machine(mechanism)
+    if not machine.nv:
+        raise SimulationError(f"mechanism {machine.mechanism.name!r} has no joint that moves, so that there is nothing to simulate")
     how, times = method(integrator), door.output_times(start, until, output)
     limits, friction = door.choice("way with limits", limits, door.LIMITS), door.choice("friction", friction, door.FRICTION)
     tolerance, restitution = door.number("tolerance", tolerance, 1e-14, 0.1), door.number("restitution", restitution, 0.0, 1.0)
@@ -88,6 +90,8 @@ def prepare(
             f"integrator {how.name!r} cannot locate events: it has no dense output. Stops, friction that sticks and `when` "
             "need an adaptive one: dop853, dopri5 or radau"
         )
+    if by == "penalty" and happening.holding.size:
+        raise SimulationError("penalty holds nothing exactly: stops, locks and friction that sticks need another formulation")
     law = control if hasattr(control, "law") else None
     try:
         system = made(machine, by, law=law, friction=friction, stabilise=stabilise, holding=happening.holding, **options)
@@ -116,7 +120,7 @@ def _machine(mechanism: Mechanism | Machine) -> Machine:
 
 def started(system: System, t: float, q: Array, v: Array, p: Array) -> Array:
     """The states (runs, size) of starting points."""
-    if system.driven is not None or system.jump is not None:
+    if system.driven is not None or system.jump is not None or system.pieces:
         return np.stack([system.start(*row, t) for row in zip(q, v, p)])
     x = np.array(system.equations.encode(q.T, v.T, _columns(p.T))).T
     return np.concatenate([x, np.tile([*system.controller.start, 0.0], (len(x), 1))], axis=1)

@@ -83,7 +83,7 @@ def observe(system: System, t: Array, x: Array, u: Array, p: Array) -> dict[str,
     kernel = system.kernel("observe")
     flat = [np.tile(t, runs)[:, None], x.reshape(runs * rows, -1), u.reshape(runs * rows, -1), np.repeat(p, rows, axis=0)]
     outs, _ = kernel([np.ascontiguousarray(a) for a in flat], runs * rows, threads=os.cpu_count() or 1)  # type: ignore[misc]
-    names = ("q", "v", "a", "tau", "energy", "rows", "held")
+    names = ("q", "v", "a", "tau", "energy", "rows", "held", "losses")
     seen = {name: out.reshape(runs, rows, -1) for name, out in zip(names, outs)}
     seen["closure"], seen["opening"] = np.split(seen.pop("rows"), 2, axis=-1)  # residuals of the rows, and their rates
     return seen
@@ -128,6 +128,8 @@ def dataset(
         labels["mode_name"] = list(system.holding.names)
         variables["held_force"] = array(seen["held"][..., : len(system.holding.speeds)], "time", "holdable")
         labels["holdable"] = [h.name for h in system.holding.speeds]
+    if system.holding.size or not system.losses.is_zero():
+        variables["losses"] = array(seen["losses"], "time", "speed")
     if parameters is not None:
         variables["parameters"] = array(parameters, "parameter")
         labels["parameter"] = list(machine.parameter_names)

@@ -291,7 +291,7 @@ class System:
 
     @cached_property
     def observe(self) -> ca.Function:
-        """(t, x, u, p) -> q, v, a, tau, (kinetic, potential), the rows' residuals and rates, forces of what is held."""
+        """(t, x, u, p) -> q, v, a, tau, (kinetic, potential), rows' residuals and rates, what holds, losses with it."""
         s = Tracer(self.layout)
         energy = ca.Function("energy", [s.t, s.q, s.v, s.p], [s.energy()])(self.t, self.q, self.v, self.p)
         outputs = [self.q, self.v, self.acceleration, self.tau - self.losses - self.held[1], energy]
@@ -299,7 +299,7 @@ class System:
         if self.mechanism.loops or self.mechanism.nonholonomic:
             error, rate, _, _ = s.constraint_rows()
             rows = ca.Function("rows", [s.t, s.q, s.v, s.p], [ca.vertcat(error, rate)])(self.t, self.q, self.v, self.p)
-        outputs += [rows, self.held[0]]
+        outputs += [rows, self.held[0], self.losses + self.held[1]]
         return ca.Function("observe", self.inputs, ca.cse([ca.densify(x) for x in outputs]))
 
     def kernel(self, name: str, width: int | None = None) -> LaneKernel | None:
