@@ -11,9 +11,9 @@ import time
 import sympy as sm
 import sympy.physics.mechanics as me
 from peers import robot  # noqa: F401  (puts the tests' folder on the path)
-from zoo import arm
 
 import catena
+from zoo import arm
 
 
 def by_sympy(mechanism: catena.Mechanism) -> tuple[float, int]:

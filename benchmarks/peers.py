@@ -12,9 +12,8 @@ import numpy as np
 import pinocchio as pin
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from robots import urdf  # noqa: E402
-
-import catena  # noqa: E402
+import catena
+from robots import urdf
 
 BATCH = 4096
 

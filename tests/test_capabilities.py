@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-import zoo
 
+import zoo
 from catena.errors import FormulationError
 from catena.formulations import ALL_FORMULATIONS, derive
 from catena.formulations.capabilities import CAPABILITIES, FEATURES, applicable, needs, table

@@ -7,8 +7,8 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 import pytest
-import zoo
 
+import zoo
 from catena.certify import check, compare
 from catena.formulations import ALL_FORMULATIONS, derive
 from catena.formulations.lagrange import lagrange

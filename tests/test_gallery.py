@@ -118,6 +118,13 @@ def test_an_example_agrees_and_makes_its_page(name, tmp_path):
             assert mine.shape == theirs.shape and off < WITHIN.get(name, 1e-8), (what, off)
 
 
+def test_the_commands_of_the_pages_are_commands():
+    for name in gallery.NAMES:
+        for command in gallery.example(name).commands:
+            words = command.split()
+            assert words[0] == "catena" and words[1] in cli.commands() and words[2] in examples(), command
+
+
 def test_every_file_of_the_gallery_has_a_drawing():
     for name in gallery.NAMES:
         for file in gallery.example(name).files:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import zoo
 
+import zoo
 from catena.errors import MechanismError
 from catena.loads import Bushing, Force, JointForce, JointSpring, KnifeEdge, Rolling, SpeedRow, Spring
 from catena.machine import compile

@@ -8,11 +8,11 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
-from robots import ROBOTS, urdf
 
 from catena.bridge import bridge
 from catena.formats import load
 from catena.machine import compile
+from robots import ROBOTS, urdf
 
 TOLERANCE = 1e-9
 MUJOCO = ("ur5", "panda", "solo12", "a1", "z1", "double_pendulum")
@@ -94,7 +94,7 @@ def test_mujoco(name):
     machine = machine_of(name)
     b = bridge(machine, "mujoco")
     assert (model.nq, model.nv) == (machine.nq, machine.nv)
-    q, v, a, tau = states(machine, 2)
+    q, v, a, _ = states(machine, 2)
     data.qpos[:], data.qvel[:], data.qacc[:] = b.q_to(q), b.v_to(q, v), b.a_to(q, v, a)
     mujoco.mj_inverse(model, data)
     close(b.tau_to(q, machine.inverse_dynamics(q, v, a)), data.qfrc_inverse)

@@ -1,6 +1,6 @@
 """Readers under nonsense: whatever the bytes, a mechanism or a CatenaError comes out, and soon."""
 
-# ruff: noqa: E501  (messages are quoted whole)
+
 
 from __future__ import annotations
 

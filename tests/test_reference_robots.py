@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from robots import ROBOTS
-from test_peers import close, machine_of
 
 from catena.bridge import bridge
+from robots import ROBOTS
+from test_peers import close, machine_of
 
 FILES = {"ur5": "ur5", "panda": "panda", "solo12": "solo12", "talos": "talos_reduced"}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from zoo import MOVING, arm, random_tree
 
 from catena.machine import compile
+from zoo import MOVING, arm, random_tree
 
 TREES = {
     "every_kind_chain": random_tree(11, ["free", *MOVING, "fixed", "revolute"], branching=0),

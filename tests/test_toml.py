@@ -1,6 +1,6 @@
 """TOML files: what is read, what is refused and in which words, and that what is written is read again."""
 
-# ruff: noqa: E501  (messages are quoted whole)
+
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Units and expressions: values to the last digit, errors as sentences, nothing that runs, nothing that hangs."""
 
-# ruff: noqa: E501  (messages are quoted whole)
+
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """URDF: every robot of example-robot-data against Pinocchio, hostile XML, faults in words, and the way back."""
 
-# ruff: noqa: E501  (messages are quoted whole)
+
 
 from __future__ import annotations
 

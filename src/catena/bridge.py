@@ -23,8 +23,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .machine import Machine
 from .errors import StateError, unknown
+from .machine import Machine
 
 Array = np.ndarray
 

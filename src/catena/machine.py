@@ -201,7 +201,8 @@ class Machine:
         """
         found = self._evaluate("constraint_rows", (q, v), None, parameters, t=t)
         if isinstance(found, tuple):
-            return found  # type: ignore[return-value]
+            error, rate, gamma, A = found
+            return error, rate, gamma, A.reshape(*error.shape, self.nv)
         m = len(self.rows)
         error, rate, gamma = (found[..., k * m : (k + 1) * m] for k in range(3))
         return error, rate, gamma, found[..., 3 * m :].reshape(*found.shape[:-1], m, self.nv)

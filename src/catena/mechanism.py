@@ -266,11 +266,13 @@ class Mechanism:
         return self._find("joint", name, self._joints)
 
     def frame(self, name: str) -> Frame:
-        """The frame of that name: a named frame, or a body's own, or the ground."""
+        """The frame of that name: a named frame, a body's own, a joint's on its child, or the ground."""
         if name in self._frames:
             return self._frames[name]
         if name in self._bodies or name == GROUND:
             return Frame(name, name)
+        if name in self._joints:
+            return Frame(name, self._joints[name].child, self._joints[name].offset)
         raise UnknownNameError("frame", name, [*self._bodies, *self._frames], f"mechanism {self.name!r}")
 
     def _find(self, what: str, name: str, table: Mapping[str, Any]) -> Any:

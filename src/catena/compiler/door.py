@@ -106,6 +106,7 @@ def parameters(m: Machine, parameters: Any) -> Array | None:
 
 
 def suspicious(m: Machine, quantity: str, out: Array) -> bool:
+    """Whether a result is so large that it is looked into before it is handed out."""
     return quantity == "forward_dynamics" and bool(np.abs(out).max(initial=0.0) > HUGE)
 
 

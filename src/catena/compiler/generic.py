@@ -36,6 +36,7 @@ from ..kernels.tree import SNAP, Layout, Tree
 from ..kernels.work import Work
 from .view import viewer
 
+
 @intrinsic
 def _reals_at(typing_context, address):
     """The address as a pointer to doubles."""
@@ -288,7 +289,7 @@ def bias_one(handle, q, v, tau):
 
 def gravity_one(handle, q, tau):
     """tau of a = v = 0, of one state."""
-    _, nq, nv = _sizes(handle)
+    nq = _sizes(handle)[1]
     tree = _tree(handle)
     _checked_q(tree, q, nq)
     zeros, wrench = _zeros(handle)
@@ -339,7 +340,7 @@ def constraint_rows(handle, q, v, out):
     """By rows: residuals (m), their rates (m), gamma (m), then A (m nv) row by row."""
     tree, x, zeros = _tree(handle), _work(handle), _zeros(handle)[0]
     con, (W, gamma, error, rate, Y, _, _, _), _ = _closing(handle)
-    m, nv = len(gamma), len(zeros)
+    m = len(gamma)
     for b in range(len(q)):
         evaluate_rows(tree, con, _row(q, b), _row(v, b), zeros, x, W, gamma, error, rate)
         Y[:] = 0.0

@@ -122,12 +122,12 @@ def independent(s: Tracer, error: ca.SX, A: ca.SX) -> tuple[list[int], list[int]
     _, R, rows = qr(values[0].T, mode="economic", pivoting=True)
     size = np.abs(np.diag(R))
     kept = sorted(int(k) for k in rows[: int((size > 1e-9 * size[0]).sum())])
-    choices = {tuple(sorted(qr(J[kept], mode="economic", pivoting=True)[2][: len(kept)].tolist())) for J in values}
+    choices: set[tuple[int, ...]] = {tuple(sorted(qr(J[kept], mode="economic", pivoting=True)[2][: len(kept)].tolist())) for J in values}
 
     def worst(columns: tuple[int, ...]) -> float:
         return min(np.linalg.svd(J[np.ix_(kept, columns)], compute_uv=False).min(initial=np.inf) for J in values)
 
-    return kept, list(max(sorted(choices), key=worst))
+    return kept, list(max(sorted(choices), key=worst))  # type: ignore[arg-type]
 
 
 def _determined(s: Tracer, J: ca.SX) -> list[int]:

@@ -50,7 +50,8 @@ def recursive(mechanism: Mechanism) -> Equations:
 
 def _held(s: Tracer, lam: ca.SX) -> dict[str, tuple[Any, Any]]:
     """What the loops' rows do to the bodies they join: torque about the node's origin and force, in the node's axes."""
-    W, found = s.row_wrenches(), {}
+    W = s.row_wrenches()
+    found: dict[str, tuple[Any, Any]] = {}
     for k, loop in enumerate(s.con.loop):
         joint = s.layout.mechanism.loops[loop]
         sides = [elements(lam[k] * W[k, :6]), elements(lam[k] * W[k, 6:])]

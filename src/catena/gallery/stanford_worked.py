@@ -169,5 +169,5 @@ EXAMPLE = Example(
             ("(4.28)", "a plus is missing", "plus", "typography"),
         ]
     ),
-    commands=("catena inverse stanford_arm --q 0 0 0 0 0 --v 1.5 0 0.4 1 3 --a 0 0 0 0 0", "catena check stanford_arm"),
+    commands=("catena info stanford_arm", "catena check stanford_arm"),
 )

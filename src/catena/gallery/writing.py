@@ -64,7 +64,7 @@ def save(figure: Figure, path: Path) -> None:
 def text(name: str, told: Example, page: Page, pictures: Sequence[str]) -> str:
     """The page in Markdown."""
     main = toml(told.files[0])
-    commands = told.commands or (f"catena run {told.files[0]}", f"catena check {told.files[0]}")
+    commands = told.commands or tuple(f"catena run {file}" for file in told.files)
     parts = [
         f"# {told.title}",
         f"<!-- made by `catena gallery {name}`; do not edit -->",

@@ -185,6 +185,7 @@ def _cleaned(row: Any) -> list:
 
 
 def as_array(rows: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Nested rows as an array: doubles where all are numbers, objects where some are symbols."""
     flat = np.empty(int(np.prod(shape)), dtype=object)
     for k, x in enumerate(_flatten(rows)):
         flat[k] = x
