@@ -107,7 +107,7 @@ class Machine:
         origin (N m, N); the key (frame, "world") means along the ground's axes. parameters: {name: value}, for those the
         mechanism leaves free. t: the time, seconds, for loads that depend on it. [Merwe1995] chapter 4.
         """
-        if wrenches is None and parameters is None:
+        if wrenches is None and parameters is None and getattr(q, "ndim", 0) == 1:
             try:
                 out = np.empty(self.nv)
                 self._inverse_dynamics_one(self._address, q, v, a, out)
@@ -118,7 +118,7 @@ class Machine:
 
     def forward_dynamics(self, q: Any, v: Any, tau: Any, wrenches: Any = None, parameters: Any = None, t: Any = 0.0) -> Array:
         """a (..., nv): the motion of forces, M^-1 (tau - bias + sum of J' wrench)."""
-        if wrenches is None and parameters is None:
+        if wrenches is None and parameters is None and getattr(q, "ndim", 0) == 1:
             try:
                 out = np.empty(self.nv)
                 self._forward_dynamics_one(self._address, q, v, tau, out)
@@ -131,7 +131,7 @@ class Machine:
 
     def mass_matrix(self, q: Any, parameters: Any = None) -> Array:
         """M (..., nv, nv): kinetic energy is 1/2 v' M v."""
-        if parameters is None:
+        if parameters is None and getattr(q, "ndim", 0) == 1:
             try:
                 out = np.zeros((self.nv, self.nv))
                 self._mass_matrix_one(self._address, q, out)
@@ -144,7 +144,7 @@ class Machine:
 
     def bias(self, q: Any, v: Any, wrenches: Any = None, parameters: Any = None, t: Any = 0.0) -> Array:
         """(..., nv): the forces of a motion with a = 0: Coriolis, centrifugal and gravity."""
-        if wrenches is None and parameters is None:
+        if wrenches is None and parameters is None and getattr(q, "ndim", 0) == 1:
             try:
                 out = np.empty(self.nv)
                 self._bias_one(self._address, q, v, out)
@@ -155,7 +155,7 @@ class Machine:
 
     def gravity(self, q: Any, parameters: Any = None, t: Any = 0.0) -> Array:
         """(..., nv): the forces that hold the mechanism still, dV/dq."""
-        if parameters is None:
+        if parameters is None and getattr(q, "ndim", 0) == 1:
             try:
                 out = np.empty(self.nv)
                 self._gravity_one(self._address, q, out)

@@ -91,10 +91,10 @@ def somewhere(s: Tracer, seed: int) -> list[np.ndarray]:
     return [q, np.array(list(s.layout.mechanism.parameters.values()))]
 
 
-def closed(s: Tracer, error: ca.SX, A: ca.SX, seed: int) -> list[np.ndarray]:
-    """A place near the neutral one where the rows' residuals vanish (Gauss-Newton); some place, where they do not."""
+def closed(s: Tracer, error: ca.SX, A: ca.SX, seed: int) -> list[np.ndarray] | None:
+    """A place near the neutral one where the rows' residuals vanish (Gauss-Newton), and the parameters; None if not found."""
     rng, (_, p) = np.random.default_rng(seed), somewhere(s, seed)
-    at = ca.Function("at", [s.q, s.p], [ca.densify(error), ca.densify(A)])
+    at = _at(s, error, A)
     step = ca.Function("step", [s.q, s.v], [s.coordinate_rate()])
     balls = [node.qi for node in s.layout.nodes if node.motion == BALL]
     q = np.zeros(s.layout.nq)
@@ -104,30 +104,36 @@ def closed(s: Tracer, error: ca.SX, A: ca.SX, seed: int) -> list[np.ndarray]:
         q = q + np.array(step(q, move)).ravel()
         for k in balls:
             q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
-        residual, slope = (np.array(x) for x in at(q, p))
-        if np.abs(residual).max(initial=0.0) < 1e-13:
-            break
+        residual, slope = (np.array(x) for x in at(0.0, q, p))
+        if np.abs(residual).max(initial=0.0) < 1e-12:
+            return [q, p]
         move = -np.linalg.lstsq(slope, residual.ravel(), rcond=1e-8)[0]
         move *= min(1.0, 0.5 / max(np.abs(move).max(initial=0.0), 1e-300))
-    return [q, p]
+    return None
 
 
 def independent(s: Tracer, error: ca.SX, A: ca.SX) -> tuple[list[int], list[int]]:
     """Rows of A that are independent where the loops are closed, and the speeds that they determine best there.
 
-    Of the speeds that are best at one of a few places, those that do best at the worst of all these places.
+    Of the speeds that are best at one of a few places, those that do best at the worst of all these places. Where no closed
+    place is found, nothing can be left out.
     """
-    f = ca.Function("A", [s.t, s.q, s.p], [ca.densify(A)])
-    values = [np.array(f(0.0, *closed(s, error, A, seed))) for seed in range(PLACES)]
+    at = _at(s, error, A)
+    places = [place for seed in range(PLACES) if (place := closed(s, error, A, seed)) is not None]
+    if not places:
+        return list(range(A.shape[0])), _determined(s, A)
+    values = [np.array(at(0.0, *place)[1]) for place in places]
     _, R, rows = qr(values[0].T, mode="economic", pivoting=True)
     size = np.abs(np.diag(R))
     kept = sorted(int(k) for k in rows[: int((size > 1e-9 * size[0]).sum())])
-    choices: set[tuple[int, ...]] = {tuple(sorted(qr(J[kept], mode="economic", pivoting=True)[2][: len(kept)].tolist())) for J in values}
+    choices = {tuple(sorted(qr(J[kept], mode="economic", pivoting=True)[2][: len(kept)].tolist())) for J in values}
+    worst = {c: min(np.linalg.svd(J[np.ix_(kept, c)], compute_uv=False).min(initial=np.inf) for J in values) for c in sorted(choices)}
+    return kept, [int(k) for k in max(worst, key=lambda c: worst[c])]
 
-    def worst(columns: tuple[int, ...]) -> float:
-        return min(np.linalg.svd(J[np.ix_(kept, columns)], compute_uv=False).min(initial=np.inf) for J in values)
 
-    return kept, list(max(sorted(choices), key=worst))  # type: ignore[arg-type]
+def _at(s: Tracer, error: ca.SX, A: ca.SX) -> ca.Function:
+    """(t, q, p) -> the rows' residuals, and A."""
+    return ca.Function("at", [s.t, s.q, s.p], [ca.densify(error), ca.densify(A)])
 
 
 def _determined(s: Tracer, J: ca.SX) -> list[int]:

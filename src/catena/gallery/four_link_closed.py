@@ -238,11 +238,36 @@ EXAMPLE = Example(
     run,
     misprints(
         [
-            ("(5.67)", "the rate of A", "-omega~ A", "A turns the other way than the link"),
-            ("(5.103)", "J_4 of the last joint's frame", "as printed; J_end (5.106) is the one at the tip", "both reproduce"),
-            ("(5.108)", "H", "H^-1", "(5.107), and the numbers of (5.109)"),
-            ("(5.117), (5.131)", "five entries", "six: a zero is missing", "a spatial vector has six"),
-            ("5.5.5", "friction coefficient in Ns/rad", "N m s/rad", "dimension"),
+            (
+                "(5.67)",
+                "the rate of A is A' omega' A",
+                "-omega~ A, with the relative angular velocity",
+                "the derivative of a rotation; a tensor's formula does not hold for a transformation",
+            ),
+            (
+                "(5.89), (5.90)",
+                "left sides 1X0, 1X0",
+                "3X2, 4X3",
+                "the third and fourth links' transformations",
+            ),
+            (
+                "(5.108)",
+                "H",
+                "H^-1",
+                "(5.107), and the numbers of (5.109)",
+            ),
+            (
+                "(5.117), (5.131)",
+                "five entries",
+                "six: a zero is missing",
+                "a spatial vector has six",
+            ),
+            (
+                "5.5.5",
+                "friction coefficient in Ns/rad",
+                "N m s/rad",
+                "dimension",
+            ),
         ]
     ),
     departures=(

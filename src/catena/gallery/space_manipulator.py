@@ -271,14 +271,39 @@ EXAMPLE = Example(
             (
                 "figure 17, x11 and x13",
                 "3.02",
-                "any equal numbers",
+                "any two equal numbers",
                 "at x12 = -90 degrees the mass matrix is singular along (1, 1): rounding",
             ),
-            ("(1.16)", "first row", "1 0 0", "a rotation about x leaves x"),
-            ("(3.27)", "A_rj", "its index", "(3.30) uses it"),
-            ("(3.29)", "sign and index", "as in (3.28)", "the sum of moments"),
-            ("(4.4)", "int and ext interchanged", "the other way round", "the text before it"),
-            ("figure 10", "I3's second dyad n22 n22", "n32 n32", "it is body 3"),
+            (
+                "(1.16)",
+                "first row 1 1 0",
+                "1 0 0",
+                "a rotation about x leaves x alone",
+            ),
+            (
+                "(3.27)",
+                "F_rj x_j'' on the left",
+                "A_rj x_j''",
+                "(3.28) defines it, (3.30) uses it",
+            ),
+            (
+                "(3.29)",
+                "f_r with a sign that the scan has lost, and omega_isn omega_iml",
+                "a minus before the bracket, and omega_isn omega_ijl",
+                "(3.26) moved to the right side of (3.27)",
+            ),
+            (
+                "(4.4)",
+                "I_r = I_r^ext + I_r^ext",
+                "I_r^ext + I_r^int",
+                "(4.5) and (4.6) define the two",
+            ),
+            (
+                "figure 10",
+                "I3's second dyad n22 n22",
+                "n32 n32",
+                "it is body 3",
+            ),
         ]
     ),
     departures=(

@@ -86,7 +86,9 @@ def run() -> Page:
         text=(
             "Constant joint speeds (1.5, 0, 0.4, 1, 3), no joint accelerations. Spatial vectors have the angular part first, "
             "in the link's "
-            "own axes at its origin; accelerations include 9.81 m/s2 upwards in place of the weight."
+            "own axes at its origin; accelerations include 9.81 m/s2 upwards in place of the weight.\n\n"
+            '```python\narm = catena.compile(catena.load("stanford_arm"))\n'
+            "tau = arm.inverse_dynamics([0] * 5, [1.5, 0, 0.4, 1, 3], [0] * 5)\n```"
         ),
     )
 
@@ -151,8 +153,20 @@ EXAMPLE = Example(
                 "(4.13), (4.19), (4.28)",
                 "accelerations without 2 omega_rel x u and without the rate of the joint's axes",
                 "both terms, for a joint that turns and slides at once or has two rotations",
-                "at the second state above the formula gives 17.943393 and 2.125073 in place of 16.305713 and 1.930593; "
-                "section 4.5 has no turning in joint 2 and does not notice",
+                "at the last state of the table the formula gives 17.943393 and 2.125073 in place of 16.305713 and 1.930593; "
+                "in section 4.5 itself joint 2 does not turn",
+            ),
+            (
+                "(4.19), (4.28)",
+                "a_(i-1) phi_i q_i''",
+                "a plus between them",
+                "typography",
+            ),
+            (
+                "(4.38), (5.78)",
+                "m s~ in the lower left block",
+                "its transpose",
+                "a spatial inertia is symmetric; (4.39) and (5.79) have it right",
             ),
             (
                 "text after (4.61)",
@@ -160,13 +174,6 @@ EXAMPLE = Example(
                 "the weight gives 2.16801 of tau_3's 2.16351 N m",
                 "gravity alone, in the table above",
             ),
-            (
-                "(4.38), (5.78)",
-                "m s~ in the lower left block",
-                "its transpose",
-                "a spatial inertia is symmetric; (4.39) has it right",
-            ),
-            ("(4.28)", "a plus is missing", "plus", "typography"),
         ]
     ),
     commands=("catena info stanford_arm", "catena check stanford_arm"),

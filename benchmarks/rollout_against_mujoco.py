@@ -1,0 +1,74 @@
+"""How much faster than `mujoco.rollout` are fixed-step rollouts in lanes, on one thread each?
+
+Semi-implicit Euler for UR5, RK4 for UR5 and Panda; contacts and constraints off, every state written down. Asked: 15 times.
+"""
+
+from __future__ import annotations
+
+import re
+
+import mujoco
+import mujoco.rollout
+import numpy as np
+from peers import interleaved, robot
+from robots import urdf
+
+from catena.simulate import drivers
+from catena.simulate.methods import method
+from catena.simulate.system import System
+
+BATCH, STEPS, STEP = 256, 100, 1e-3
+
+
+def mujoco_model(name: str, integrator: int) -> mujoco.MjModel:
+    """The same robot in MuJoCo: no meshes, no damping, no contacts."""
+    text = re.sub(r"<(visual|collision)\b.*?</\1>", "", urdf(name).read_text(), flags=re.S)
+    options = '<mujoco><compiler fusestatic="true" balanceinertia="false" boundmass="0" boundinertia="0"/></mujoco>'
+    model = mujoco.MjModel.from_xml_string(re.sub(r"(<robot\b[^>]*>)", r"\1" + options, text, count=1))
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    model.opt.integrator, model.opt.timestep = integrator, STEP
+    model.dof_damping[:], model.dof_frictionloss[:], model.dof_armature[:] = 0, 0, 0
+    return model
+
+
+def main() -> None:
+    print(f"{'robot':6} {'method':14} {'MuJoCo':>10} {'catena':>9} {'ratio':>6} {'difference':>10}")
+    cases = (("ur5", "semi_implicit", mujoco.mjtIntegrator.mjINT_EULER), ("ur5", "rk4", mujoco.mjtIntegrator.mjINT_RK4),
+             ("panda", "rk4", mujoco.mjtIntegrator.mjINT_RK4))  # fmt: skip
+    for name, how, integrator in cases:
+        machine, _, _ = robot(name)
+        model = mujoco_model(name, integrator)
+        data = mujoco.MjData(model)
+        rng = np.random.default_rng(0)
+        q, v = rng.standard_normal((2, BATCH, machine.nv))
+        start = np.concatenate([np.zeros((BATCH, 1)), q, v], axis=1)
+        out = np.zeros((BATCH, STEPS, start.shape[1]))
+        system, m = System(machine.mechanism), method(how)
+        kernel = system.kernel("step" if how == "semi_implicit" else "derivative")
+        W = kernel.width
+        x0 = np.stack([system.start(q[k], v[k], np.zeros(0)) for k in range(BATCH)])
+        ours = np.zeros((BATCH // W, STEPS, system.size, W))
+        buffer, K = np.zeros((1 + system.size + system.nv + (how == "semi_implicit"), W)), np.zeros((4, system.size, W))
+
+        def mine(kernel=kernel, x0=x0, ours=ours, buffer=buffer, K=K, m=m, how=how, W=W):
+            for g in range(BATCH // W):
+                x = np.ascontiguousarray(x0[g * W : (g + 1) * W].T)
+                if how == "semi_implicit":
+                    drivers.mapped(kernel.block_address, x, buffer, 0.0, STEP, STEPS, 1, ours[g])
+                else:
+                    drivers.fixed(kernel.block_address, 0, m.A, m.B, m.C, x, buffer, K, 0.0, STEP, STEPS, 1, ours[g])
+
+        def theirs(model=model, data=data, start=start, out=out):
+            mujoco.rollout.rollout(model, data, start, nstep=STEPS, state=out)
+
+        mine()
+        theirs()
+        nv = machine.nv
+        difference = np.abs(np.moveaxis(ours, 3, 1).reshape(BATCH, STEPS, -1)[:, -1, :nv] - out[:, -1, 1 : 1 + nv]).max()
+        a, b = interleaved(mine, theirs)
+        n = BATCH * STEPS
+        print(f"{name:6} {how:14} {b / n * 1e9:7.0f} ns {a / n * 1e9:6.0f} ns {b / a:6.1f} {difference:10.1e}")
+
+
+if __name__ == "__main__":
+    main()
