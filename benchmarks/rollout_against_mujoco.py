@@ -6,16 +6,18 @@ Semi-implicit Euler for UR5, RK4 for UR5 and Panda; contacts and constraints off
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import mujoco
 import mujoco.rollout
 import numpy as np
 from peers import interleaved, robot
-from robots import urdf
 
-from catena.simulate import drivers
+from catena import Mechanism
+from catena.simulate import equal
 from catena.simulate.methods import method
 from catena.simulate.system import System
+from robots import urdf
 
 BATCH, STEPS, STEP = 256, 100, 1e-3
 
@@ -31,6 +33,11 @@ def mujoco_model(name: str, integrator: int) -> mujoco.MjModel:
     return model
 
 
+def undamped(m: Mechanism) -> Mechanism:
+    """Without the losses in the joints, as the peer runs it."""
+    return m.with_(joints=tuple(replace(j, damping=0.0, friction=0.0) for j in m.joints))
+
+
 def main() -> None:
     print(f"{'robot':6} {'method':14} {'MuJoCo':>10} {'catena':>9} {'ratio':>6} {'difference':>10}")
     cases = (("ur5", "semi_implicit", mujoco.mjtIntegrator.mjINT_EULER), ("ur5", "rk4", mujoco.mjtIntegrator.mjINT_RK4),
@@ -43,20 +50,20 @@ def main() -> None:
         q, v = rng.standard_normal((2, BATCH, machine.nv))
         start = np.concatenate([np.zeros((BATCH, 1)), q, v], axis=1)
         out = np.zeros((BATCH, STEPS, start.shape[1]))
-        system, m = System(machine.mechanism), method(how)
+        system, m = System(undamped(machine.mechanism)), method(how)
         kernel = system.kernel("step" if how == "semi_implicit" else "derivative")
         W = kernel.width
         x0 = np.stack([system.start(q[k], v[k], np.zeros(0)) for k in range(BATCH)])
-        ours = np.zeros((BATCH // W, STEPS, system.size, W))
-        buffer, K = np.zeros((1 + system.size + system.nv + (how == "semi_implicit"), W)), np.zeros((4, system.size, W))
+        ours = np.zeros((BATCH // W, STEPS, system.size * W))
+        buffer, K = np.zeros(sum(kernel.input_sizes) * W), np.zeros((4, system.size * W))
 
         def mine(kernel=kernel, x0=x0, ours=ours, buffer=buffer, K=K, m=m, how=how, W=W):
             for g in range(BATCH // W):
-                x = np.ascontiguousarray(x0[g * W : (g + 1) * W].T)
+                x = np.ascontiguousarray(x0[g * W : (g + 1) * W].T).reshape(-1)
                 if how == "semi_implicit":
-                    drivers.mapped(kernel.block_address, x, buffer, 0.0, STEP, STEPS, 1, ours[g])
+                    equal.mapped(kernel.block_address, 0, x, buffer, 0.0, STEP, STEPS, 1, ours[g], W)
                 else:
-                    drivers.fixed(kernel.block_address, 0, m.A, m.B, m.C, x, buffer, K, 0.0, STEP, STEPS, 1, ours[g])
+                    equal.fixed(kernel.block_address, 0, m.A, m.B[None], m.C, x, buffer, K, 0.0, STEP, STEPS, 1, ours[g], W)
 
         def theirs(model=model, data=data, start=start, out=out):
             mujoco.rollout.rollout(model, data, start, nstep=STEPS, state=out)
@@ -64,7 +71,7 @@ def main() -> None:
         mine()
         theirs()
         nv = machine.nv
-        difference = np.abs(np.moveaxis(ours, 3, 1).reshape(BATCH, STEPS, -1)[:, -1, :nv] - out[:, -1, 1 : 1 + nv]).max()
+        difference = np.abs(np.moveaxis(ours.reshape(BATCH // W, STEPS, system.size, W), 3, 1).reshape(BATCH, STEPS, -1)[:, -1, :nv] - out[:, -1, 1 : 1 + nv]).max()
         a, b = interleaved(mine, theirs)
         n = BATCH * STEPS
         print(f"{name:6} {how:14} {b / n * 1e9:7.0f} ns {a / n * 1e9:6.0f} ns {b / a:6.1f} {difference:10.1e}")
