@@ -16,6 +16,7 @@ import zoo
 from catena import Body, Frame, Joint, Mechanism, Mimic, Pose
 from catena.certify.certificate import random_states
 from catena.errors import FormulationError, MechanismError, StateError
+from catena.loads import SpeedRow, Spring
 from catena.questions import reactions
 
 EXACT = [name for name in catena.ALL_FORMULATIONS if name != "penalty"]
@@ -298,6 +299,23 @@ def test_one_speed_under_rows_keeps_the_matrix_a_matrix():
         for q in (np.zeros(1), np.zeros((4, 1))):
             *_, A = machine.constraint_rows(q, q)
             assert A.shape == (*q.shape[:-1], len(machine.rows), 1)
+
+
+def rail(**more: object) -> Mechanism:
+    return Mechanism("rail", [Body("a", 1.0, (0, 0, 0), (1, 1, 1))], [Joint("slide", "prismatic", "ground", "a")], **more)  # type: ignore[arg-type]
+
+
+def test_a_row_without_a_speed_is_refused():
+    with pytest.raises(MechanismError, match="row 'r': 'q_slide' has no speed in it"):
+        catena.compile(rail(nonholonomic=[SpeedRow("r", "q_slide")]))
+
+
+def test_a_spring_whose_ends_meet_is_named():
+    machine = catena.compile(rail(loads=[Spring("coil", "ground", "a", 10.0, 0.3)]))
+    assert np.isfinite(machine.forward_dynamics([0.1], [0.0], [0.0])).all()
+    for q in (np.zeros(1), np.array([[0.1], [0.0]])):
+        with pytest.raises(StateError, match="the ends of spring 'coil', 'ground' and 'a', lie in one point"):
+            machine.forward_dynamics(q, np.zeros(1), np.zeros(1))
 
 
 # ------------------------------------------------------------------------------------------ other people's conventions

@@ -113,7 +113,9 @@ class Applied:
         return V[3:] + ca.cross(V[:3], -self.s.value(row.radius) * up)
 
     def _speed_row(self, row: SpeedRow) -> ca.SX:
-        f = self.text(row.name, row.expression)
+        f = ca.SX(self.text(row.name, row.expression))
+        if not ca.depends_on(f, self.s.v):
+            raise MechanismError(f"row {row.name!r}: {row.expression!r} has no speed in it; a row is A(q, t) v + B(q, t), v as v_<name>")
         if not ca.which_depends(f, self.s.v, 2, False)[0]:
             return f
         raise MechanismError(f"row {row.name!r}: {row.expression!r} is not linear in the speeds; a row is A(q, t) v + B(q, t)")

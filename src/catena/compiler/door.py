@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import SingularError, StateError, UnknownNameError
 from ..kernels.motion import BALL, SLIDE
+from ..loads import Spring
 from . import generic
 
 if TYPE_CHECKING:
@@ -122,6 +123,7 @@ def explain(m: Machine, quantity: str, arrays: Mapping[str, Array], lead: tuple,
             names = m.coordinate_names if k == "q" else m.speed_names
             at = place_in(x.shape[:-1], int(np.ravel_multi_index(index[:-1], x.shape[:-1]))) if x.ndim > 1 else ""
             raise StateError(f"{quantity}: {LETTERS[k]} of {names[index[-1]]!r}{at} is {x[tuple(index)]}; it takes finite numbers")
+    short(m, quantity, arrays["q"])
     if quantity.startswith("forward"):
         rows = np.abs(out).max(axis=-1)
         worst = int(np.nanargmax(np.where(np.isfinite(rows), rows, np.inf)))
@@ -130,6 +132,16 @@ def explain(m: Machine, quantity: str, arrays: Mapping[str, Array], lead: tuple,
         if np.isfinite(out).all():
             return
     raise StateError(f"{quantity}: the result is not finite for these inputs; they may be too large")
+
+
+def short(m: Machine, quantity: str, q: Array) -> None:
+    """Raise where the ends of a spring lie in one point: its force has no direction there."""
+    for load in (x for x in m.mechanism.loads if isinstance(x, Spring)):
+        gap = m.pose(q, load.end)[..., :3, 3] - m.pose(q, load.start)[..., :3, 3]
+        none = ~gap.any(axis=-1)
+        if none.any():
+            raise StateError(f"{quantity}: the ends of spring {load.name!r}, {load.start!r} and {load.end!r}, lie in one point"
+                             f"{place_in(none.shape, int(none.argmax()))} (length 0 m), and its force has no direction there")  # fmt: skip
 
 
 def singular(m: Machine, q: Array, v: Array, tau: Array, at: str) -> None:

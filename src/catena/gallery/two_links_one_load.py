@@ -27,10 +27,12 @@ def run() -> Page:
     a_r = machine.frame_acceleration(START, still, a, "load")
     theirs = by_reference_member(m, 0.0)
     hold = static_torques(machine, START, ["joint1", "joint2"])
-    qdd_open = compile(one_link(m, 1)).forward_dynamics(START[:1], np.zeros(1), np.zeros(1))
+    alone = compile(one_link(m, 1))
+    qdd_open = alone.forward_dynamics(START[:1], np.zeros(1), np.zeros(1))
     carried = reactions(machine, START, still, a, np.zeros(3), axes="body")["carry2"]
     result = simulate(m, q=START, until=4.0, output=0.02, tolerance=1e-10)
     found = (
+        number("bias force of a link", alone.bias(START[:1], np.zeros(1)), printed="-5.3033009", where="(6.96)", unit="N m"),
         number(
             "open-chain joint acceleration",
             qdd_open,
@@ -92,7 +94,7 @@ def run() -> Page:
         ),
         number(
             "open-chain joint acceleration under these",
-            (hold.tau[0] - -5.303300858899107) / 0.8125,
+            alone.forward_dynamics(START[:1], np.zeros(1), hold.tau[:1]),
             printed="-32.635698",
             where="(6.149)",
             unit="rad/s2",

@@ -52,6 +52,7 @@ class Agenda:
         values = ca.Function("values", [s.p], list(self.holding.values(s)))(self.p)
         self.lower, self.upper, self.dry = (np.array(x).ravel() for x in values)
         self._last, self._crowd = -np.inf, 0
+        self._done: set[int] = set()  # scheduled happenings that have happened
 
     # ------------------------------------------------------------------------------------------------ the three doors
     def begin(self, t: float) -> bool:
@@ -65,7 +66,9 @@ class Agenda:
 
     def due(self, t: float) -> bool:
         """Everything that is scheduled for this instant. Whether the run ends."""
-        ends = [self._happen(t, e) for at, e in self.plan.timed if at == t]
+        now = [k for k, (at, _) in enumerate(self.plan.timed) if at == t and k not in self._done]
+        self._done.update(now)
+        ends = [self._happen(t, self.plan.timed[k][1]) for k in now]
         return any(ends)
 
     def fell(self, t: float, guard: int) -> bool:
@@ -75,16 +78,20 @@ class Agenda:
         if self._crowd > CROWD:
             last = self.log[-1].what if self.log else "a guard that falls"
             raise SimulationError(f"more than {CROWD} events at t = {t:.9g} s, the last: {last}; the run cannot get past it")
-        n = len(self.holding.speeds)
+        n, ended = len(self.holding.speeds), False
         if guard >= 3 * n:
-            return self._happen(t, self.plan.guarded[guard - 3 * n])
-        k, which = divmod(guard, 3)
+            ended = self._happen(t, self.plan.guarded[guard - 3 * n])
+        else:
+            self._turn(t, *divmod(guard, 3))
+        return self.due(t) or ended
+
+    def _turn(self, t: float, k: int, which: int) -> None:
+        """A holdable speed meets a stop, comes to rest, or leaves the interval of its force."""
         if which < 2 and self._modes(k)[ON] < 0.5:
             self._meet(t, k, 1.0 if which == 0 else -1.0)
         elif which == 2:
             self._jump(t, wanted={self.holding.speeds[k].index: 0.0})
         self.choose(t)
-        return False
 
     # ------------------------------------------------------------------------------------------------ states
     def _modes(self, k: int) -> Array:

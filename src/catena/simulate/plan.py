@@ -75,7 +75,9 @@ def prepare(
     """Check everything that is asked, and make what is needed to run it."""
     machine = _machine(mechanism)
     if not machine.nv:
-        raise SimulationError(f"mechanism {machine.mechanism.name!r} has no joint that moves, so that there is nothing to simulate")
+        raise SimulationError(
+            f"mechanism {machine.mechanism.name!r} has no joint that moves, so that there is nothing to simulate"
+        )
     how, times = method(integrator), door.output_times(start, until, output)
     limits, friction = door.choice("way with limits", limits, door.LIMITS), door.choice("friction", friction, door.FRICTION)
     tolerance, restitution = door.number("tolerance", tolerance, 1e-14, 0.1), door.number("restitution", restitution, 0.0, 1.0)
