@@ -1,4 +1,4 @@
-"""Closed mechanisms for tests: the worked examples of seed 004, benchmark linkages, platforms. Each has its drawing."""
+"""Closed mechanisms for tests: the worked examples of [Merwe1995], benchmark linkages, platforms. Each has its drawing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Seed 003's space manipulator, figures 8 to 10, in its own units: slug, inch, second; without gravity."""
+"""The space manipulator of [Passerello1972], figures 8 to 10, in its own units: slug, inch, second; without gravity."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import flexible
 import zoo
 from catena.errors import FormulationError
 from catena.formulations import ALL_FORMULATIONS, derive
@@ -23,6 +24,7 @@ CASES = {
     "mimic joints": CHAIN.with_(joints=(*CHAIN.joints[:3], zoo.replaced(CHAIN.joints[3], mimic=Mimic("revolute1", 2.0)))),
     "armature": CHAIN.with_(joints=(*CHAIN.joints[:3], zoo.replaced(CHAIN.joints[3], armature=0.1))),
     "loads": CHAIN.with_(loads=(JointSpring("coil", "revolute0", 1.0, 0.0),)),
+    "flexible bodies by modes": flexible.on_hub(modes=1),
 }
 
 

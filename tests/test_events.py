@@ -9,11 +9,12 @@ import pytest
 
 import closed
 import zoo
-from catena.errors import SimulationError, StateError, UnknownNameError
+from catena.errors import MechanismWarning, SimulationError, StateError, UnknownNameError
 from catena.loads import JointForce
 from catena.loops import assemble
 from catena.machine import Machine
 from catena.mechanism import GROUND, Body, Frame, Joint, Mechanism
+from catena.pose import Pose
 from catena.questions import impulse
 from catena.results import load_result
 from catena.simulate import simulate
@@ -94,6 +95,13 @@ def test_a_stop_in_a_loop_leaves_the_loop_closed() -> None:
     assert run.ledger.closure < 1e-12 and run.ledger.relative_energy_balance < 1e-8
 
 
+def test_limits_of_a_joint_that_closes_a_loop_are_told_not_to_be_felt() -> None:
+    m = closed.windows(1)
+    limited = m.with_(loops=tuple(Joint(j.name, j.kind, j.parent, j.child, j.placement, offset=j.offset, upper=1.0) for j in m.loops))
+    with pytest.warns(MechanismWarning, match="limits of 'C0' are not felt: a joint that closes a loop has no coordinate to stop"):
+        simulate(limited, until=0.01, limits="stop")
+
+
 def test_two_stops_share_an_impact() -> None:
     """Two pendulum rods fall onto stops of both joints; nothing passes, energy only leaves."""
     m = zoo.pendulum(2)
@@ -151,6 +159,41 @@ def test_friction_in_a_chain_holds_some_joints_and_not_others() -> None:
     assert np.abs(run.v.values[-1]).max() < 1e-11  # in the end everything sticks
     held = run.mode.sel(mode_name=[f"pin{k} held" for k in (1, 2, 3)]).values > 0.5
     assert (np.abs(run.held_force.values) <= np.array(LIMIT) + 1e-8)[held].all()
+
+
+def test_reactions_have_the_friction_that_acted() -> None:
+    """A plate of 3 kg on two cranks of 0.5 m, the left one held by up to 15 N m of dry friction and pulled down by 2 t N m.
+
+             b === plate === c        at rest: friction carries m g l cos(theta) + 2 t, and the right crank, without a torque,
+            /               /         half the weight along itself: f = m g / (2 sin(theta)) (cos(theta), sin(theta))
+    ground a               d          slipping: the plate, which only shifts, still shares its upward force between b and c
+    """
+    m, l, d, I, dry, theta = 3.0, 0.5, 0.8, 0.02, 15.0, 0.7
+    crank, z = {"mass": 1.0, "com": (0, 0, 0), "inertia": (I, I, I)}, {"axis": (0, 0, 1)}
+    bars = Mechanism(
+        "parallelogram", (Body("left", **crank), Body("plate", m, (d / 2, 0, 0), (0.1, 0.1, 0.1)), Body("right", **crank)),
+        (Joint("a", "revolute", GROUND, "left", friction=dry, **z),
+         Joint("b", "revolute", "left", "plate", Pose(position=(l, 0, 0)), **z),
+         Joint("d", "revolute", GROUND, "right", Pose(position=(d, 0, 0)), **z)),
+        loops=(Joint("c", "revolute", "right", "plate", Pose(position=(l, 0, 0)), offset=Pose(position=(d, 0, 0)), **z),),
+        gravity=(0, -G, 0), loads=(JointForce("pull", "a", "-2 * t"),),
+    )  # fmt: skip
+    run = simulate(bars, [theta, -theta, theta], until=2.2, friction="stick")
+    slips = (dry - m * G * l * math.cos(theta)) / 2
+    assert happened(run) == [(0.0, "a sticks"), (pytest.approx(slips, abs=1e-8), "a slips")]
+    force = run.reactions("world").sel(joint="c").values[:, 3:5]
+    rest = run.time < slips
+    assert force[rest] == pytest.approx(np.tile(m * G / 2 * np.array([1 / math.tan(theta), 1.0]), (rest.sum(), 1)), abs=1e-9)
+    angle, speed, t = run.q.values[~rest, 0], run.v.values[~rest, 0], run.time[~rest]
+    turning = (dry - 2 * t - m * G * l * np.cos(angle)) / (m * l**2 + 2 * I)
+    up = m * (l * (turning * np.cos(angle) - speed**2 * np.sin(angle)) + G) / 2
+    aside = (I * turning / l + np.cos(angle) * up) / np.sin(angle)
+    assert run.a.values[~rest, 0] == pytest.approx(turning, abs=1e-7)
+    assert force[~rest] == pytest.approx(np.column_stack([aside, up]), abs=1e-6)
+    rows = run.machine.constraint_rows(run.q.values, run.v.values)[3]
+    acts = (run.tau + run.losses).values
+    left = run.machine.inverse_dynamics(run.q.values, run.v.values, run.a.values, t=run.time) - acts
+    assert np.einsum("trv,tr->tv", rows, run.multipliers().values) == pytest.approx(left, abs=1e-8)
 
 
 # ------------------------------------------------------------------------------------------------------ blows
@@ -232,7 +275,7 @@ def _turned(angle: float):
 
 def test_a_chain_whose_tip_is_caught_is_the_closed_chain() -> None:
     """Seed 004: the open chain, with its tip pinned to the ground at the start, moves as the closed one."""
-    known = np.load(MOTIONS / "seed004_fourlink_closed.npz")
+    known = np.load(MOTIONS / "merwe1995_fourlink_closed.npz")
     m = damped_four_link().with_(loops=())
     run = simulate(m, until=10.0, output=known["t"][1:], events=[Lock(frame="end", kind="revolute", axis=(0, 1, 0), at=0.0)])
     assert np.abs(run.q.values - known["q"]).max() < 1e-7

@@ -1,4 +1,4 @@
-"""Hamilton's equations: agreement, the canonical form itself, conservation, and seed 001's printed equations."""
+"""Hamilton's equations: agreement, the canonical form itself, conservation, and the printed equations of [Baysec1996]."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_six_dof_arm_is_derived_quickly_and_stays_small() -> None:
     assert equations.extra["operations of the derivative"] < equations.counts.operations
 
 
-# ------------------------------------------------------------------------------------------------------ seed 001
+# ------------------------------------------------------------------------------------------------------ [Baysec1996]
 m1, m2, m3, l1, l2, l3, I1, I2, I3 = sp.symbols("m1 m2 m3 l1 l2 l3 I1 I2 I3")
 th1, th2, th3 = sp.symbols("theta1:4")
 w1, w2, w3 = sp.symbols("theta1_dot theta2_dot theta3_dot")
@@ -129,7 +129,7 @@ t1, t2, t3 = sp.symbols("tau_theta1:4")
 c12, c13, c23 = sp.cos(th1 - th2), sp.cos(th1 - th3), sp.cos(th2 - th3)
 s12, s13, s23 = sp.sin(th1 - th2), sp.sin(th1 - th3), sp.sin(th2 - th3)
 
-SEED_001 = {  # eq. 60-65, the misprints of 61 and 65 mended
+BAYSEC = {  # eq. 60-65, the misprints of 61 and 65 mended
     "p_theta1": w1 * (I1 + (m1 + m2 + m3) * l1**2) + w2 * (m2 + m3) * l1 * l2 * c12 + w3 * m3 * l1 * l3 * c13,
     "p_theta2": w1 * (m2 + m3) * l1 * l2 * c12 + w2 * (I2 + (m2 + m3) * l2**2) + w3 * m3 * l2 * l3 * c23,
     "p_theta3": w1 * m3 * l1 * l3 * c13 + w2 * m3 * l2 * l3 * c23 + w3 * (I3 + m3 * l3**2),
@@ -158,22 +158,22 @@ def printed() -> dict[str, sp.Expr]:
 def test_seed_001_triple_pendulum() -> None:
     """Eq. 60-65, symbol for symbol."""
     found = printed()
-    assert list(found) == list(SEED_001)
-    for name, right in SEED_001.items():
+    assert list(found) == list(BAYSEC)
+    for name, right in BAYSEC.items():
         assert sp.simplify(found[name] - right) == 0, name
 
 
 def test_seed_001_triple_pendulum_of_point_masses() -> None:
     found = hamilton(triple_pendulum(inertia=False), coordinates="absolute").sympy()
     for e in found.equations:
-        assert sp.simplify(e.rhs - SEED_001[str(e.lhs)].subs({I1: 0, I2: 0, I3: 0})) == 0
+        assert sp.simplify(e.rhs - BAYSEC[str(e.lhs)].subs({I1: 0, I2: 0, I3: 0})) == 0
 
 
 def test_seed_001_momenta_are_the_slopes_of_the_energy() -> None:
-    """(13) as it should be, dL/dqdot = p, on the seed's own (59): an independent proof of the l2 that (61) lacks."""
+    """(13) as it should be, dL/dqdot = p, on the source's own (59): an independent proof of the l2 that (61) lacks."""
     for name, w in (("p_theta1", w1), ("p_theta2", w2), ("p_theta3", w3)):
-        assert sp.simplify(sp.diff(H_59, w) - SEED_001[name]) == 0
-    as_printed = SEED_001["p_theta2"].subs(w3, 0) + w3 * m3 * l3 * c23
+        assert sp.simplify(sp.diff(H_59, w) - BAYSEC[name]) == 0
+    as_printed = BAYSEC["p_theta2"].subs(w3, 0) + w3 * m3 * l3 * c23
     assert sp.simplify(sp.diff(H_59, w2) - as_printed) != 0
 
 
@@ -181,8 +181,8 @@ def test_seed_001_H_must_not_be_differentiated_as_59_is_written() -> None:
     """(11) wants dH/dq at constant momenta; (59) shows speeds. At constant speeds the kinetic terms change their sign."""
     T, V = H_59.subs(g, 0), H_59.subs({w1: 0, w2: 0, w3: 0})
     for name, theta, Q in (("p_theta1_dot", th1, t1 - t2), ("p_theta2_dot", th2, t2 - t3), ("p_theta3_dot", th3, t3)):
-        assert sp.simplify(Q + sp.diff(T, theta) - sp.diff(V, theta) - SEED_001[name]) == 0  # an independent proof of (65)
-        assert sp.simplify(Q - sp.diff(H_59, theta) - SEED_001[name]) != 0
+        assert sp.simplify(Q + sp.diff(T, theta) - sp.diff(V, theta) - BAYSEC[name]) == 0  # an independent proof of (65)
+        assert sp.simplify(Q - sp.diff(H_59, theta) - BAYSEC[name]) != 0
 
 
 # ------------------------------------------------------------------------------------------------------ what is refused

@@ -1,4 +1,4 @@
-"""Lagrange's equations: agreement, seed 001's printed equations, the textbook's two-link arm, a peer, and what is refused."""
+"""Lagrange's equations: agreement, the printed [Baysec1996] equations, the textbook's two-link arm, a peer, and what is refused."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_six_dof_arm_is_derived_quickly_and_stays_small() -> None:
 
 @pytest.mark.parametrize("name", ["arm6", "ball_chain", "planar_tree"])
 def test_mass_matrix_is_the_hessian_and_symmetric(name: str) -> None:
-    """Eq. 55, seed 001's "very important means of checking for correctness"."""
+    """Eq. 55, [Baysec1996]'s "very important means of checking for correctness"."""
     machine, e = compile(MECHANISMS[name]), lagrange(MECHANISMS[name])
     q = machine.sample(np.random.default_rng(6))
     M = np.array(e.extra["mass_matrix"](q, e.parameters))
@@ -190,14 +190,14 @@ def test_force_at_a_point(name: str) -> None:
     assert np.allclose(Q, machine.jacobian(q, frame)[3:].T @ F, rtol=1e-11, atol=1e-12)
 
 
-# ------------------------------------------------------------------------------------------------------ seed 001
+# ------------------------------------------------------------------------------------------------------ [Baysec1996]
 m1, m2, m3, l1, l2, l3, I1, I2, I3 = sp.symbols("m1 m2 m3 l1 l2 l3 I1 I2 I3")
 th1, th2, th3 = sp.symbols("theta1:4")
 w1, w2, w3 = sp.symbols("theta1_dot theta2_dot theta3_dot")
 a1, a2, a3 = sp.symbols("theta1_ddot theta2_ddot theta3_ddot")
 t1, t2, t3 = sp.symbols("tau_theta1:4")
 
-SEED_001 = [  # (left, right) of eq. 56-58, the misprints of 56 and 58 mended
+BAYSEC = [  # (left, right) of eq. 56-58, the misprints of 56 and 58 mended
     (
         a1 * (l1**2 * (m1 + m2 + m3) + I1)
         + a2 * (m2 + m3) * l1 * l2 * sp.cos(th1 - th2)
@@ -231,20 +231,20 @@ def test_seed_001_triple_pendulum() -> None:
     """Eq. 56-58, symbol for symbol."""
     found = lagrange(triple_pendulum(), coordinates="absolute").sympy()
     assert not found.intermediates and len(found.equations) == 3
-    for equation, (left, right) in zip(found.equations, SEED_001):
+    for equation, (left, right) in zip(found.equations, BAYSEC):
         assert sp.simplify(residual(equation) - (left - right)) == 0
 
 
 def test_seed_001_triple_pendulum_of_point_masses() -> None:
     found = lagrange(triple_pendulum(inertia=False), coordinates="absolute").sympy()
-    for equation, (left, right) in zip(found.equations, SEED_001):
+    for equation, (left, right) in zip(found.equations, BAYSEC):
         assert sp.simplify(residual(equation) - (left - right).subs({I1: 0, I2: 0, I3: 0})) == 0
 
 
 def test_seed_001_misprints_are_misprints() -> None:
-    """(58) as printed breaks the symmetry (55) that the seed itself asks for; (56) as printed is odd in the speeds."""
+    """(58) as printed breaks the symmetry (55) that the source itself asks for; (56) as printed is odd in the speeds."""
     first, _, third = (residual(e) for e in lagrange(triple_pendulum(), coordinates="absolute").sympy().equations)
-    M23, M32 = SEED_001[1][0].coeff(a3), third.expand().coeff(a2)
+    M23, M32 = BAYSEC[1][0].coeff(a3), third.expand().coeff(a2)
     printed = m3 * l2 * sp.cos(th2 - th3)
     assert sp.simplify(M32 - M23) == 0 and sp.simplify(printed - M23) != 0
     reversed_motion = first.subs({w1: -w1, w2: -w2, w3: -w3}, simultaneous=True)

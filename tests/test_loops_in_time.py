@@ -115,7 +115,7 @@ def test_ivp_car_axis() -> None:
 
 
 def test_seed_004_four_link_closed_chain() -> None:
-    known = np.load(MOTIONS / "seed004_fourlink_closed.npz")
+    known = np.load(MOTIONS / "merwe1995_fourlink_closed.npz")
     machine = Machine(damped_four_link())
     run = simulate(machine, until=10.0, output=known["t"][1:])
     assert np.abs(run.q.values - known["q"]).max() < 1e-8
@@ -150,7 +150,7 @@ def test_projection_keeps_a_spatial_loop_with_balls() -> None:
     "stabilise", ["project", "baumgarte", "corrective", None, Baumgarte(50.0, 50.0), Corrective(600.0, 400.0)]
 )
 def test_every_stabiliser_gives_the_same_motion(stabilise: object) -> None:
-    known = np.load(MOTIONS / "seed004_fourlink_closed.npz")
+    known = np.load(MOTIONS / "merwe1995_fourlink_closed.npz")
     run = simulate(damped_four_link(), until=2.0, output=0.02, stabilise=stabilise)
     assert np.abs(run.q.values - known["q"][:101]).max() < 1e-8
     assert run.ledger.closure < (1e-13 if stabilise == "project" else 1e-7)

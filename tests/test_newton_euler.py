@@ -1,4 +1,4 @@
-"""Free bodies with joint forces: agreement in accelerations and reactions, seed 001's printed equations, what is refused."""
+"""Free bodies with joint forces: agreement in accelerations and reactions, the printed [Baysec1996] equations, what is refused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from linkages import triple_pendulum
 CERTIFIED = zoo.certificate_set()
 STATES = 100
 EXAMPLES = Path(catena.__file__).parent / "examples"
-SEED_001 = json.loads((Path(__file__).parent / "reference" / "seed001_triple_pendulum.json").read_text())
+BAYSEC = json.loads((Path(__file__).parent / "reference" / "baysec1996_triple_pendulum.json").read_text())
 
 
 @cache
@@ -206,7 +206,7 @@ def test_reactions_of_a_closed_chain_are_those_of_the_open_one_pushed_by_the_loo
     assert np.allclose(np.array(e.reactions(0, q, v, tau, [])), np.stack([W[j.name] for j in m.ordered]), atol=1e-9)
 
 
-# ------------------------------------------------------------------------------------------------------ seed 001
+# ------------------------------------------------------------------------------------------------------ [Baysec1996]
 def test_a_planar_mechanism_may_be_declared_spatial() -> None:
     m = CERTIFIED["triple_pendulum"].with_(planar=False)
     e, machine = newton_euler(m), compile(m)
@@ -278,7 +278,7 @@ def test_seed_001_motion_and_pin_forces() -> None:
     run = solve_ivp(lambda t, x: np.array(e.derivative(t, x, zero, p)).ravel(), (0, 5), start, "DOP853", (1.0, 3.0, 5.0),
                     rtol=1e-12, atol=1e-12)  # fmt: skip
     for t, x in zip(("1.00", "3.00", "5.00"), run.y.T):
-        expected = SEED_001[t]
+        expected = BAYSEC[t]
         q, v = (np.array(z).ravel() for z in e.decode(x, p))
         assert np.allclose(np.cumsum(q), expected["theta"], atol=1e-8)
         W = np.array(e.reactions(0, q, v, zero, p))[:, 3:5]

@@ -1,4 +1,4 @@
-"""Springs for joints: the error falls as 1 / beta, seed 001's printed equations, a run at the step it is made for, refusals."""
+"""Springs for joints: the error falls as 1 / beta, the printed [Baysec1996] equations, a run at the step it is made for, refusals."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_body_hinged_to_the_ground_is_exact() -> None:
     assert e.error < 1e-13 and e.counts.first_order == 2
 
 
-# ------------------------------------------------------------------------------------------------------ seed 001
+# ------------------------------------------------------------------------------------------------------ [Baysec1996]
 def test_counts_of_the_triple_pendulum() -> None:
     counts = penalty(CERTIFIED["triple_pendulum"]).counts
     assert counts.first_order == 14  # [Baysec1996], "Approximate dynamic formulation generated 14"

@@ -36,7 +36,29 @@ def swing() -> Result:
     return simulate(catena.load("triple_pendulum"), until=1.7, output=0.01)
 
 
-@pytest.mark.parametrize("kind", plots.KINDS)
+def test_bending(tmp_path):
+    """Pieces make one line without pins; its own coordinates stay out of the way; a rigid mechanism has no such picture."""
+    boom = catena.Body("boom", flexible=catena.Beam(1.0, 0.5, EI=2.0, segments=10))
+    m = catena.Mechanism("arm", [boom], [catena.Joint("motor", "revolute", "ground", "boom")], gravity=(0, -9.81, 0))
+    result = simulate(m, until=0.2, output=0.01)
+    assert [line.get_label() for line in result.plot("coordinates").axes[0].lines] == ["motor"]
+    (ax,) = result.plot("deflections").axes
+    w = {line.get_label(): line.get_ydata() for line in ax.lines}
+    tip, root = (result.machine.pose(result.data["q"].values[-1], name) for name in ("boom.tip", "boom"))
+    assert w["boom along y"][-1] == pytest.approx(root[:3, 1] @ (tip[:3, 3] - root[:3, 3]))
+    from catena.plots.skeleton import skeleton
+
+    bones = skeleton(m)
+    assert sum(len(limb.pins) for limb in bones.limbs) == 1 and all(len(limb.lines) == 1 for limb in bones.limbs)
+    assert "strain, part of potential" in [line.get_label() for line in result.plot("energies").axes[0].lines]
+    for kind in ("overview", "cyclograph"):
+        plots.save(result, tmp_path / f"{kind}.png", kind)
+    animate(result, tmp_path / "film.gif", rate=10)
+    with pytest.raises(catena.CatenaError, match="has no flexible body"):
+        simulate(catena.load("two_link_arm"), until=0.1).plot("deflections")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in plots.KINDS if kind != "deflections"])
 def test_every_kind(result, kind, tmp_path):
     figure = result.plot(kind)
     assert isinstance(figure, Figure)

@@ -22,7 +22,7 @@ from closed import four_link
 from zoo import arm, pendulum, random_tree
 
 Y = (0.0, 1.0, 0.0)
-FILE = Path(__file__).parent / "reference" / "seed003_space_manipulator.json"
+FILE = Path(__file__).parent / "reference" / "passerello1972_space_manipulator.json"
 
 
 def shaken(axis: tuple) -> Mechanism:
@@ -150,7 +150,7 @@ def test_batch_is_single_runs() -> None:
         assert np.abs(many.q.values[k] - one.q.values).max() < 1e-8
 
 
-# ---------------------------------------------------------------------------------------------------- seed 003
+# ---------------------------------------------------------------------------------------------------- [Passerello1972]
 def space_manipulator(base: str) -> Mechanism:
     """[Passerello1972] figure 10: a hull with two arms of two rods, a disk at each end; slug, inch, second.
 

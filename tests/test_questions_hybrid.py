@@ -1,4 +1,4 @@
-"""Some motions and some forces: every mixture gives back the state it was taken from; seed 003's two manipulator problems."""
+"""Some motions and some forces: every mixture gives back the state it was taken from; the two manipulator problems of [Passerello1972]."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from closed import cut_four_bar, slider_crank, spatial_four_bar, stewart
 from manipulator import manipulator
 from zoo import random_tree
 
-SEED_003 = json.loads((Path(__file__).parent / "reference" / "seed003_manipulator_arms.json").read_text())
+PASSERELLO = json.loads((Path(__file__).parent / "reference" / "passerello1972_manipulator_arms.json").read_text())
 TREE = random_tree(31, ["free", "ball", "revolute", "universal", "helical"])
 
 
@@ -87,10 +87,10 @@ def test_hybrid_says_what_is_wrong():
         hybrid_dynamics(locked, at_start, np.zeros(14))
 
 
-# ------------------------------------------------------------------------------------------------ seed 003
+# ------------------------------------------------------------------------------------------------ [Passerello1972]
 def arms(t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The arms' angles, speeds and accelerations by the cycloidal law (5.1), T = 1 s."""
-    start, end = np.radians(SEED_003["start_deg"]), np.radians(SEED_003["end_deg"])
+    start, end = np.radians(PASSERELLO["start_deg"]), np.radians(PASSERELLO["end_deg"])
     w = 2 * math.pi
     part = t - math.sin(w * t) / w, 1 - math.cos(w * t), w * math.sin(w * t)
     return start + (end - start) * part[0], (end - start) * part[1], (end - start) * part[2]
@@ -100,13 +100,13 @@ def test_seed_003_second_problem_holds_the_base():
     """All is driven: the base stands still, the arms move; the forces on the base and in the arms are the reference's."""
     machine = compile(manipulator())
     for k in (1, 5, 10, 15, 19):
-        angle, rate, acceleration = arms(SEED_003["t"][k])
+        angle, rate, acceleration = arms(PASSERELLO["t"][k])
         q, v = machine.neutral(), np.zeros(14)
         q[7:], v[6:] = angle, rate
         motion = dict(zip(machine.speed_names, [0.0] * 6 + list(acceleration)))
         tau, _ = hybrid_dynamics(machine, q, v, motion)
-        np.testing.assert_allclose(tau[:6], SEED_003["holding_wrench_base_fixed"][k], rtol=1e-9, atol=1e-6)
-        np.testing.assert_allclose(tau[6:], SEED_003["joint_torques_base_fixed"][k], rtol=1e-9, atol=1e-6)
+        np.testing.assert_allclose(tau[:6], PASSERELLO["holding_wrench_base_fixed"][k], rtol=1e-9, atol=1e-6)
+        np.testing.assert_allclose(tau[6:], PASSERELLO["joint_torques_base_fixed"][k], rtol=1e-9, atol=1e-6)
 
 
 def test_seed_003_first_problem_lets_the_base_float():
@@ -137,5 +137,5 @@ def test_seed_003_first_problem_lets_the_base_float():
                           [2 * (i * j + w * l), 1 - 2 * (i * i + l * l), 2 * (j * l - w * i)],
                           [2 * (i * l - w * j), 2 * (j * l + w * i), 1 - 2 * (i * i + j * j)]])  # fmt: skip
             angles = [math.atan2(-R[1, 2], R[2, 2]), math.asin(R[0, 2]), math.atan2(-R[0, 1], R[0, 0])]  # about x, y, z
-            wanted = SEED_003["base_pose_free"][(k + 1) // every]
+            wanted = PASSERELLO["base_pose_free"][(k + 1) // every]
             np.testing.assert_allclose([*x[:3], *angles], wanted, atol=2e-7)

@@ -1,4 +1,4 @@
-"""Blows, captures, locks: momentum is kept, energy is never made, and seed 003's figure 17 comes out."""
+"""Blows, captures, locks: momentum is kept, energy is never made, and figure 17 of [Passerello1972] comes out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from closed import cut_four_bar, slider_crank, stewart
 from manipulator import manipulator
 from zoo import pendulum, random_tree
 
-FIGURE_17 = json.loads((Path(__file__).parent / "reference" / "seed003_figure_17.json").read_text())
+FIGURE_17 = json.loads((Path(__file__).parent / "reference" / "passerello1972_figure_17.json").read_text())
 FLOATING = random_tree(33, ["free", "ball", "revolute", "helical"])
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import catena
 from catena import cli
+from catena.formulations.capabilities import FEATURES, table
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -18,8 +19,8 @@ TEXTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *s
 SETUP = "python3 -m venv .venv && .venv/bin/pip install "
 
 
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+def blocks(language, text=README):
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 def commands():
@@ -49,6 +50,19 @@ def test_python_blocks_and_catena_commands_run_in_their_order(desk, capsys):
             cli.main(shlex.split(command)[1:])
         assert not left.value.code, command
     assert (desk / "build" / "stanford_arm_inverse_dynamics.c").exists()
+
+
+@pytest.mark.parametrize("page", ["algebra.md", "flexible.md", "formulations.md", "questions.md", "simulation.md"])
+def test_python_blocks_of_the_docs_run(page, desk, capsys):
+    room: dict = {}
+    for block in blocks("python", (ROOT / "docs" / page).read_text(encoding="utf-8")):
+        exec(compile(block, page, "exec"), room)
+
+
+def test_the_docs_show_the_capability_table():
+    text = (ROOT / "docs" / "formulations.md").read_text(encoding="utf-8")
+    for k, feature in enumerate(FEATURES):
+        assert f"| {feature} | " + " | ".join(row[k + 1] for row in table()) + " |" in text
 
 
 def test_the_first_screen_has_the_two_commands():

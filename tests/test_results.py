@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
+import pickle
 import subprocess
 import sys
 
@@ -79,6 +81,35 @@ def test_multipliers_close_the_four_bar():
     left = machine.inverse_dynamics(q, v, a) - tau
     A = machine.constraint_rows(q, v)[3]
     np.testing.assert_allclose(np.einsum("trv,tr->tv", A, result.multipliers().values), left, atol=1e-7)
+
+
+def test_reactions_of_runs_with_their_own_parameters():
+    """Two masses at once, and each alone: the same reactions, in every way to give them."""
+    arm = catena.load("two_link_arm")
+    both = simulate(arm, [0.3, -0.5], until=0.2, parameters={"m2": [1.0, 4.0]})
+    for k, m2 in enumerate((1.0, 4.0)):
+        alone = simulate(arm.with_(parameters={**arm.parameters, "m2": m2}), [0.3, -0.5], until=0.2)
+        for axes in ("body", "world"):
+            np.testing.assert_allclose(both.reactions(axes).values[k], alone.reactions(axes).values, atol=1e-6)
+
+
+def test_dataset_and_ledger_are_made_once_and_when_they_are_looked_at(monkeypatch):
+    from catena.simulate import record
+
+    made = []
+
+    def counted(f):
+        return lambda *x: made.append(f.__name__) or f(*x)
+
+    for f in (record.observe, record.dataset):
+        monkeypatch.setattr(record, f.__name__, counted(f))
+    result = simulate(catena.load("two_link_arm"), [0.3, -0.5], until=0.1)
+    assert made == []
+    again = dataclasses.replace(result, model=result.mechanism)
+    assert result.complete and result.ledger.relative_energy_balance < 1e-9 and made == ["observe"]
+    assert again.q.identical(result.q) and again.ledger is result.ledger and made == ["observe", "dataset"]
+    copied = pickle.loads(pickle.dumps(result))
+    assert copied.data.identical(result.data) and copied.ledger == result.ledger and copied.mechanism == result.mechanism
 
 
 def test_csv_is_a_trajectory_again(swing, tmp_path):

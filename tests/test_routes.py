@@ -1,4 +1,4 @@
-"""Constrained dynamics by every route: the worked examples of seed 004 to their printed digits, and agreement to 1e-9."""
+"""Constrained dynamics by every route: the worked examples of [Merwe1995] to their printed digits, and agreement to 1e-9."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from closed import (
 from zoo import MOVING, arm, random_tree
 
 REFERENCE = Path(__file__).parent / "reference"
-SEED_004 = json.loads((REFERENCE / "seed004_static.json").read_text())
+SEED_004 = json.loads((REFERENCE / "merwe1995_static.json").read_text())
 PIN_Y = np.eye(6)[:, [0, 2, 3, 4, 5]]  # everything but turning about y
 CLOSED = {
     "four_link": four_link,
@@ -297,7 +297,7 @@ def test_seed_004_chapter_8_by_the_loop():
     assert np.abs(held).max() < 1e-6
     slides = [name for name in machine.speed_names if name.endswith("Dx")]
     hold = static_torques(machine, q, slides)
-    reference = json.loads((REFERENCE / "seed004_hslm_static.json").read_text())
+    reference = json.loads((REFERENCE / "merwe1995_hslm_static.json").read_text())
     close(hold.tau[2::5], reference["prismatic_only_holding_force"], 1e-9)
     assert hold.unique
 

@@ -189,7 +189,7 @@ def test_doubts_are_warned_of_once(read):
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        (("mass = 1", "mass = 1\nmas = 1"), "body 'a': no key 'mas'; keys are: name, mass, com, inertia, shapes. Did you mean 'mass'?"),
+        (("mass = 1", "mass = 1\nmas = 1"), "body 'a': no key 'mas'; keys are: name, mass, com, inertia, shapes, flexible. Did you mean 'mass'?"),
         (("mass = 1", "mass = '3 m'"), "body 'a': mass is '3 m', a length; a mass is wanted, such as '3 kg'"),
         (("mass = 1\n", ""), "body 'a': mass is missing"),
         (("mass = 1", "mass = -1"), "body 'a': mass is -1 kg; a mass is zero or more"),
@@ -458,14 +458,14 @@ def gradient(m: Mechanism, q: np.ndarray, h: float = 1e-5) -> np.ndarray:
 
 
 def test_seed_004_stanford_gravity():
-    """[Merwe1995] section 4.5 at q = 0: the joint forces that hold the arm (shared/reference/seeds/seed004_static.json)."""
+    """[Merwe1995] section 4.5 at q = 0: the joint forces that hold the arm."""
     m = load("stanford_arm")
     assert gradient(m, np.zeros(5)) == pytest.approx([0.0, 18.25641, 0.0, 2.16801, 0.0], abs=1e-7)
     assert [name for j in m.moving for name in j.coordinate_names] == ["joint1", "joint2.Rz", "joint2.Dx", "joint3", "joint4"]
 
 
 def test_seed_001_triple_pendulum_energy():
-    """[Baysec1996] figure 1 at t = 1 s: V = -54.889174791 J (shared/reference/seeds/seed001_triple_pendulum.json)."""
+    """[Baysec1996] figure 1 at t = 1 s: V = -54.889174791 J."""
     m = load("triple_pendulum")
     theta = np.array([-1.71288943189032, -1.734778857568118, -2.4309887777924177])
     assert potential(m, np.diff(theta, prepend=0.0)) == pytest.approx(-54.88917479118625, rel=1e-12)

@@ -162,7 +162,7 @@ def test_a_spatial_arm_of_three_links_takes_a_moment():
 
 
 def test_the_choice_of_frames_and_speeds_changes_the_count():
-    """The seed's point: vectors left in their own frames, and speeds that suit them, make shorter equations."""
+    """The source's point: vectors left in their own frames, and speeds that suit them, make shorter equations."""
     m = arm(3)
     cost = lambda **choice: operations(variational(m, **choice).derivative)  # noqa: E731
     assert cost() < 0.7 * cost(frames="ground")

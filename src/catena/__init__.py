@@ -18,6 +18,7 @@ _WHERE = {  # public name -> the room it lives in
     "Pose": "pose",
     "Shape": "mechanism",
     "Body": "mechanism",
+    "Beam": "beams",
     "Joint": "mechanism",
     "Mimic": "mechanism",
     "Frame": "mechanism",
@@ -65,6 +66,7 @@ __all__ = [*_WHERE]
 if TYPE_CHECKING:
     from . import bridge, errors
     from .algebra import frames, variation
+    from .beams import Beam
     from .certify import check, compare
     from .equations import Equations
     from .errors import CatenaError

@@ -6,8 +6,7 @@ forces of a motion, derivatives) stays the mechanism's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Sequence
 from typing import Any
 
 import casadi as ca
@@ -34,13 +33,6 @@ class Derived(Machine):
     def __reduce__(self) -> tuple:
         """As a Machine's: made anew, the equations too."""
         return _again, (self.mechanism, self.equations.formulation, self.threads, self.snap, self.life)
-
-    @cached_property
-    def _forward_dynamics_one(self) -> Callable:
-        def refuse(*_: Any) -> None:
-            raise TypeError
-
-        return refuse
 
     def function(self, quantity: str, *which: str, wrenches: Sequence[tuple[str, str]] = ()) -> ca.Function:
         """The tape of a quantity: the formulation's own where it has one. External wrenches join tau by virtual work."""

@@ -14,6 +14,8 @@
                                                                            angular velocity in the child
     general       any of Rx Ry Rz Dx Dy Dz in this order ([Merwe1995] 2.5.2): turns about x, the turned y, the twice
                   turned z, then displacements along the turned axes       one each
+    modal         the shapes of a flexible body, which carry a place of    amplitudes y1, y2, ..., z1, ..., x1, ...,
+                  it along and round; made by `catena.flexible`            twist1, ...
 """
 
 from __future__ import annotations
@@ -27,7 +29,10 @@ import numpy as np
 from .pose import Pose, Scalar, Vector, unit
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-GENERAL = {"Rx": X, "Ry": Y, "Rz": Z, "Dx": X, "Dy": Y, "Dz": Z}  # seed 004's six, in its order
+GENERAL = {"Rx": X, "Ry": Y, "Rz": Z, "Dx": X, "Dy": Y, "Dz": Z}  # [Merwe1995] section 2.5.2, in its order
+
+
+SHAPES = {"y": Y, "z": Z, "x": X, "twist": X}  # the directions of a flexible body's shapes
 
 
 class Motion(IntEnum):
@@ -60,6 +65,37 @@ class Freedom:
         return len(self.speeds)
 
 
+@dataclass(frozen=True)
+class Shift:
+    """An elementary motion that amplitudes e cause: z = a.e + 1/2 e'B e, m or rad. motion: one of GENERAL. B: none, or rows."""
+
+    motion: str
+    a: tuple[Scalar, ...]
+    B: tuple[tuple[Scalar, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Deflection:
+    """How a place of a flexible body moves in the body's frame: slides, then turns, in the order they are made."""
+
+    body: str
+    shifts: tuple[Shift, ...]
+
+    def pose(self, e: Sequence[float]) -> Pose:
+        """Where the place is, seen from where it rests, at amplitudes e."""
+        X = Pose()
+        for shift in self.shifts:
+            z = sum(a * x for a, x in zip(shift.a, e))
+            z += 0.5 * sum(b * x * y for row, x in zip(shift.B, e) for b, y in zip(row, e))
+            X = X @ displacement((elementary(shift.motion),), (z,))
+        return X
+
+
+def elementary(name: str) -> Freedom:
+    """The motion of one of GENERAL."""
+    return (_turn if name[0] == "R" else _slide)(GENERAL[name], name)
+
+
 def _turn(axis: Vector, label: str) -> Freedom:
     return Freedom(Motion.TURN, axis, (label,), (label,))
 
@@ -90,7 +126,13 @@ def _free(axes: Sequence[Vector], pitch: Scalar, sequence: Sequence[str]) -> tup
 
 
 def _general(axes: Sequence[Vector], pitch: Scalar, sequence: Sequence[str]) -> tuple[Freedom, ...]:
-    return tuple((_turn if name[0] == "R" else _slide)(GENERAL[name], name) for name in sequence)
+    return tuple(elementary(name) for name in sequence)
+
+
+def _modal(axes: Sequence[Vector], pitch: Scalar, sequence: Sequence[str]) -> tuple[Freedom, ...]:
+    """One freedom a shape, as its label says: a displacement, or a turn for twist."""
+    kinds = [(label, label.rstrip("0123456789")) for label in sequence]
+    return tuple((_turn if kind == "twist" else _slide)(SHAPES[kind], label) for label, kind in kinds)
 
 
 @dataclass(frozen=True)
@@ -114,11 +156,17 @@ KINDS: dict[str, Kind] = {
     "free": Kind((), _free),
     "general": Kind((), _general),
 }
+MADE = {"modal": Kind((), _modal)}  # of joints that are not written in files
+
+
+def kind_of(name: str) -> Kind | None:
+    """The row of a kind, written or made."""
+    return KINDS.get(name) or MADE.get(name)
 
 
 def freedoms(kind: str, axes: Sequence[Vector], pitch: Scalar, sequence: Sequence[str]) -> tuple[Freedom, ...]:
     """The elementary motions of a joint, root to leaf."""
-    return KINDS[kind].freedoms(axes, pitch, sequence)
+    return (KINDS | MADE)[kind].freedoms(axes, pitch, sequence)
 
 
 def along_z(kind: str, sequence: Sequence[str]) -> bool:

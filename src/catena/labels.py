@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
@@ -18,21 +19,36 @@ if TYPE_CHECKING:
 TEXT = "mechanism_toml"  # the attribute that holds the mechanism
 
 
-def labelled(data: xr.Dataset, mechanism: Mechanism) -> xr.Dataset:
-    """The dataset with units beside its names, and the mechanism's text among its attributes."""
+@dataclass(frozen=True)
+class Labels:
+    """What all results of one mechanism have in common: the names along their dimensions, units, attributes."""
+
+    names: xr.Coordinates
+    units: dict[str, str]
+    attributes: dict[str, str]
+
+
+def labels(mechanism: Mechanism, by: str, **more: Iterable[str]) -> Labels:
+    """The names of coordinates and speeds, `more` names by dimension, their units, and the mechanism's text."""
     q, v = units(mechanism.moving)
     beside = {"coordinate_unit": ("coordinate", q), "speed_unit": ("speed", [f"{u}/s" for u in v]),
               "acceleration_unit": ("speed", [f"{u}/s2" for u in v]),
               "force_unit": ("speed", ["N" if u == "m" else "N m" for u in v])}  # fmt: skip
-    data = data.assign_coords(beside)
-    for name in ("kinetic", "potential", "work", "energy_error"):
-        data[name].attrs["units"] = "J"
-    data["time"].attrs["units"] = "s"
-    for name, unit in zip(("q", "v", "a", "tau"), beside):
-        known = list(dict.fromkeys(beside[unit][1]))
-        data[name].attrs["units"] = ", ".join(known)
+    names = {"coordinate": [n for j in mechanism.moving for n in j.coordinate_names],
+             "speed": [n for j in mechanism.moving for n in j.speed_names]} | {name: list(x) for name, x in more.items()}  # fmt: skip
+    known = dict.fromkeys(("kinetic", "potential", "work", "energy_error"), "J")
+    known |= {name: ", ".join(dict.fromkeys(beside[unit][1])) for name, unit in zip(("q", "v", "a", "tau"), beside)}
     text = write_text(mechanism)
-    return data.assign_attrs({TEXT: text} if text else {})
+    attributes = {"mechanism": mechanism.name, "formulation": by, **({TEXT: text} if text else {})}
+    return Labels(xr.Coordinates({**names, **beside}), known, attributes)
+
+
+def labelled(variables: dict[str, tuple], along: dict[str, Any], labels: Labels) -> xr.Dataset:
+    """The dataset of variables (dims, values), with the labels `along` its rows, such as time, beside those in common."""
+    own, names = xr.Coordinates(along), labels.names
+    both = xr.Coordinates({**names.variables, **own.variables}, {**names.xindexes, **own.xindexes})
+    units = labels.units
+    return xr.Dataset({k: (*x, {"units": units[k]}) if k in units else x for k, x in variables.items()}, both, labels.attributes)
 
 
 def units(joints: Iterable[Joint]) -> tuple[list[str], list[str]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+MET = 10.0  # times the tolerance: a run no farther from a tighter one has the accuracy asked for
+
 
 @dataclass(frozen=True)
 class Ledger:
@@ -46,18 +48,15 @@ class Ledger:
             ("steps", f"{self.steps} taken, {self.rejected} rejected, {self.evaluations} evaluations"),
             ("wall time", f"{self.wall_time:.3g} s for {self.runs} run{'s' if self.runs > 1 else ''}"),
         ]
-        if self.verified is not None:
-            shown.append(("verified", f"{self.verified:.3g} from a run at a tighter tolerance"))
         if self.verdict:
             shown.append(("verdict", self.verdict))
         return shown
 
     def judged(self, difference: float, size: float) -> Ledger:
-        """The ledger with the difference of coordinates to a tighter run, beside the largest coordinate."""
-        met = difference <= 100 * self.tolerance * max(1.0, size)
-        verdict = f"coordinates agree to {difference:.2g} with a tighter run: the accuracy asked for was " + (
-            "met" if met else "NOT met; the motion may be sensitive to its start"
-        )
+        """The ledger with the difference of coordinates to a tighter run, judged beside the largest coordinate, at least one."""
+        met = difference <= MET * self.tolerance * max(1.0, size)
+        said = f"{difference:.2g} from a tighter run"
+        verdict = f"accuracy met: {said}" if met else f"accuracy NOT met: {said}; the motion may be sensitive to its start"
         return replace(self, verified=difference, verdict=verdict, met=met)
 
     def __str__(self) -> str:

@@ -82,7 +82,17 @@ class JointForce:
     force: str | float
 
 
-Load = JointSpring | Spring | Bushing | Force | JointForce
+@dataclass(frozen=True)
+class Strain:
+    """What a flexible body's shapes resist: forces -K (q + lag v) along their coordinates. K: rows, N/m or N m; lag: s."""
+
+    name: str
+    coordinates: tuple[str, ...]
+    K: tuple[tuple[Scalar, ...], ...]
+    lag: Scalar = 0.0
+
+
+Load = JointSpring | Spring | Bushing | Force | JointForce | Strain
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,15 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import partial
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from .compiler import door, generic
+from .compiler import door, fastcall, generic, one_state
 from .compiler.rows import GENERIC, rows
+from .compiler.springs import springs
 from .compiler.trace import Tracer
 from .equations import Equations
 from .errors import StateError, UnknownNameError
@@ -52,6 +53,8 @@ INPUTS = {  # what each quantity is a function of, besides external wrenches and
 MATRICES = {"mass_matrix", "coriolis_matrix", "pose", "jacobian", "reactions", "inverse_dynamics_derivatives",
             "forward_dynamics_derivatives", "row_wrenches"}  # quantities that stay matrices even with one column  # fmt: skip
 
+ONE_STATE = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity")  # with a call of their own for one state
+
 
 class Machine:
     """A mechanism with compiled kernels. Arrays are (..., n): any leading shape is a batch.
@@ -83,13 +86,13 @@ class Machine:
         self._handle = generic.Handle(self.layout, snap)
         self.rows = tuple(row_names(self.layout))
         self._traced_only = bool(mechanism.loads or mechanism.nonholonomic)  # known as expressions, not to the generic life
+        self._springs = springs(self.layout)  # but joint springs are, where they are all there is
         if mechanism.nonholonomic:
             self.rows += tuple(Tracer(self.layout, snap).applied.rows()[1])
-        self._address = self._handle.address
         self._handles: list[generic.Handle] = []
         self._turn = threading.Lock()  # the handles' scratch memory serves one batch at a time
         self._kernels: dict[tuple, Any] = {}
-        self._balls = [node.qi for node in self.layout.nodes if node.motion == BALL]
+        self._balls = [c.qi for c in self.layout.coordinates if c.motion == BALL]
 
     def __repr__(self) -> str:
         return (f"Machine({self.mechanism.name!r}: nq {self.nq}, nv {self.nv}, {len(self.layout.nodes)} nodes, "
@@ -107,61 +110,36 @@ class Machine:
         origin (N m, N); the key (frame, "world") means along the ground's axes. parameters: {name: value}, for those the
         mechanism leaves free. t: the time, seconds, for loads that depend on it. [Merwe1995] chapter 4.
         """
-        if wrenches is None and parameters is None and getattr(q, "ndim", 0) == 1:
-            try:
-                out = np.empty(self.nv)
-                self._inverse_dynamics_one(self._address, q, v, a, out)
-                return out
-            except (TypeError, ValueError):
-                pass  # not one good state of doubles: the long way takes it, or says what is wrong with it
+        if wrenches is None and parameters is None and (tau := self._one_inverse_dynamics(q, v, a)) is not None:
+            return tau
         return self._evaluate("inverse_dynamics", (q, v, a), wrenches, parameters, t=t)
 
     def forward_dynamics(self, q: Any, v: Any, tau: Any, wrenches: Any = None, parameters: Any = None, t: Any = 0.0) -> Array:
         """a (..., nv): the motion of forces, M^-1 (tau - bias + sum of J' wrench)."""
-        if wrenches is None and parameters is None and getattr(q, "ndim", 0) == 1:
-            try:
-                out = np.empty(self.nv)
-                self._forward_dynamics_one(self._address, q, v, tau, out)
-                return out
-            except (TypeError, ValueError):
-                pass
+        if wrenches is None and parameters is None and (a := self._one_forward_dynamics(q, v, tau)) is not None:
+            return a
         return self._evaluate("forward_dynamics", (q, v, tau), wrenches, parameters, t=t)
 
     rnea, aba = inverse_dynamics, forward_dynamics
 
     def mass_matrix(self, q: Any, parameters: Any = None) -> Array:
         """M (..., nv, nv): kinetic energy is 1/2 v' M v."""
-        if parameters is None and getattr(q, "ndim", 0) == 1:
-            try:
-                out = np.zeros((self.nv, self.nv))
-                self._mass_matrix_one(self._address, q, out)
-                return out
-            except (TypeError, ValueError):
-                pass
+        if parameters is None and (M := self._one_mass_matrix(q)) is not None:
+            return M
         return self._evaluate("mass_matrix", (q,), None, parameters)
 
     crba = mass_matrix
 
     def bias(self, q: Any, v: Any, wrenches: Any = None, parameters: Any = None, t: Any = 0.0) -> Array:
         """(..., nv): the forces of a motion with a = 0: Coriolis, centrifugal and gravity."""
-        if wrenches is None and parameters is None and getattr(q, "ndim", 0) == 1:
-            try:
-                out = np.empty(self.nv)
-                self._bias_one(self._address, q, v, out)
-                return out
-            except (TypeError, ValueError):
-                pass
+        if wrenches is None and parameters is None and (tau := self._one_bias(q, v)) is not None:
+            return tau
         return self._evaluate("bias", (q, v), wrenches, parameters, t=t)
 
     def gravity(self, q: Any, parameters: Any = None, t: Any = 0.0) -> Array:
         """(..., nv): the forces that hold the mechanism still, dV/dq."""
-        if parameters is None and getattr(q, "ndim", 0) == 1:
-            try:
-                out = np.empty(self.nv)
-                self._gravity_one(self._address, q, out)
-                return out
-            except (TypeError, ValueError):
-                pass
+        if parameters is None and (tau := self._one_gravity(q)) is not None:
+            return tau
         return self._evaluate("gravity", (q,), None, parameters, t=t)
 
     def coriolis_matrix(self, q: Any, v: Any, parameters: Any = None) -> Array:
@@ -278,10 +256,13 @@ class Machine:
         return q
 
     def sample(self, rng: np.random.Generator, *shape: int) -> Array:
-        """Random coordinates (*shape, nq): normal numbers, quaternions of length one."""
+        """Random coordinates (*shape, nq): normal numbers, quaternions of length one, small bending of flexible bodies."""
         q = rng.standard_normal((*shape, self.nq))
         for k in self._balls:
             q[..., k : k + 4] /= np.linalg.norm(q[..., k : k + 4], axis=-1, keepdims=True)
+        for modal in self.layout.modal:
+            for name, size in modal.sizes(self.mechanism.parameters).items():
+                q[..., self.coordinate_names.index(name)] *= size
         return q
 
     def coordinate_rate(self, q: Any, v: Any) -> Array:
@@ -289,9 +270,9 @@ class Machine:
         q, v = (door.array(self, "coordinate_rate", name, x) for name, x in (("q", q), ("v", v)))
         lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
         rate = np.zeros((*lead, self.nq))
-        for node in self.layout.nodes:
-            k, l = node.qi, node.vi
-            if node.motion == BALL:
+        for c in self.layout.coordinates:
+            k, l = c.qi, c.vi
+            if c.motion == BALL:
                 pure = np.concatenate([np.zeros((*v.shape[:-1], 1)), v[..., l : l + 3]], axis=-1)
                 rate[..., k : k + 4] = 0.5 * quaternion_product(q[..., k : k + 4], pure)
             else:
@@ -303,9 +284,9 @@ class Machine:
         q, d = door.array(self, "move", "q", q), door.array(self, "move", "change", change)
         q, d = (np.broadcast_to(x, np.broadcast_shapes(q.shape[:-1], d.shape[:-1]) + x.shape[-1:]) for x in (q, d))
         moved = q.copy()
-        for node in self.layout.nodes:
-            k, l = node.qi, node.vi
-            if node.motion == BALL:
+        for c in self.layout.coordinates:
+            k, l = c.qi, c.vi
+            if c.motion == BALL:
                 half = 0.5 * d[..., l : l + 3]
                 angle = np.linalg.norm(half, axis=-1, keepdims=True)
                 turn = np.concatenate([np.cos(angle), np.sinc(angle / np.pi) * half], axis=-1)
@@ -314,36 +295,26 @@ class Machine:
                 moved[..., k] = q[..., k] + d[..., l]
         return moved
 
-    # ------------------------------------------------------------------------------------------------ the generic life
-    @cached_property
-    def _inverse_dynamics_one(self) -> Callable:
-        return self._one("inverse_dynamics_one")
+    # ------------------------------------------------------------------------------------------------ one state
+    def __getattr__(self, name: str) -> Callable:
+        """The built-in of a quantity for one state, such as _one_inverse_dynamics, made at its first use.
 
-    @cached_property
-    def _forward_dynamics_one(self) -> Callable:
-        if not self.mechanism.loops:
-            return self._one("forward_dynamics_dense_one" if self.layout.coupled else "forward_dynamics_one")
-        closed, coupled = self._one("constrained_dynamics_one"), self.layout.coupled
-        return lambda address, q, v, tau, out: closed(address, q, v, tau, coupled, out)
-
-    @cached_property
-    def _mass_matrix_one(self) -> Callable:
-        return self._one("mass_matrix_one")
-
-    @cached_property
-    def _bias_one(self) -> Callable:
-        return self._one("bias_one")
-
-    @cached_property
-    def _gravity_one(self) -> Callable:
-        return self._one("gravity_one")
-
-    def _one(self, name: str) -> Callable:
-        if self.life == "lanes" or self._traced_only:
-            def refuse(*_: Any) -> None:
-                raise TypeError
-            return refuse
-        return generic.compiled(name)
+        It answers None to what is not one good state of doubles; the long way takes that, or says what is wrong with it.
+        """
+        quantity = name.removeprefix("_one_")
+        if quantity == name or quantity not in ONE_STATE:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        hidden = self._traced_only and self._springs is None
+        if self.life == "lanes" or hidden or quantity in self._own or not fastcall.available():
+            found: Callable = _nothing
+        else:
+            kernel = quantity
+            if quantity == "forward_dynamics":
+                kernel = ("constrained_dynamics" if self.mechanism.loops else quantity) + ("_dense" if self.layout.coupled else "")
+            found = one_state.bound(kernel, self._handle)
+            found = found if self._springs is None else self._springs.one(quantity, found)
+        self.__dict__[name] = found
+        return found
 
     # ------------------------------------------------------------------------------------------------ evaluation
     def _evaluate(
@@ -367,10 +338,13 @@ class Machine:
             forces, p, time = (x if x is None else np.ones(x.shape[-1:]) for x in (forces, p, time))
             shape, lead, batch = lead, (), 1
         wide = len(self.layout.nodes) > LANES_UP_TO or not lead
-        use_generic = (self.life == "generic" or (self.life == "auto" and wide) or not self.nv) and not self._traced_only
+        known = not self._traced_only or self._springs is not None
+        use_generic = (self.life == "generic" or (self.life == "auto" and wide) or not self.nv) and known
         if use_generic and parameters is None and quantity in GENERIC and quantity not in self._own:
             states = [rows(x, lead, batch) for x in arrays]
-            out = GENERIC[quantity](self, states, keys, forces, lead, batch, *which)
+            given = (states, keys, forces, lead, batch, *which)
+            kernel = partial(GENERIC[quantity], self)
+            out = kernel(*given) if self._springs is None else self._springs.around(quantity, kernel, *given)
             outs, shapes, finite = [out.reshape(batch, -1)], [out.shape[1:]], bool(np.isfinite(out).all())
         else:
             kernel = self._kernel(quantity, keys, *which)
@@ -412,6 +386,10 @@ class Machine:
 
             self._kernels[key] = compile_lanes(self.function(quantity, *which, wrenches=wrenches))
         return self._kernels[key]
+
+
+def _nothing(*_: Any) -> None:
+    """No state is taken here."""
 
 
 def quaternion_product(a: Array, b: Array) -> Array:

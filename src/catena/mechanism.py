@@ -15,8 +15,9 @@ from functools import cached_property
 from typing import Any
 
 from . import joints as catalogue
+from .beams import Beam, Flexed
 from .errors import MechanismError, UnknownNameError
-from .joints import Freedom
+from .joints import Deflection, Freedom
 from .loads import Load, Nonholonomic
 from .pose import Pose, Scalar, Vector, scalar, unit, vector
 
@@ -40,22 +41,28 @@ class Shape:
 
 @dataclass(frozen=True)
 class Body:
-    """A rigid body.
+    """A rigid body, or a flexible one.
 
     mass: kg. com: centre of mass in the body's frame, m. inertia: about the centre of mass in the body's axes, kg m2, as
-    (xx, xy, xz, yy, yz, zz); three values are taken as a diagonal, three rows as a matrix.
+    (xx, xy, xz, yy, yz, zz); three values are taken as a diagonal, three rows as a matrix. flexible: the beam it is; mass,
+    com and inertia are then the beam's and are left out.
 
     >>> Body("rod", mass=1.2, com=(0, 0, 0.5), inertia=(0.1, 0.1, 0.001)).inertia
     (0.1, 0.0, 0.0, 0.1, 0.0, 0.001)
+    >>> Body("boom", flexible=Beam(length=4, rhoA=0.5, EI=900, segments=20)).mass
+    2.0
     """
 
     name: str
-    mass: Scalar
-    com: Vector
-    inertia: tuple[Scalar, ...]
+    mass: Scalar = None
+    com: Vector = None  # type: ignore[assignment]  # given, or the beam's
+    inertia: tuple[Scalar, ...] = None  # type: ignore[assignment]
     shapes: tuple[Shape, ...] = ()
+    flexible: Beam | None = None
 
     def __post_init__(self) -> None:
+        if self.flexible is not None:
+            self._take_from_beam(self.flexible)
         for attribute, read, wanted in (("mass", scalar, "a number, kg"), ("com", vector, "three numbers, m"),
                                         ("inertia", symmetric, "3, 6 or 3 x 3 numbers, kg m2")):  # fmt: skip
             given = getattr(self, attribute)
@@ -65,6 +72,17 @@ class Body:
                 raise MechanismError(f"body {self.name!r}: {why}") from None
             except (TypeError, ValueError):
                 raise MechanismError(f"body {self.name!r}: {attribute} is {given!r}; it is {wanted}, units are for files") from None
+
+    def _take_from_beam(self, beam: Beam) -> None:
+        if not isinstance(beam, Beam):
+            raise MechanismError(f"body {self.name!r}: flexible is a {type(beam).__name__}; it is a Beam")
+        given = (self.mass, self.com, self.inertia)
+        mass, com, inertia = beam.rigid()
+        own = (scalar(mass), vector(com), symmetric(inertia))
+        if any(x is not None for x in given) and given != own:
+            raise MechanismError(f"body {self.name!r}: mass, com and inertia of a flexible body come from its beam; leave them out")
+        for attribute, value in zip(("mass", "com", "inertia"), own):
+            object.__setattr__(self, attribute, value)
 
     @staticmethod
     def massless(name: str, shapes: tuple[Shape, ...] = ()) -> Body:
@@ -94,6 +112,7 @@ class Joint:
     metres a radian, of a helical joint. sequence: the freedoms of a general joint, such as ("Rz", "Dx"). lower, upper:
     limits; effort, speed: the largest force and speed; damping (N m s/rad or N s/m), friction (Coulomb, N m or N), armature
     (rotor inertia seen at the joint, kg m2 or kg): one value a speed, or one for all. mimic: the joint it follows.
+    deflection: of a modal joint, how its coordinates move the child.
     """
 
     name: str
@@ -113,14 +132,16 @@ class Joint:
     friction: Any = 0.0
     armature: Any = 0.0
     mimic: Mimic | None = None
+    deflection: Deflection | None = None
 
     def __post_init__(self) -> None:
         def fix(attribute: str, value: object) -> None:
             object.__setattr__(self, attribute, value)
 
-        if self.kind not in catalogue.KINDS:
+        kind = catalogue.kind_of(self.kind)
+        if kind is None or (self.kind in catalogue.MADE and self.deflection is None):
             return  # validate() says so, with every other fault
-        default = catalogue.KINDS[self.kind].axes
+        default = kind.axes
         given: Any = default if self.axis is None else self.axis
         try:
             nested = len(given) == 0 or isinstance(given[0], (tuple, list)) or bool(getattr(given[0], "ndim", 0))
@@ -143,6 +164,11 @@ class Joint:
         return catalogue.freedoms(self.kind, self.axis, self.pitch, self.sequence)
 
     @property
+    def motions(self) -> tuple[Freedom, ...]:
+        """What its child does in its parent: the freedoms, or what the shapes of a flexible body do to a place of it."""
+        return tuple(catalogue.elementary(s.motion) for s in self.deflection.shifts) if self.deflection else self.freedoms
+
+    @property
     def nq(self) -> int:
         """How many coordinates: 7 for a free joint, 4 for a ball, else as many as speeds."""
         return sum(f.nq for f in self.freedoms)
@@ -156,12 +182,16 @@ class Joint:
     def coordinate_names(self) -> tuple[str, ...]:
         """The joint's name for one freedom, else name.label."""
         labels = [label for f in self.freedoms for label in f.labels]
-        return (self.name,) if len(labels) == 1 else tuple(f"{self.name}.{label}" for label in labels)
+        return self._names(labels)
 
     @property
     def speed_names(self) -> tuple[str, ...]:
         """As the coordinates, except where a quaternion has three speeds."""
-        labels = [label for f in self.freedoms for label in f.speeds]
+        return self._names([label for f in self.freedoms for label in f.speeds])
+
+    def _names(self, labels: list[str]) -> tuple[str, ...]:
+        if self.deflection:
+            return tuple(f"{self.deflection.body}.{label}" for label in labels)
         return (self.name,) if len(labels) == 1 else tuple(f"{self.name}.{label}" for label in labels)
 
     @staticmethod
@@ -196,7 +226,8 @@ class Joint:
 
     def pose(self, q: Sequence[float]) -> Pose:
         """X_PC, the child in the parent at the joint's own coordinates q."""
-        return self.placement @ catalogue.displacement(self.freedoms, q) @ self.offset.inverse()
+        moved = self.deflection.pose(q) if self.deflection else catalogue.displacement(self.freedoms, q)
+        return self.placement @ moved @ self.offset.inverse()
 
     def motion_subspace(self, q: Sequence[float]) -> Any:
         """phi, 6 x nv, angular first, in the child-side joint axes ([Merwe1995] eq. 2.9)."""
@@ -223,7 +254,8 @@ class Mechanism:
     parameters: the values of the names that expressions use. gravity: m/s2 in the ground's axes. planar: declared True or
     False, or None to find out. loops: joints that close the tree. loads: springs, dampers, forces. nonholonomic: rows that
     the speeds obey. as_found: the inertias are those of somebody's file; one
-    that no body can have is then a doubt, not a fault. notes: what the reader of the file remarked.
+    that no body can have is then a doubt, not a fault. notes: what the reader of the file remarked. beams: what became of
+    flexible bodies, which are replaced by ordinary bodies, joints and springs here and now (`catena.flexible`).
     """
 
     name: str
@@ -238,9 +270,10 @@ class Mechanism:
     planar: bool | None = None
     as_found: bool = False
     notes: tuple[str, ...] = ()
+    beams: tuple[Flexed, ...] = ()
 
     def __post_init__(self) -> None:
-        for attribute in ("bodies", "joints", "frames", "loops", "loads", "nonholonomic", "notes"):
+        for attribute in ("bodies", "joints", "frames", "loops", "loads", "nonholonomic", "notes", "beams"):
             given = getattr(self, attribute)
             if not isinstance(given, Iterable):
                 raise MechanismError(f"mechanism {self.name!r}: {attribute} is a {type(given).__name__}; it is a list of them")
@@ -250,6 +283,11 @@ class Mechanism:
         except (TypeError, ValueError):
             raise MechanismError(f"mechanism {self.name!r}: gravity is {self.gravity!r}; it is three numbers, m/s2") from None
         object.__setattr__(self, "parameters", {str(k): float(v) for k, v in self.parameters.items()})
+        if self.beams or any(getattr(b, "flexible", None) is not None for b in self.bodies):
+            from .flexible import expand
+
+            for attribute, value in expand(self).changes().items():
+                object.__setattr__(self, attribute, value)
 
     def __repr__(self) -> str:
         g = ", ".join(f"{x:g}" if isinstance(x, float) else str(x) for x in self.gravity)
@@ -296,22 +334,18 @@ class Mechanism:
     @cached_property
     def ordered(self) -> tuple[Joint, ...]:
         """The joints depth first, children in the order of the file: every parent stands before its children."""
-        return tuple(self._walk())
-
-    def _walk(self) -> Iterator[Joint]:
-        children: dict[str, list[Joint]] = {}
-        for j in self.joints:
-            children.setdefault(j.parent, []).append(j)
-        waiting = list(reversed(children.pop(GROUND, [])))
-        while waiting:
-            j = waiting.pop()
-            yield j
-            waiting.extend(reversed(children.pop(j.child, [])))  # pop: a faulty tree with a cycle ends too
+        return tuple(walk(self.joints))
 
     @property
     def moving(self) -> tuple[Joint, ...]:
         """The joints that have coordinates of their own, in order: neither fixed nor mimicking another."""
         return tuple(j for j in self.ordered if j.nv and j.mimic is None)
+
+    @cached_property
+    def elastic(self) -> tuple[Joint, ...]:
+        """The joints inside flexible bodies."""
+        inner = {name for flexed in self.beams for name in flexed.joints}
+        return tuple(j for j in self.joints if j.name in inner)
 
     # ------------------------------------------------------------------------------------------------ changed copies
     def with_(self, **changes: Any) -> Mechanism:
@@ -327,6 +361,18 @@ class Mechanism:
             count = f"{len(found)} fault{'s' if len(found) > 1 else ''}"
             raise MechanismError(f"mechanism {self.name!r} has {count}:", found)
         return self
+
+
+def walk(joints: Iterable[Joint]) -> Iterator[Joint]:
+    """The joints depth first from the ground, children in the order given."""
+    children: dict[str, list[Joint]] = {}
+    for j in joints:
+        children.setdefault(j.parent, []).append(j)
+    waiting = list(reversed(children.pop(GROUND, [])))
+    while waiting:
+        j = waiting.pop()
+        yield j
+        waiting.extend(reversed(children.pop(j.child, [])))  # pop: a faulty tree with a cycle ends too
 
 
 def symmetric(I: Sequence[Any]) -> tuple[Scalar, ...]:

@@ -3,7 +3,8 @@
     run --> Dataset over time (and run) + Ledger + the mechanism's own text --save--> .nc, .csv
                                                                            <--load_result-- .nc
 
-What follows from the stored rows is computed when it is asked for: poses, momentum, reactions, multipliers.
+What follows from the states is computed when it is asked for: poses, momentum, reactions, multipliers. So are the dataset and
+the ledger themselves, for whoever runs many and looks at few.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +23,7 @@ import xarray as xr
 
 from . import storage
 from .errors import CatenaError, FormatError, UnknownNameError
-from .labels import TEXT, labelled, read_text
+from .labels import TEXT, read_text
 from .ledger import Ledger
 from .storage import reason
 
@@ -45,15 +47,24 @@ class Result:
     `force_unit` stand beside the names. On request: `poses`, `momentum`, `reactions`, `multipliers`.
     """
 
-    data: xr.Dataset
-    ledger: Ledger
+    source: xr.Dataset | Callable[[], xr.Dataset]  # the data, or what makes them
+    trust: Ledger | Callable[[], Ledger]  # the ledger, or what makes it
     model: Mechanism | None = None
     shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # by all parts of one result
 
-    @staticmethod
-    def of(mechanism: Mechanism, data: xr.Dataset, ledger: Ledger) -> Result:
-        """A run of this mechanism: the dataset with units, and with the mechanism's text where a file can hold it."""
-        return Result(labelled(data, mechanism), ledger, mechanism)
+    @cached_property
+    def data(self) -> xr.Dataset:
+        """The labelled rows."""
+        return self.source() if callable(self.source) else self.source
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """How far to trust the rows."""
+        return self.trust() if callable(self.trust) else self.trust
+
+    def __reduce__(self) -> tuple:
+        """Copies and pickles have the rows themselves."""
+        return Result, (self.data, self.ledger, self.model)
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{k} {v}" for k, v in self.data.sizes.items())
@@ -99,7 +110,7 @@ class Result:
             if not 0 <= run < data.sizes["run"]:
                 raise CatenaError(f"run {run} was asked for; this result has runs 0 to {data.sizes['run'] - 1}")
             data = data.isel(run=run, drop=True)
-        return replace(self, data=data)
+        return replace(self, source=data)
 
     def thinned(self, rows: int) -> Result:
         """At most so many rows, at equal distances."""
@@ -153,17 +164,31 @@ class Result:
 
         axes: "body", "joint" or "world", as in `catena.questions.reactions`. NaN: not determined by rigid bodies.
         """
-        from .questions import reactions
-
         q, v, a = (self._rows(name) for name in "qva")
         if axes == "body" and not self.mechanism.loops:
             found = self.machine.reactions(q, v, a, parameters=self._parameters, t=self.time)
         else:
-            found = reactions(self.machine, q, v, a, self._acting, axes=axes)
+            found = self._reactions(axes, q, v, a, self._acting)
         return xr.DataArray(
             np.stack(list(found.values()), axis=-2), {**self._labels, "joint": list(found), "component": WRENCH},
             (*self._lead, "joint", "component"), "reactions", {"units": "N m, N", "axes": axes},
         )  # fmt: skip
+
+    def _reactions(self, axes: str, *rows: np.ndarray) -> dict[str, np.ndarray]:
+        """By the question of that name, which takes the parameters of one mechanism: runs with their own are asked in turn."""
+        from .machine import compile
+        from .questions import reactions
+
+        def asked(machine: Machine, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray) -> dict[str, np.ndarray]:
+            return reactions(machine, q, v, a, tau, axes=axes, t=self.time)
+
+        if "parameters" not in self.data:
+            return asked(self.machine, *rows)
+        names, values = self.data["parameter"].values, self.data["parameters"].values
+        many = values.ndim > 1
+        own = [self.mechanism.with_(parameters=dict(zip(names, row))) for row in np.atleast_2d(values)]
+        found = [asked(compile(m), *x) for m, x in zip(own, zip(*rows) if many else [rows])]
+        return {joint: np.stack([each[joint] for each in found]) for joint in found[0]} if many else found[0]
 
     def multipliers(self) -> xr.DataArray:
         """(..., row): the forces of the loops' and nonholonomic rows (N for displacements, N m for directions)."""
@@ -190,12 +215,9 @@ class Result:
 
     @property
     def _acting(self) -> np.ndarray:
-        """The joint forces that act: the controller's, damping and friction, and what holds joints at stops."""
-        total = self._rows("tau") + losses(self.mechanism, self._rows("v"))
-        if "held_force" in self.data:
-            places = [list(self.data["speed"].values).index(name) for name in self.data["holdable"].values]
-            total[..., places] += np.nan_to_num(self._rows("held_force"))
-        return total
+        """The joint forces that act: the controller's, and the damping, friction and holding that there were."""
+        kept = "losses" in self.data
+        return self._rows("tau") + (self._rows("losses") if kept else losses(self.mechanism, self._rows("v")))
 
     # ------------------------------------------------------------------------------------------------ tables and files
     def to_pandas(self) -> Any:

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import math
 
-from numba.extending import overload
-from numba.extending import register_jitable as kernel
+from numba.extending import overload, register_jitable
+
+kernel = register_jitable(forceinline=True)  # small: Numba hands tuples over through memory, which costs more than they do
+sweep = register_jitable  # a pass over nodes or rows, made of such
 
 # ---------------------------------------------------------------------------------------------------- scalars
 
@@ -36,6 +38,20 @@ def atan2(y, x):
 
 def floor(x):
     return math.floor(x) * 1.0 if isinstance(x, (float, int)) else x.floor()
+
+
+def select(condition, a, b):
+    """a where the condition holds, else b; a symbol keeps both."""
+    if hasattr(condition, "is_constant"):
+        import casadi
+
+        return casadi.if_else(condition, a, b)
+    return a if condition else b
+
+
+@overload(select)
+def _compiled_select(condition, a, b):
+    return lambda condition, a, b: a if condition else b
 
 
 @overload(atan2)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -34,6 +35,10 @@ def _faults(m: Mechanism) -> Iterator[str]:
     yield from _parameters(m)
     for b in m.bodies:
         yield from _body(b, m)
+    if m.beams or any(b.flexible is not None for b in m.bodies):
+        from .validate_beams import flexible_faults
+
+        yield from flexible_faults(m)
     for j in (*m.joints, *m.loops):
         yield from _joint(j, m)
     yield from _tree(m)
@@ -60,7 +65,7 @@ def _names(m: Mechanism) -> Iterator[str]:
                 yield f"{count} {what} are called {name!r}; give each its own name"
             if not isinstance(name, str) or not name:
                 yield f"one of the {what} has no name; names are texts of at least one letter"
-    if all(j.kind in catalogue.KINDS for j in m.joints):
+    if all(catalogue.kind_of(j.kind) for j in m.joints):
         yield from _coordinate_names(m)
     for f in m.frames:
         if f.name in m._bodies or f.name == GROUND:
@@ -124,8 +129,8 @@ def scalars(m: Mechanism) -> Iterator[tuple[str, Any]]:
 
 def _body(b: Body, m: Mechanism) -> Iterator[str]:
     values = [value_of(x, m.parameters) for x in (b.mass, *b.com, *b.inertia)]
-    if any(x is None for x in values):
-        return  # an unknown parameter: said already
+    if any(x is None for x in values) or b.flexible is not None:
+        return  # an unknown parameter: said already; a beam's faults are its own
     mass = values[0]
     if not all(math.isfinite(x) for x in values):
         yield f"body {b.name!r}: mass, com or inertia is not a finite number: {values}"
@@ -168,10 +173,11 @@ def _joint(j: Joint, m: Mechanism) -> Iterator[str]:
             yield f"{here}: its {side}: {unknown('body', body, [GROUND, *m._bodies])}"
     if j.parent == j.child:
         yield f"{here}: it joins {j.parent!r} to itself; a joint needs two bodies"
-    if j.kind not in catalogue.KINDS:
+    kind = catalogue.KINDS.get(j.kind) if j.deflection is None else catalogue.kind_of(j.kind)
+    if kind is None:
         yield f"{here}: {unknown('joint kind', j.kind, catalogue.KINDS)}"
         return
-    wanted = len(catalogue.KINDS[j.kind].axes)
+    wanted = len(kind.axes)
     if len(j.axis) != wanted:
         yield f"{here}: a {j.kind} joint takes {wanted} axis vectors, found {len(j.axis)}"
         return
@@ -188,7 +194,7 @@ def _joint(j: Joint, m: Mechanism) -> Iterator[str]:
                 yield f"{here}: axes {a} and {b} that follow each other are parallel; turn one of them"
     if j.kind == "general":
         yield from _sequence(j, here)
-    elif j.sequence:
+    elif j.sequence and not j.deflection:
         yield f"{here}: a {j.kind} joint takes no sequence; only a general joint does"
     yield from _joint_numbers(j, m, here)
 
@@ -276,7 +282,7 @@ def _reached(m: Mechanism) -> set[str]:
 def _mimics(m: Mechanism) -> Iterator[str]:
     for j in m.joints:
         if j.mimic is None or j.kind not in catalogue.KINDS:
-            continue
+            continue  # places of flexible bodies follow them too, but nobody writes those
         tree = {k.name: k for k in m.joints}
         leader = m._joints.get(j.mimic.joint)
         values = [value_of(x, m.parameters) for x in (j.mimic.multiplier, j.mimic.offset)]
@@ -324,7 +330,7 @@ def _weightless(m: Mechanism) -> Iterator[str]:
         b = m.body(j.child)
         if value_of(b.mass, m.parameters) or j.child in heavy:
             heavy |= {j.child, j.parent}
-        elif j.nv and j.mimic is None and not any(value_of(x, m.parameters) for x in j.armature):
+        elif j.nv and j.mimic is None and not j.deflection and not any(value_of(x, m.parameters) for x in j.armature):
             yield (f"joint {j.name!r} moves body {j.child!r} and what it carries, which have no mass; "
                    "give them mass and inertia, or make the joint fixed")  # fmt: skip
 
@@ -333,40 +339,53 @@ def value_of(x: Any, parameters: Any) -> Any:
     """The number of a scalar at given parameter values; None where a parameter has no value."""
     if isinstance(x, (int, float)):
         return x
-    known = {s: parameters[str(s)] for s in x.free_symbols if str(s) in parameters}
-    if len(known) < len(x.free_symbols):
-        return None
+    names = _names_in(x)
+    values = tuple(parameters.get(name) for name in names)
+    return None if None in values else _number(x, names, values)
+
+
+@lru_cache(100_000)
+def _names_in(x: Any) -> tuple[str, ...]:
+    return tuple(str(s) for s in x.free_symbols)
+
+
+@lru_cache(100_000)  # a mechanism of many alike pieces asks the same again and again, and SymPy is slow to answer
+def _number(x: Any, names: tuple[str, ...], values: tuple[float, ...]) -> float:
     try:
-        return float(x.subs(known))
+        return float(x.subs(dict(zip(names, values))))
     except TypeError:  # the root of a negative number, a division by zero
         return math.nan
 
 
 def plane(m: Mechanism) -> tuple[float, float, float] | None:
-    """The normal of the plane all bodies move in, in the ground's axes; None when there is no such plane.
+    """The normal of the plane all bodies move in, in the ground's axes; None when there is no such plane."""
+    return normal(m.ordered, m.parameters)[0]
+
+
+def normal(ordered: Iterable[Joint], parameters: Any) -> tuple[tuple[float, float, float] | None, dict[str, Any]]:
+    """The normal of the plane in which these joints, parents first, move all bodies; and R (3, 3) of each body at rest.
 
     Every turn is about the normal and every slide across it. Turning about the normal keeps both true, so looking at one
     configuration is enough.
     """
     import numpy as np
 
-    turned = {GROUND: np.eye(3)}
+    turned: dict[str, Any] = {GROUND: np.eye(3)}
     turns: list[np.ndarray] = []
     slides: list[np.ndarray] = []
-    for j in m.ordered:
-        R = turned[j.parent] @ np.array([[value_of(x, m.parameters) for x in row] for row in j.placement.rotation], float)
-        for f in j.freedoms:
-            if f.motion == catalogue.Motion.BALL or f.motion == catalogue.Motion.SCREW:
-                return None
+    tumbling = False
+    for j in ordered:
+        R = turned[j.parent] @ np.array([[value_of(x, parameters) for x in row] for row in j.placement.rotation], float)
+        for f in j.motions:
+            tumbling = tumbling or f.motion == catalogue.Motion.BALL or f.motion == catalogue.Motion.SCREW
             (slides if f.motion == catalogue.Motion.SLIDE else turns).append(R @ f.axis)
-        back = np.array([[value_of(x, m.parameters) for x in row] for row in j.offset.rotation], float)
+        back = np.array([[value_of(x, parameters) for x in row] for row in j.offset.rotation], float)
         turned[j.child] = R @ back.T
     if turns:
         n = turns[0]
     else:
         _, s, Vt = np.linalg.svd(np.array(slides).reshape(-1, 3), full_matrices=True)
-        if (s > 1e-9).sum() == 3:
-            return None
+        tumbling = tumbling or (s > 1e-9).sum() == 3
         n = Vt[2]
     in_plane = all(np.linalg.norm(np.cross(n, t)) < 1e-7 for t in turns) and all(abs(n @ s) < 1e-7 for s in slides)
-    return (float(n[0]), float(n[1]), float(n[2])) if in_plane else None
+    return ((float(n[0]), float(n[1]), float(n[2])) if in_plane and not tumbling else None), turned

@@ -14,15 +14,17 @@ def load_faults(m: Mechanism) -> Iterator[str]:
     """Every fault of the loads and rows of a mechanism whose bodies and joints are sound."""
     coordinates = [n for j in m.moving for n in j.coordinate_names]
     speeds = [n for j in m.moving for n in j.speed_names]
+    known = set(speeds)
+    alike = dict.fromkeys(n for n in coordinates if n in known)  # a quaternion has no speed of its name
     frames = [GROUND, *m._bodies, *m._frames]
     names = ["t", *m.parameters, *(f"q_{identifier(n)}" for n in coordinates), *(f"v_{identifier(n)}" for n in speeds)]
-    for thing in (*m.loads, *m.nonholonomic):
-        here = f"{'load' if thing in m.loads else 'row'} {thing.name!r}"
+    for k, thing in enumerate((*m.loads, *m.nonholonomic)):
+        here = f"{'load' if k < len(m.loads) else 'row'} {thing.name!r}"
         for frame in _frames(thing):
             if frame not in frames:
                 yield f"{here}: {unknown('frame', frame, frames)}"
         coordinate = getattr(thing, "coordinate", None)
-        both = [n for n in coordinates if n in speeds] if isinstance(thing, JointSpring) else speeds
+        both = alike if isinstance(thing, JointSpring) else dict.fromkeys(speeds)
         if coordinate is not None and coordinate not in both:
             yield f"{here}: {unknown('coordinate', coordinate, both)}"
         for text in _texts(thing):

@@ -49,16 +49,23 @@ class Comparison:
 
     def rows(self) -> list[tuple[str, ...]]:
         """The table's cells."""
-        return [
-            (c.formulation, str(c.first_order), str(c.largest_matrix), str(c.operations), f"{c.evaluation:.0f}",
-             f"{c.simulation:.2f}", f"{c.deviation:.1e}", f"{c.drift:.1e}")
-            if not c.note else (c.formulation, c.note)
-            for c in self.costs
-        ]  # fmt: skip
+        found: list[tuple[str, ...]] = []
+        for c in self.costs:
+            counted = (c.formulation, str(c.first_order), str(c.largest_matrix), str(c.operations), f"{c.evaluation:.0f}")
+            if not c.note:
+                found.append((*counted, f"{c.simulation:.2f}", f"{c.deviation:.1e}", f"{c.drift:.1e}"))
+            elif c.operations:
+                found.append((*counted, "", "", ""))
+        return found
+
+    def notes(self) -> list[str]:
+        """A sentence for each formulation that is not in the table."""
+        return [c.note for c in self.costs if c.note]
 
     def __str__(self) -> str:
         rows = [self.HEAD, *self.rows()]
-        return "\n".join("  ".join(f"{cell:>16}" if k else f"{cell:<16}" for k, cell in enumerate(row)) for row in rows)
+        lines = ["  ".join(f"{cell:>16}" if k else f"{cell:<16}" for k, cell in enumerate(row)) for row in rows]
+        return "\n".join([*lines, *self.notes()])
 
 
 def compare(
@@ -80,7 +87,7 @@ def compare(
         try:
             e = derive(machine.mechanism, name)
         except (FormulationError, SingularError) as error:
-            found.append((Cost(name, note=f"does not apply: {error}"), np.nan))
+            found.append((Cost(name, note=f"{name} does not apply: {str(error).removeprefix(name + ': ')}"), np.nan))
             continue
         kernel = compile_lanes(e.acceleration)
         inputs = [np.zeros(1), q, v, tau, p]
@@ -88,7 +95,7 @@ def compare(
         try:
             runs = [simulate(machine, q[0], 0.1 * v[0], until, by=name, tolerance=tolerance) for _ in range(2)]
         except CatenaError as error:
-            found.append((Cost(name, *_counts(e), evaluation, note=f"could not be simulated: {error}"), np.nan))
+            found.append((Cost(name, *_counts(e), evaluation, note=f"{name} could not be simulated: {error}"), np.nan))
             continue
         last = runs[-1].data["q"].values[-1]
         end = last if end is None else end

@@ -18,7 +18,7 @@ import typer
 from .. import __version__
 from ..errors import CatenaError
 
-ORDER = ("examples", "info", "check", "compare", "equations", "inverse", "run", "plot", "animate", "gallery", "export")
+ORDER = ("examples", "info", "check", "compare", "equations", "inverse", "modes", "run", "plot", "animate", "gallery", "export")
 
 app = typer.Typer(
     name="catena",

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..beams import Flexed
 from ..errors import CatenaError
 from ..export import coordinate_units, speed_units
+from ..formulations.capabilities import missing
 from ..machine import Machine
 from ..mechanism import Body, Joint, Mechanism
 from ..validate import doubts, plane, value_of
@@ -29,6 +31,7 @@ def describe(m: Mechanism) -> dict[str, Any]:
         "loads": [_load(x) for x in m.loads],
         "nonholonomic": [_load(x) for x in m.nonholonomic],
         "frames": [{"name": f.name, "body": f.body} for f in m.frames],
+        "beams": [_beam(x, m) for x in m.beams],
         "coordinates": [_named(n, u, j) for j in moving for n, u in zip(j.coordinate_names, coordinate_units(j))],
         "speeds": [_named(n, u, j) for j in moving for n, u in zip(j.speed_names, speed_units(j))],
         "parameters": dict(m.parameters),
@@ -37,9 +40,18 @@ def describe(m: Mechanism) -> dict[str, Any]:
         "nq": sum(j.nq for j in moving),
         "nv": sum(j.nv for j in moving),
         "planar": None if normal is None else {"normal": [x + 0.0 for x in normal], "declared": m.planar is True},
+        "formulations": missing(m),
         "notes": list(m.notes),
         "doubts": [d for d in doubts(m) if d not in m.notes],
     }
+
+
+def locked(m: Mechanism, names: Sequence[str]) -> Mechanism:
+    """The mechanism with these joints fixed as they are at coordinate zero."""
+    for name in names:
+        m.joint(name)
+    fixed = {j.name: Joint(j.name, "fixed", j.parent, j.child, j.placement, offset=j.offset) for j in m.joints if j.name in names}
+    return m.with_(joints=tuple(fixed.get(j.name, j) for j in m.joints)) if fixed else m
 
 
 def mobility(machine: Machine) -> dict[str, Any]:
@@ -115,6 +127,16 @@ def _joint(j: Joint, m: Mechanism) -> dict[str, Any]:
         "speeds": list(j.speed_names) if own else [],
         "mimic": follows,
     }
+
+
+def _beam(x: Flexed, m: Mechanism) -> dict[str, Any]:
+    """A flexible body: its beam, and the names of what stands for it."""
+    values = {key: getattr(x.beam, key) for key in ("length", "rhoA", "EI", "EA", "GJ", "rhoJ", "damping")}
+    shown = {key: [value_of(y, m.parameters) for y in v] if isinstance(v, tuple) else v if v is None else value_of(v, m.parameters)
+             for key, v in values.items()}  # fmt: skip
+    way = {"segments": x.beam.segments} if x.beam.segments is not None else {"modes": x.beam.modes}
+    mass = value_of(x.beam.rhoA * x.beam.length, m.parameters)
+    return {"name": x.body, "mass": mass, **shown, **way, "bodies": list(x.bodies), "joints": list(x.joints), "loads": list(x.loads)}
 
 
 def _load(x: Any) -> dict[str, Any]:

@@ -27,5 +27,6 @@ def compare(
     with screen.status("deriving ...") as status:
         found = weigh(mechanism, until=until, tolerance=tolerance, progress=lambda name: status.update(f"deriving by {name} ..."))
     screen.print(f"{found.mechanism}: {found.until:g} s at tolerance {tolerance:g}", markup=False)
-    rows = [(*row, *("" for _ in range(len(Comparison.HEAD) - len(row)))) for row in found.rows()]
-    screen.print(table(Comparison.HEAD, rows))
+    screen.print(table(Comparison.HEAD, found.rows()))
+    for sentence in found.notes():
+        screen.print(f"\n{sentence}", markup=False)

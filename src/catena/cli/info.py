@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from itertools import zip_longest
 from typing import Annotated, Any
 
@@ -60,19 +61,24 @@ def tables(d: dict[str, Any]) -> list[tuple[str, list[str], list[list[str]]]]:
     """Title, columns and rows of each table."""
     joint_columns = ["name", "kind", "parent", "child", "axis", "q", "v", "limits", "effort", "speed", "damping", "friction",
                      "armature", "follows"]  # fmt: skip
-    both = zip_longest(d["coordinates"], d["speeds"])
-    coordinates = [[*_entry(k, c), *_entry(k, s)] for k, (c, s) in enumerate(both)]
+    inner = {name for beam in d["beams"] for name in (*beam["bodies"], *beam["joints"], *beam["loads"])}
+    both = enumerate(zip_longest(d["coordinates"], d["speeds"]))
+    coordinates = [[*_entry(k, c), *_entry(k, s)] for k, (c, s) in both if not {x["joint"] for x in (c, s) if x} & inner]
     return [
         ("bodies", ["name", "mass (kg)", "centre of mass (m)", "principal inertia about it (kg m2)"],
-         [[b["name"], number(b["mass"]), vector(b["com"]), series(b["principal_inertia"])] for b in d["bodies"]]),
-        ("joints (rad, m, N m, N, s)", joint_columns, _joints(d["joints"])),
+         [[b["name"], number(b["mass"]), vector(b["com"]), series(b["principal_inertia"])] for b in d["bodies"] if b["name"] not in inner]),
+        ("flexible bodies (kg, m, kg/m, N m2, N), their insides not shown", ["name", "made of", "mass", "length", "rhoA", "EI", "EA", "GJ", "damping"],
+         [_beam(b) for b in d["beams"]]),
+        ("joints (rad, m, N m, N, s)", joint_columns, _joints(d["joints"], inner)),
         ("loops", joint_columns, _joints(d["loops"])),
         ("coordinates and speeds", ["q", "coordinate", "unit", "v", "speed", "unit"], coordinates),
         ("loads and speed rows", ["name", "kind", "what"],
          [[x["name"], x["kind"], ", ".join(f"{k} {v}" for k, v in x.items() if k not in ("name", "kind"))]
-          for x in (*d["loads"], *d["nonholonomic"])]),
+          for x in (*d["loads"], *d["nonholonomic"]) if x["name"] not in inner]),
         ("parameters (SI)", ["name", "value"], [[name, number(x)] for name, x in d["parameters"].items()]),
         ("frames", ["name", "body"], [[f["name"], f["body"]] for f in d["frames"]]),
+        ("formulations", ["name", "equations of motion"],
+         [[name, f"no: it cannot treat {' or '.join(lacks)}" if lacks else "yes"] for name, lacks in d["formulations"].items()]),
     ]  # fmt: skip
 
 
@@ -84,13 +90,23 @@ def closing(trip: dict[str, Any]) -> str:
     return f"{asked} at {trip['states']} random states: largest relative difference {trip['difference']:.1g}"
 
 
-def _joints(joints: list[dict[str, Any]]) -> list[list[str]]:
+def _beam(b: dict[str, Any]) -> list[str]:
+    modes = b.get("modes")
+    kinds = f"{modes} modes" if isinstance(modes, int) else "modes " + ", ".join(f"{k} {n}" for k, n in modes or ())
+    way = count(range(b["segments"]), "segment", "segments") if "segments" in b else kinds
+    EI = b["EI"] if isinstance(b["EI"], list) else [b["EI"]]
+    return [b["name"], way, *(number(b[key]) for key in ("mass", "length", "rhoA")), series(EI), number(b["EA"]), number(b["GJ"]),
+            number(b["damping"] or None)]  # fmt: skip
+
+
+def _joints(joints: list[dict[str, Any]], hidden: Collection[str] = ()) -> list[list[str]]:
     rows, k, l = [], 0, 0
     for j in joints:
         nq, nv = len(j["coordinates"]), len(j["speeds"])
         losses = [series(j[name]) if any(j[name]) else "" for name in ("damping", "friction", "armature")]
-        rows.append([j["name"], j["kind"], j["parent"], j["child"], axes(j["axes"]) or " ".join(j["sequence"]), span(k, nq),
-                     span(l, nv), _limits(j), series(j["effort"]), series(j["speed"]), *losses, _follows(j)])  # fmt: skip
+        if j["name"] not in hidden:
+            rows.append([j["name"], j["kind"], j["parent"], j["child"], axes(j["axes"]) or " ".join(j["sequence"]), span(k, nq),
+                         span(l, nv), _limits(j), series(j["effort"]), series(j["speed"]), *losses, _follows(j)])  # fmt: skip
         k, l = k + nq, l + nv
     return rows
 

@@ -126,10 +126,13 @@ def report(screen: Any, result: Result) -> None:
     """The ledger, and where each coordinate went."""
     screen.print(table(["ledger", ""], result.ledger.rows()))
     q = result.data["q"]
+    inner = {name for j in result.mechanism.elastic for name in j.coordinate_names}
+    q = q.isel(coordinate=[str(name) not in inner for name in q["coordinate"].values])
     values = q.values
     moved = np.ptp(values, axis=0) > 1e-9
     labels = zip(q["coordinate"].values[moved], q["coordinate_unit"].values[moved], values[:, moved].T)
     rows = [[str(name), *(small(y) for y in (x[0], x[-1], x.min(), x.max())), str(unit)] for name, unit, x in labels]
+    rows += [[name, *(small(y) for y in (x[0], x[-1], x.min(), x.max())), "m"] for name, x in bent(result).items()]
     screen.print()
     if rows:
         screen.print(table(["coordinate", "start", "end", "least", "largest", "unit"], rows))
@@ -145,6 +148,13 @@ def report(screen: Any, result: Result) -> None:
         if len(times) > 20:
             screen.print(f"... and {len(times) - 20} more events", markup=False)
     screen.print()
+
+
+def bent(result: Result) -> dict[str, np.ndarray]:
+    """How far the tips of flexible bodies are from their straight lines."""
+    from ..plots.bending import deflections
+
+    return {f"tip of {name}": w for name, w in deflections(result).items()} if result.mechanism.beams else {}
 
 
 def small(x: float) -> str:

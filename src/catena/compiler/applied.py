@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 
 from ..errors import MechanismError, UnknownNameError
-from ..loads import Bushing, Force, JointForce, JointSpring, KnifeEdge, Rolling, SpeedRow, Spring, identifier
+from ..loads import Bushing, Force, JointForce, JointSpring, KnifeEdge, Rolling, SpeedRow, Spring, Strain, identifier
 
 if TYPE_CHECKING:
     from .trace import Tracer
@@ -38,6 +38,14 @@ class Applied:
         k, rest, d = (self.s.value(x) for x in (load.stiffness, load.rest, load.damping))
         self.forces[l] += -k * (q - rest) - d * self.s.v[l]
         self.energy += 0.5 * k * (q - rest) ** 2
+
+    def _strain(self, load: Strain) -> None:
+        K, lag = [[self.s.value(x) for x in row] for row in load.K], self.s.value(load.lag)
+        found = [self._coordinate(load.name, name) for name in load.coordinates]
+        for (q, l), row in zip(found, K):
+            pull = sum((k * x for k, (x, _) in zip(row, found)), ca.SX(0))
+            self.forces[l] += -pull - lag * sum((k * self.s.v[m] for k, (_, m) in zip(row, found)), ca.SX(0))
+            self.energy += 0.5 * q * pull
 
     def _spring(self, load: Spring) -> None:
         k, length, d = (self.s.value(x) for x in (load.stiffness, load.length, load.damping))

@@ -146,6 +146,9 @@ def short(m: Machine, quantity: str, q: Array) -> None:
 
 def singular(m: Machine, q: Array, v: Array, tau: Array, at: str) -> None:
     """Raise when the articulated pass meets a pivot that is nothing beside its inertia, and name the joint."""
+    if m.layout.modal:  # no articulated pass knows of flexible bodies
+        _singular_matrix(m, q, at)
+        return
     handle = generic.Handle(m.layout, m.snap)
     out = np.zeros((1, m.nv))
     states = [np.array(x[None], order="C") for x in (q, v, tau)]
@@ -164,6 +167,17 @@ def singular(m: Machine, q: Array, v: Array, tau: Array, at: str) -> None:
                 f"forward dynamics: coordinate {name!r} of joint {joint.name!r} cannot be accelerated by a finite force{at}: {why}",
                 where=name,
             )
+
+
+def _singular_matrix(m: Machine, q: Array, at: str) -> None:
+    """The same by the mass matrix: raise where a motion has no inertia, and name the speed that has the largest part in it."""
+    M = m.mass_matrix(q)
+    size = np.sqrt(np.abs(np.diag(M)))
+    size[size == 0.0] = 1.0
+    values, vectors = np.linalg.eigh(M / np.outer(size, size))
+    if values[0] < 1e-12:
+        name = m.speed_names[int(np.argmax(np.abs(vectors[:, 0])))]
+        raise SingularError(f"forward dynamics: {name!r} cannot be accelerated by a finite force{at}: nothing it moves has inertia", where=name)
 
 
 def place_in(lead: tuple[int, ...], k: int) -> str:

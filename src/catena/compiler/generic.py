@@ -1,10 +1,8 @@
 """Life one: the kernels compiled once by Numba, for any mechanism of any size.
 
 Compiled code finds a mechanism's arrays through a `handle`, the address of a small table of addresses: handing over one
-integer costs nothing, where handing over forty arrays would cost more than the dynamics. Functions named `*_one` fill
-the result of one state (a result made by Python costs a fifth of one made by Numba); all others fill rows of results for
-rows of states. Each is compiled at its first use and
-kept in Numba's cache on disk.
+integer costs nothing, where handing over forty arrays would cost more than the dynamics. The functions here fill rows of
+results for rows of states; `one_state` has those that a single state takes. Each is compiled at its first use and kept.
 """
 
 from __future__ import annotations
@@ -13,10 +11,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import numba as nb
 import numpy as np
 from numba import types
-from numba.extending import intrinsic
 from numba.extending import register_jitable as kernel
 
 from ..kernels import dynamics, kinematics
@@ -30,24 +26,15 @@ from ..kernels.constraints import (
     row_jacobian,
 )
 from ..kernels.coriolis import coriolis_matrix as _coriolis
-from ..kernels.motion import BALL, SLIDE
+from ..kernels.motion import BALL
 from ..kernels.reactions import BodyTable, body_table, joint_wrenches
 from ..kernels.tree import SNAP, Layout, Tree
 from ..kernels.work import Work
-from .view import viewer
+from . import kept
+from .view import grid, viewer
 
-
-@intrinsic
-def _reals_at(typing_context, address):
-    """The address as a pointer to doubles."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.inttoptr(arguments[0], context.get_value_type(types.CPointer(types.float64)))
-
-    return types.CPointer(types.float64)(types.int64), generate
-
-
-OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract", "nsz"}}
+ARITHMETIC = {"error_model": "numpy", "fastmath": {"contract", "nsz"}}
+OPTIONS = {"nogil": True, **ARITHMETIC}
 
 UNIT = 1e-6  # a quaternion's squared length may differ from one by so much
 SINGULAR = 1e13  # an inertia so many times its own pivot cannot be inverted in doubles
@@ -89,7 +76,7 @@ class Handle:
 # ------------------------------------------------------------------------------------------ from address to views
 _ints1, _ints2 = viewer(types.int64), viewer(types.int64, 2)
 _vec, _r3, _r6, _r33 = viewer(types.float64), viewer(types.float64, 3), viewer(types.float64, 6), viewer(types.float64, 3, 3)
-_r12, _r23, _r233 = viewer(types.float64, 12), viewer(types.float64, 2, 3), viewer(types.float64, 2, 3, 3)
+_r12, _r23 = viewer(types.float64, 12), viewer(types.float64, 2, 3)
 
 
 @kernel
@@ -117,9 +104,13 @@ def _six(x, b):
 
 
 @kernel
-def _matrix(address, rows, columns):
-    """A matrix whose width only the run knows: an ordinary array."""
-    return nb.carray(_reals_at(address), (rows, columns))
+def _cleared(M):
+    """The matrix, with zeros in it."""
+    for i in range(len(M)):
+        row = M[i]
+        for j in range(len(row)):
+            row[j] = 0.0
+    return M
 
 
 @kernel
@@ -161,7 +152,7 @@ def _zeros(handle):
 @kernel
 def _square(handle):
     t = _ints1(handle, 45)
-    return _matrix(t[43], t[2], t[2])
+    return grid(t[43], t[2], t[2])
 
 
 @kernel
@@ -180,123 +171,16 @@ def _closing(handle):
     t = _ints1(handle, 71)
     m, nv = t[5], t[2]
     con = Constraints(
-        _ints1(t[54], m), _ints2(t[55], m), _r233(t[56], m), _r23(t[57], m), _r3(t[58], m),
+        _ints1(t[54], m), _ints2(t[55], m), _r23(t[56], m), _r3(t[57], m), _r3(t[58], m),
         _r3(t[59], m), _vec(t[60], m), _ints1(t[61], m),
     )  # fmt: skip
     return con, (
-        _r12(t[62], m), _vec(t[63], m), _vec(t[64], m), _vec(t[65], m), _matrix(t[66], m, nv),
-        _matrix(t[67], m, m), _matrix(t[68], m + 1, m), _vec(t[69], m),
-    ), _matrix(t[70], m, nv)  # fmt: skip
+        _r12(t[62], m), _vec(t[63], m), _vec(t[64], m), _vec(t[65], m), grid(t[66], m, nv),
+        grid(t[67], m, m), grid(t[68], m + 1, m), _vec(t[69], m),
+    ), grid(t[70], m, nv)  # fmt: skip
 
 
-@kernel
-def _checked(x, n):
-    if x.shape[0] != n:
-        raise ValueError("shape")
-
-
-@kernel
-def _checked_q(tree, q, nq):
-    """The right length, and quaternions of length one."""
-    _checked(q, nq)
-    for i in range(len(tree.parent)):
-        if tree.motion[i] == BALL:
-            k = tree.qi[i]
-            length = q[k] * q[k] + q[k + 1] * q[k + 1] + q[k + 2] * q[k + 2] + q[k + 3] * q[k + 3]
-            if not abs(length - 1.0) < UNIT:
-                raise ValueError("quaternion")
-
-
-@kernel
-def _regular(tree, x):
-    """No pivot of the articulated pass that is nothing beside the inertia it belongs to."""
-    for i in range(len(tree.parent)):
-        if tree.motion[i] != BALL:
-            S = x.C if tree.motion[i] == SLIDE else x.A
-            if not (S[i, 0] + S[i, 3] + S[i, 5]) * x.D[i, 0] < SINGULAR:
-                raise ValueError("singular")
-
-
-@kernel
-def _finite(x):
-    total = 0.0
-    for k in range(x.shape[0]):
-        total += x[k] * 0.0
-    if total != 0.0:
-        raise ValueError("finite")
-
-
-# ------------------------------------------------------------------------------------------ one state
-def inverse_dynamics_one(handle, q, v, a, tau):
-    """tau of one state, into tau."""
-    _, nq, nv = _sizes(handle)
-    tree = _tree(handle)
-    _checked_q(tree, q, nq)
-    _checked(v, nv)
-    _checked(a, nv)
-    dynamics.inverse_dynamics(tree, _vector(q), _vector(v), _vector(a), _zeros(handle)[1], _work(handle), _vector(tau))
-    _finite(tau)
-
-
-def forward_dynamics_one(handle, q, v, tau, a):
-    """a of one state, by the articulated-body pass."""
-    _, nq, nv = _sizes(handle)
-    tree = _tree(handle)
-    _checked_q(tree, q, nq)
-    _checked(v, nv)
-    _checked(tau, nv)
-    zeros, wrench = _zeros(handle)
-    x = _work(handle)
-    dynamics.forward_dynamics(tree, _vector(q), _vector(v), _vector(tau), wrench, zeros, x, _vector(a))
-    _finite(a)
-    _regular(tree, x)
-
-
-def forward_dynamics_dense_one(handle, q, v, tau, a):
-    """a of one state, by the mass matrix."""
-    _, nq, nv = _sizes(handle)
-    tree = _tree(handle)
-    _checked_q(tree, q, nq)
-    _checked(v, nv)
-    _checked(tau, nv)
-    zeros, wrench = _zeros(handle)
-    M = _square(handle)
-    M[:] = 0.0
-    dynamics.forward_dynamics_dense(
-        tree, _vector(q), _vector(v), _vector(tau), wrench, zeros, _work(handle), _vector(a), M
-    )
-    _finite(a)
-
-
-def mass_matrix_one(handle, q, M):
-    """M of one state."""
-    tree = _tree(handle)
-    _checked_q(tree, q, _sizes(handle)[1])
-    dynamics.mass_matrix(tree, _vector(q), _work(handle), M)
-    _finite(M.ravel())
-
-
-def bias_one(handle, q, v, tau):
-    """tau of a = 0, of one state."""
-    _, nq, nv = _sizes(handle)
-    tree = _tree(handle)
-    _checked_q(tree, q, nq)
-    _checked(v, nv)
-    zeros, wrench = _zeros(handle)
-    dynamics.inverse_dynamics(tree, _vector(q), _vector(v), zeros, wrench, _work(handle), _vector(tau))
-    _finite(tau)
-
-
-def gravity_one(handle, q, tau):
-    """tau of a = v = 0, of one state."""
-    nq = _sizes(handle)[1]
-    tree = _tree(handle)
-    _checked_q(tree, q, nq)
-    zeros, wrench = _zeros(handle)
-    dynamics.inverse_dynamics(tree, _vector(q), zeros, zeros, wrench, _work(handle), _vector(tau))
-    _finite(tau)
-
-
+# ------------------------------------------------------------------------------------------ rows of states
 @kernel
 def _constrained(handle, tree, q, v, tau, wrench, coupled, a):
     """a under the loops' rows; the multipliers stay in the handle's memory."""
@@ -305,26 +189,12 @@ def _constrained(handle, tree, q, v, tau, wrench, coupled, a):
     for k in range(len(gamma)):
         gamma[k] = 0.0
     if coupled:
-        M = _square(handle)
-        M[:] = 0.0
-        A[:] = 0.0
-        constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, S, L, a, lam, M, A)
+        M = _cleared(_square(handle))
+        constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, S, L, a, lam, M, _cleared(A))
     else:
         constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, S, L, a, lam)
 
 
-def constrained_dynamics_one(handle, q, v, tau, coupled, a):
-    """a of one state of a mechanism with loops."""
-    _, nq, nv = _sizes(handle)
-    tree = _tree(handle)
-    _checked_q(tree, q, nq)
-    _checked(v, nv)
-    _checked(tau, nv)
-    _constrained(handle, tree, _vector(q), _vector(v), _vector(tau), _zeros(handle)[1], coupled, _vector(a))
-    _finite(a)
-
-
-# ------------------------------------------------------------------------------------------ rows of states
 def constrained_dynamics_rows(handle, q, v, tau, wrench, coupled, out):
     """a and the multipliers, side by side, by rows."""
     tree, none, nv = _tree(handle), _zeros(handle)[1], v.shape[1]
@@ -340,14 +210,14 @@ def constraint_rows(handle, q, v, out):
     """By rows: residuals (m), their rates (m), gamma (m), then A (m nv) row by row."""
     tree, x, zeros = _tree(handle), _work(handle), _zeros(handle)[0]
     con, (W, gamma, error, rate, Y, _, _, _), _ = _closing(handle)
-    m = len(gamma)
+    m, nv = len(gamma), v.shape[1]
     for b in range(len(q)):
         evaluate_rows(tree, con, _row(q, b), _row(v, b), zeros, x, W, gamma, error, rate)
-        Y[:] = 0.0
-        row_jacobian(tree, con, W, x, Y)
+        row_jacobian(tree, con, W, x, _cleared(Y))
         for k in range(m):
             out[b, k], out[b, m + k], out[b, 2 * m + k] = error[k], rate[k], gamma[k]
-        out[b, 3 * m :] = Y.ravel()
+            for i in range(nv):
+                out[b, 3 * m + k * nv + i] = Y[k, i]
 
 
 def inverse_dynamics(handle, q, v, a, wrench, out):
@@ -372,9 +242,8 @@ def forward_dynamics_dense(handle, q, v, tau, wrench, out):
     tree, x, M = _tree(handle), _work(handle), _square(handle)
     zeros, none = _zeros(handle)
     for b in range(len(q)):
-        M[:] = 0.0
         loads = _six(wrench, b) if len(wrench) else none
-        dynamics.forward_dynamics_dense(tree, _row(q, b), _row(v, b), _row(tau, b), loads, zeros, x, _row(out, b), M)
+        dynamics.forward_dynamics_dense(tree, _row(q, b), _row(v, b), _row(tau, b), loads, zeros, x, _row(out, b), _cleared(M))
 
 
 def mass_matrix(handle, q, out):
@@ -473,15 +342,8 @@ def reactions(handle, q, v, a, wrench, out):
 
 
 SIGNATURES: dict[str, tuple] = {
-    "inverse_dynamics_one": (_I, _VEC, _VEC, _VEC, _VEC),
-    "forward_dynamics_one": (_I, _VEC, _VEC, _VEC, _VEC),
-    "forward_dynamics_dense_one": (_I, _VEC, _VEC, _VEC, _VEC),
-    "constrained_dynamics_one": (_I, _VEC, _VEC, _VEC, types.boolean, _VEC),
     "constrained_dynamics_rows": (_I, _MAT, _MAT, _MAT, _MAT, types.boolean, _MAT),
     "constraint_rows": (_I, _MAT, _MAT, _MAT),
-    "mass_matrix_one": (_I, _VEC, _MAT),
-    "bias_one": (_I, _VEC, _VEC, _VEC),
-    "gravity_one": (_I, _VEC, _VEC),
     "inverse_dynamics": (_I, _MAT, _MAT, _MAT, _MAT, _MAT),
     "forward_dynamics": (_I, _MAT, _MAT, _MAT, _MAT, _MAT),
     "forward_dynamics_dense": (_I, _MAT, _MAT, _MAT, _MAT, _MAT),
@@ -499,5 +361,5 @@ SIGNATURES: dict[str, tuple] = {
 
 @cache
 def compiled(name: str) -> Callable[..., Any]:
-    """The compiled function of that name; from Numba's cache where it was compiled before."""
-    return nb.njit(SIGNATURES[name], **OPTIONS)(globals()[name])
+    """The compiled function of that name; from the cache where it was compiled before."""
+    return kept.njit(*SIGNATURES[name], **OPTIONS)(globals()[name])

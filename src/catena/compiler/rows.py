@@ -41,11 +41,12 @@ def _run_alone(
     machine: Machine, function: Callable, threads: int, arguments: Sequence[Any], rowwise: list[bool], out: Array, batch: int
 ) -> Array:
     """The same, while nobody else uses the machine's scratch memory."""
-    if threads <= 1 or batch * len(machine.layout.nodes) < WORTH_THREADS:
-        function(machine._address, *arguments, out)
-        return out
-    while len(machine._handles) < threads:
+    threads = 1 if batch * len(machine.layout.nodes) < WORTH_THREADS else threads
+    while len(machine._handles) < threads:  # the machine's first handle is for single states
         machine._handles.append(machine._handle.again())
+    if threads == 1:
+        function(machine._handles[0].address, *arguments, out)
+        return out
     edges = np.linspace(0, batch, threads + 1).astype(int)
 
     def part(k: int) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..kernels import dynamics, kinematics
 from ..kernels.constraints import (
+    Constraints,
     active_rows,
     constrained_dynamics,
     constrained_dynamics_dense,
@@ -24,12 +25,14 @@ from ..kernels.constraints import (
     row_jacobian,
 )
 from ..kernels.coriolis import coriolis_matrix
+from ..kernels.lifting import Lift
 from ..kernels.motion import BALL, speeds
 from ..kernels.reactions import body_table, joint_wrenches
 from ..kernels.tree import SNAP, Layout
 from ..kernels.work import Work
 from ..spatial import add, cross, rotate, transpose, unrotate
 from .applied import Applied
+from .sections import Sections
 
 DENSE = 12  # up to so many speeds, factoring the mass matrix beats the articulated pass in a tape (measured: UR5, Panda)
 
@@ -52,7 +55,11 @@ def vector(values: Any) -> ca.SX:
 
 
 class Tracer:
-    """The symbols q, v, a, tau, p of a mechanism (and w for external wrenches), and its quantities."""
+    """The symbols q, v, a, tau, p of a mechanism (and w for external wrenches), and its quantities.
+
+    Q, V, A: those of all nodes, `zeros` their accelerations with a = 0. They have more entries than q, v, a (OWN) where nodes
+    follow others; what kernels find along them is brought back by `lift`.
+    """
 
     def __init__(self, layout: Layout, snap: float = SNAP, wrenches: Wrenches = ()):
         self.layout, self.wrenches = layout, tuple(wrenches)
@@ -62,9 +69,16 @@ class Tracer:
         self.w, self.t = ca.SX.sym("w", 6 * len(self.wrenches)), ca.SX.sym("t")
         self._table = {name: self.p[k] for k, name in enumerate(names)}
         self.tree = layout.tree(self.value, snap)
-        self.Q, self.V, self.A, self.TAU = (elements(x) for x in (self.q, self.v, self.a, self.tau))
-        self.zeros = [0.0] * nv
+        self.OWN, self.TAU = tuple(elements(x) for x in (self.q, self.v, self.a)), elements(self.tau)
+        q, v, a = self.OWN
+        self.lift, self.still = Lift(layout, self.value, q), [0.0] * nv
+        self.Q, self.V, self.A, self.zeros = self.lift.q, self.lift.v(v), self.lift.a(v, a), self.lift.a(v, self.still)
         self.con = constraints(layout, self.value, active_rows(layout))
+
+    @cached_property
+    def flexible(self) -> list[Sections]:
+        """The flexible bodies by modes, whose mass is on no node."""
+        return [Sections(self, modal) for modal in self.layout.modal]
 
     def value(self, x: Any) -> Any:
         """A scalar of the mechanism: a number as it is, an expression of parameters as symbols."""
@@ -145,31 +159,55 @@ class Tracer:
 
     # ------------------------------------------------------------------------------------------------ dynamics
     def inverse_dynamics(self, a: Any = None, v: Any = None) -> ca.SX:
-        """tau (nv,) for the acceleration `a` (by default the symbols) at the speeds `v`."""
-        tau = self.blank(self.layout.nv)
-        given = [self.V if v is None else v, self.A if a is None else a]
-        dynamics.inverse_dynamics(self.tree, self.Q, *given, self.loads, self.work(), tau)
-        return vector(tau) - self.applied.forces if self.layout.mechanism.loads else vector(tau)
+        """tau (nv,) for the acceleration `a` (by default the symbols) at the speeds `v`, both the mechanism's own."""
+        tau = self._forces(self.OWN[1] if v is None else v, self.OWN[2] if a is None else a)
+        return tau - self.applied.forces if self.layout.mechanism.loads else tau
+
+    def _forces(self, v: Any, a: Any) -> ca.SX:
+        """tau (nv,) of a motion, without the loads that act along speeds."""
+        tau, nodes = self.blank(len(self.V)), (self.lift.v(v), self.lift.a(v, a))
+        wrenches = self.loads.copy() if self.flexible else self.loads
+        taken = [sections.forces(*nodes) for sections in self.flexible]
+        for sections, ((t, f), _) in zip(self.flexible, taken):
+            if (node := self.layout.seats[sections.body].node) >= 0:
+                wrenches[node] += np.array([*t, *f], dtype=object)
+        dynamics.inverse_dynamics(self.tree, self.Q, *nodes, wrenches, self.work(), tau)
+        for sections, (_, along) in zip(self.flexible, taken):
+            tau[sections.own] += np.array(elements(along), dtype=object)
+        return vector(self.lift.back(tau))
 
     def bias(self) -> ca.SX:
         """tau of a = 0: Coriolis, centrifugal, gravity (and external wrenches, with their sign)."""
-        return self.inverse_dynamics(a=self.zeros)
+        return self.inverse_dynamics(a=self.still)
 
     def gravity(self) -> ca.SX:
-        """tau of a = v = 0."""
-        return self.inverse_dynamics(a=self.zeros, v=self.zeros)
+        """tau of a = v = 0; dampers among the loads stand still too."""
+        tau = self.inverse_dynamics(a=self.still, v=self.still)
+        return ca.substitute(tau, self.v, ca.SX.zeros(self.layout.nv)) if self.layout.mechanism.loads else tau
 
     def mass_matrix(self) -> ca.SX:
         """M (nv, nv)."""
-        M = self.blank(self.layout.nv, self.layout.nv)
+        return matrix(self._inertia())
+
+    def _inertia(self) -> np.ndarray:
+        """M (nv, nv)."""
+        M = self.lift.between(self._inertia_of_nodes())
+        for sections in self.flexible:
+            M = M + np.array([elements(row) for row in ca.vertsplit(ca.densify(sections.inertia()))], dtype=object)
+        return M
+
+    def _inertia_of_nodes(self) -> np.ndarray:
+        M = self.blank(len(self.V), len(self.V))
         dynamics.mass_matrix(self.tree, self.Q, self.work(), M)
-        return matrix(M)
+        return M
 
     def forward_dynamics(self) -> ca.SX:
         """a (nv,) for the forces tau, under the loops' rows where there are any."""
         nv = self.layout.nv
         if len(self.con.kind) or self.layout.mechanism.nonholonomic:
             return self.constrained()[0]
+        if self.lift:
+            return self._free()
         a, given = self.blank(nv), (self.tree, self.Q, self.V, self.pushed, self.loads, self.zeros, self.work())
         if self.layout.coupled or nv <= DENSE:
             dynamics.forward_dynamics_dense(*given, a, self.blank(nv, nv))
@@ -179,7 +217,7 @@ class Tracer:
 
     def constrained(self, gamma: Any = None) -> tuple[ca.SX, ca.SX]:
         """a (nv,) and the multipliers (m,) for the forces tau; `gamma` is added to the rows' right side."""
-        if self.layout.mechanism.nonholonomic:
+        if self.layout.mechanism.nonholonomic or self.lift:
             return self._constrained_by_rows(gamma)
         m, nv = len(self.con.kind), self.layout.nv
         a, lam, extra = self.blank(nv), self.blank(m), self.blank(m)
@@ -198,16 +236,21 @@ class Tracer:
         """The same with rows that are only known as expressions: free motion, then the smallest change to the rows'."""
         _, _, right, A = self.constraint_rows()
         right = right if gamma is None else right + vector(gamma)
-        free = np.array([x - y for x, y in zip(self.pushed, elements(self._bias_of_motion()))], dtype=object)
+        free = self._free()
+        change, lam = self.smallest_change(A, right - A @ free)
+        return free + change, lam
+
+    def _free(self) -> ca.SX:
+        """a (nv,) of the forces tau without rows, by the mass matrix."""
+        bias = self._forces(self.OWN[1], self.still)
+        free = np.array([x - y for x, y in zip(self.pushed, elements(bias))], dtype=object)
         dynamics.solve(self._factor, free)
-        change, lam = self.smallest_change(A, right - A @ vector(free))
-        return vector(free) + change, lam
+        return vector(free)
 
     @cached_property
     def _factor(self) -> np.ndarray:
         """The factor of the mass matrix."""
-        M = self.blank(self.layout.nv, self.layout.nv)
-        dynamics.mass_matrix(self.tree, self.Q, self.work(), M)
+        M = self._inertia()
         dynamics.factor(M)
         return M
 
@@ -224,12 +267,6 @@ class Tracer:
         proximal(S, elements(r), lam, L)
         return vector([sum(Y[k][i] * lam[k] for k in range(m)) for i in range(nv)]), vector(lam)
 
-    def _bias_of_motion(self) -> ca.SX:
-        """M a + bias of a = 0, external and load wrenches included, joint loads not."""
-        tau = self.blank(self.layout.nv)
-        dynamics.inverse_dynamics(self.tree, self.Q, self.V, self.zeros, self.loads, self.work(), tau)
-        return vector(tau)
-
     def multipliers(self) -> ca.SX:
         """The rows' multipliers (m,) for the forces tau."""
         return self.constrained()[1]
@@ -237,22 +274,27 @@ class Tracer:
     def constraint_rows(self) -> tuple[ca.SX, ...]:
         """Residuals, their rates, gamma (m,) each, and A (m, nv): A v = rate, A a = gamma."""
         m = len(self.con.kind)
-        W, x = self.blank(m, 12), self.work()
-        gamma, error, rate = (self.blank(m) for _ in range(3))
-        evaluate_rows(self.tree, self.con, self.Q, self.V, self.zeros, x, W, gamma, error, rate)
-        A = self.blank(m, self.layout.nv)
-        row_jacobian(self.tree, self.con, W, x, A)
+        error, rate, gamma, A = self.rows_of(self.con)
         if not self.layout.mechanism.nonholonomic:
-            return vector(error), vector(rate), vector(gamma), matrix(A)
+            return error, rate, gamma, A
         held, _ = self.applied.rows()
         drift = ca.jtimes(held, self.q, self.coordinate_rate()) + ca.jacobian(held, self.t)
-        loops = matrix(A) if m else ca.SX.zeros(0, self.layout.nv)
+        loops = A if m else ca.SX.zeros(0, self.layout.nv)
         return (
-            ca.densify(ca.vertcat(vector(error), ca.SX.zeros(held.numel()))),
-            ca.densify(ca.vertcat(vector(rate), held)),
-            ca.densify(ca.vertcat(vector(gamma), -drift)),
+            ca.densify(ca.vertcat(error, ca.SX.zeros(held.numel()))),
+            ca.densify(ca.vertcat(rate, held)),
+            ca.densify(ca.vertcat(gamma, -drift)),
             ca.densify(ca.vertcat(loops, ca.jacobian(held, self.v))),
         )
+
+    def rows_of(self, con: Constraints) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+        """Residuals, their rates, gamma (m,) each, and A (m, nv) of some loops' rows."""
+        m = len(con.kind)
+        W, x, A = self.blank(m, 12), self.work(), self.blank(m, len(self.V))
+        gamma, error, rate = (self.blank(m) for _ in range(3))
+        evaluate_rows(self.tree, con, self.Q, self.V, self.zeros, x, W, gamma, error, rate)
+        row_jacobian(self.tree, con, W, x, A)
+        return vector(error), vector(rate), vector(gamma), matrix([self.lift.back(row) for row in A])
 
     def row_wrenches(self) -> ca.SX:
         """(m, 12): each row's wrench on its two nodes, about the nodes' origins in their axes."""
@@ -263,13 +305,16 @@ class Tracer:
 
     def coriolis_matrix(self) -> ca.SX:
         """C (nv, nv)."""
-        n, nv = len(self.layout.nodes), self.layout.nv
+        n, nv = len(self.layout.nodes), len(self.V)
         rows = int(sum(speeds(k) for k in self.tree.motion))
         S, dS, I, B, X, F, C = (
             self.blank(*shape) for shape in ((rows, 6), (rows, 6), (n, 6, 6), (n, 6, 6), (6, 6), (3, 6), (nv, nv))
         )
         coriolis_matrix(self.tree, self.Q, self.V, self.work(), S, dS, I, B, X, F, C)
-        return matrix(C)
+        if not self.lift:
+            return matrix(C)
+        own = matrix(self.lift.between(C)) + matrix(self.lift.beside(self._inertia_of_nodes(), self.OWN[1]))
+        return ca.densify(sum((sections.coriolis() for sections in self.flexible), own))
 
     def reactions(self, held: Mapping[str, tuple[Any, Any]] | None = None) -> ca.SX:
         """(joints, 6): the wrench in every joint of `mechanism.ordered`, on the child, in the child body's axes.
@@ -288,6 +333,9 @@ class Tracer:
         for body, (t, f) in (*self.body_loads.items(), *(held or {}).items()):
             if body in index:
                 outside[index[body]] += np.array([*t, *f], dtype=object)
+        for sections in self.flexible:
+            (t, f), _ = sections.forces(self.V, self.A)
+            outside[index[sections.body]] += np.array([*t, *f], dtype=object)
         joint_wrenches(self.tree, table, self.Q, self.V, self.A, outside, self.work(), W)
         return matrix(W)
 
@@ -295,12 +343,28 @@ class Tracer:
     def energy(self) -> ca.SX:
         """Kinetic and potential energy (2,), that of springs included."""
         kinetic, potential = kinematics.energy(self.tree, self.Q, self.V, self.work())
+        for sections in self.flexible:
+            T, V = sections.energy()
+            kinetic, potential = kinetic + T, potential + V
         return vector((kinetic, potential + self.applied.energy if self.layout.mechanism.loads else potential))
 
     def momentum(self) -> ca.SX:
         """(10,): mass, centre of mass, its velocity, angular momentum about it, ground's axes."""
+        if self.flexible:
+            return self._momentum_with_sections()
         mass, com, velocity, L = kinematics.momentum(self.tree, self.Q, self.V, self.work())
         return vector((mass, *com, *velocity, *L))
+
+    def _momentum_with_sections(self) -> ca.SX:
+        """The same, flexible bodies added about the ground's origin."""
+        m, c, P, L = ca.SX(0), ca.SX.zeros(3), ca.SX.zeros(3), ca.SX.zeros(3)
+        if any(not ca.SX(x).is_zero() for x in self.tree.mass):
+            m, com, velocity, about = kinematics.momentum(self.tree, self.Q, self.V, self.work())
+            c, P = m * vector(com), m * vector(velocity)
+            L = vector(about) + ca.cross(vector(com), P)
+        for sections in self.flexible:
+            m, c, P, L = (x + y for x, y in zip((m, c, P, L), sections.momentum()))
+        return ca.densify(ca.vertcat(m, c / m, P / m, L - ca.cross(c / m, P)))
 
     def pose(self, frame: str) -> ca.SX:
         """(3, 4): rotation and origin of a frame in the ground."""
@@ -310,10 +374,10 @@ class Tracer:
     def jacobian(self, frame: str, axes: str) -> ca.SX:
         """(6, nv): angular first; axes "world" or "body"."""
         node, R, p = self.seat(frame)
-        J = self.blank(6, self.layout.nv)
+        J = self.blank(6, len(self.V))
         R, p = kinematics.frame_pose(node, R, p, self.posed)
         kinematics.jacobian(self.tree, node, p, self.posed, J)
-        full = matrix(J)
+        full = matrix([self.lift.back(row) for row in J])
         if axes == "body":
             E = matrix(transpose(R))
             full = ca.vertcat(E @ full[:3, :], E @ full[3:, :])
@@ -330,12 +394,13 @@ class Tracer:
         """(6,): angular acceleration and acceleration of the frame's origin (gravity plays no part)."""
         node, R, p = self.seat(frame)
         x = self.work()
-        kinematics.accelerations(self.tree, self.Q, self.V, self.A if a is None else a, (0.0, 0.0, 0.0), x)
+        nodes = self.A if a is None else self.lift.a(self.OWN[1], a)
+        kinematics.accelerations(self.tree, self.Q, self.V, nodes, (0.0, 0.0, 0.0), x)
         return self._in_axes(kinematics.frame_acceleration(node, R, p, x) if node >= 0 else None, frame, axes)
 
     def jacobian_rate(self, frame: str, axes: str) -> ca.SX:
         """Jdot v (6,): the acceleration with a = 0; in body axes less w x u, the rate of the axes."""
-        rate = self.frame_acceleration(frame, axes, a=self.zeros)
+        rate = self.frame_acceleration(frame, axes, a=self.still)
         if axes == "world":
             return rate
         velocity = self.frame_velocity(frame, axes)
@@ -355,15 +420,15 @@ class Tracer:
         """qdot = N(q) v (nq,)."""
         v = self.V if v is None else v
         rate = self.blank(self.layout.nq)
-        for i, node in enumerate(self.layout.nodes):
-            k, l = node.qi, node.vi
-            if self.tree.motion[i] == BALL:
+        for c in self.layout.coordinates:
+            k, l = c.qi, c.vi
+            if c.motion == BALL:
                 w, x, y, z = self.Q[k : k + 4]
-                a, b, c = v[l : l + 3]
-                rate[k] = -0.5 * (x * a + y * b + z * c)
-                rate[k + 1] = 0.5 * (w * a + y * c - z * b)
-                rate[k + 2] = 0.5 * (w * b + z * a - x * c)
-                rate[k + 3] = 0.5 * (w * c + x * b - y * a)
+                a, b, d = v[l : l + 3]
+                rate[k] = -0.5 * (x * a + y * b + z * d)
+                rate[k + 1] = 0.5 * (w * a + y * d - z * b)
+                rate[k + 2] = 0.5 * (w * b + z * a - x * d)
+                rate[k + 3] = 0.5 * (w * d + x * b - y * a)
             else:
                 rate[k] = v[l]
         return vector(rate)
@@ -391,15 +456,14 @@ class Tracer:
         f = ca.cse(self.inverse_dynamics())
         parts = self._tangent(f, self.v, *free)
         at_a = ca.Function("at_a", [self.t, self.q, self.v, self.a, self.p, self.w], list(parts))
-        parts = tuple(at_a.call([self.t, self.q, self.v, self.forward_dynamics(), self.p, self.w]))
-        inverse = self._solved(self._factor, [[1.0 if i == j else 0.0 for i in range(nv)] for j in range(nv)])
-        dq, dv, *dp = (-ca.densify(inverse @ part) for part in parts)
-        return (ca.densify(dq), ca.densify(dv), inverse, *dp)
+        acceleration = self._solved(self.tau - self.bias())  # by the same factor as the slopes
+        parts = tuple(at_a.call([self.t, self.q, self.v, acceleration, self.p, self.w]))
+        dq, dv, *dp = (self._solved(-part) for part in parts)
+        return (dq, dv, self._solved(ca.SX.eye(nv)), *dp)
 
-    def _solved(self, L: np.ndarray, columns: list) -> ca.SX:
-        solved = []
-        for column in columns:
-            b = np.array(column, dtype=object)
-            dynamics.solve(L, b)
-            solved.append(b)
-        return matrix(np.array(solved, dtype=object).T)
+    def _solved(self, B: ca.SX) -> ca.SX:
+        """M^-1 B, column by column: zeros of B cost nothing."""
+        solved = [np.array(elements(ca.densify(B[:, k])), dtype=object) for k in range(B.shape[1])]
+        for column in solved:
+            dynamics.solve(self._factor, column)
+        return ca.densify(matrix(np.array(solved, dtype=object).T))

@@ -2,7 +2,7 @@
 
 Numba counts references to arrays, also inside tuples: a kernel that hands a tuple of forty arrays to a small function pays
 for forty counts. A View is an address and a length, with the sizes of a row in its type; handing it on is free, and indices
-become constant offsets. In Python the same kernels run on NumPy arrays, which index the same way.
+become constant offsets. A Grid is a matrix of any width. In Python the same kernels run on NumPy arrays, which index the same way.
 """
 
 from __future__ import annotations
@@ -91,9 +91,50 @@ def _row(typing_context, view, index):
     return inner(view, types.int64), generate
 
 
+class GridType(types.Type):
+    """A matrix of doubles whose width only the run knows."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Grid")
+
+
+@register_model(GridType)
+class _GridModel(models.StructModel):
+    def __init__(self, manager: Any, kind: GridType):
+        super().__init__(manager, kind, [("data", types.CPointer(types.float64)), ("length", types.int64), ("width", types.int64)])
+
+
+GRID, ROW = GridType(), ViewType(types.float64, ())
+
+
+@intrinsic
+def grid(typing_context, address, length, width):
+    """The matrix (length, width) at an address, rows one after the other."""
+
+    def generate(context, builder, signature, arguments):
+        made = cgutils.create_struct_proxy(GRID)(context, builder)
+        made.data = builder.inttoptr(arguments[0], context.get_value_type(types.CPointer(types.float64)))
+        made.length, made.width = arguments[1], arguments[2]
+        return made._getvalue()
+
+    return GRID(types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def _grid_row(typing_context, matrix, index):
+    def generate(context, builder, signature, arguments):
+        struct = cgutils.create_struct_proxy(GRID)(context, builder, value=arguments[0])
+        part = cgutils.create_struct_proxy(ROW)(context, builder)
+        part.data = builder.gep(struct.data, [builder.mul(arguments[1], struct.width)])
+        part.length = struct.width
+        return part._getvalue()
+
+    return ROW(GRID, types.int64), generate
+
+
 @overload(len)
 def _length(view):
-    if isinstance(view, ViewType):
+    if isinstance(view, (ViewType, GridType)):
         return lambda view: _length_of(view)
     return None
 
@@ -108,6 +149,10 @@ def _length_of(typing_context, view):
 
 @overload(operator.getitem)
 def _getitem(view, index):
+    if isinstance(view, GridType):
+        if isinstance(index, types.Integer):
+            return lambda view, index: _grid_row(view, index)
+        return lambda view, index: _load(_grid_row(view, index[0]), index[1])
     if not isinstance(view, ViewType):
         return None
     if isinstance(index, types.Integer):
@@ -121,6 +166,8 @@ def _getitem(view, index):
 
 @overload(operator.setitem)
 def _setitem(view, index, value):
+    if isinstance(view, GridType):
+        return lambda view, index, value: _store(_grid_row(view, index[0]), index[1], value)
     if not isinstance(view, ViewType):
         return None
     if isinstance(index, types.Integer):

@@ -14,6 +14,7 @@ from ..equations import Equations, operations
 from ..errors import FormulationError, unknown
 from ..kernels.tree import layout
 from ..mechanism import Mechanism
+from .capabilities import CAPABILITIES, RIGID
 
 ALL_FORMULATIONS = ("newton_euler", "lagrange", "hamilton", "kane", "boltzmann_hamel", "penalty", "recursive", "variational")
 
@@ -29,7 +30,13 @@ def formulation(name: str) -> Callable[..., Equations]:
 
 def derive(mechanism: Mechanism, by: str = "recursive", **options: object) -> Equations:
     """The equations of motion of a mechanism, by one of `ALL_FORMULATIONS`."""
-    equations = formulation(by)(mechanism.validate(), **options)
+    derived = formulation(by)
+    bending = [flexed.body for flexed in mechanism.beams if flexed.modal]
+    if bending and not CAPABILITIES[by] >= RIGID:
+        can = [name for name, features in CAPABILITIES.items() if features >= RIGID]
+        raise FormulationError(f"{by} treats rigid bodies, and body {bending[0]!r} of {mechanism.name!r} bends by modes; take "
+                               f"{', '.join(can[:-1])} or {can[-1]}, or make the body of segments")  # fmt: skip
+    equations = derived(mechanism.validate(), **options)
     return loaded(equations) if mechanism.loads and by in WITHOUT_LOADS else equations
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from ..compiler.trace import Tracer
+from ..compiler.trace import Tracer, vector
 from ..equations import Statement
 from ..errors import FormulationError, unknown
 from ..kernels import kinematics
@@ -27,6 +27,7 @@ from ..kernels.tree import Layout, layout
 from ..kernels.work import Work
 from ..mechanism import Mechanism
 from ..validate import plane
+from ._beams import beams
 
 MARK = " (absolute)"
 COORDINATES = ("joint", "absolute")
@@ -137,6 +138,10 @@ def energies(mechanism: Mechanism, coordinates: str = "joint") -> Energies:
     if not s.layout.nv:
         raise FormulationError(f"mechanism {mechanism.name!r} has no motion to derive: all its joints are fixed")
     T, V = kinematics.energy(s.tree, s.Q, s.V, s.work())
+    for beam in beams(s):
+        w, X = s.frame_velocity(beam.body, "body"), s.pose(beam.body)
+        more = beam.energies(w[3:], w[:3], s.v[beam.own], X[:, :3], X[:, 3], vector(s.tree.gravity))
+        T, V = T + more[0], V + more[1]
     rows = s.constraint_rows()[1] if mechanism.loops or mechanism.nonholonomic else ca.SX(0, 1)
     found, q, v, chart = [ca.SX(T), ca.SX(V), s.coordinate_rate(), s.tau + loads(s), rows], s.q, s.v, np.eye(s.layout.nv)
     if coordinates == "absolute":
@@ -173,6 +178,9 @@ def absolute(layout: Layout) -> np.ndarray:
     if n is None:
         raise FormulationError(f"absolute angles are for planar linkages, and the joints of {m.name!r} do not all move in one "
                                "plane; ask for coordinates='joint'")  # fmt: skip
+    if layout.modal:
+        raise FormulationError(f"absolute angles: body {layout.modal[0].body!r} of {m.name!r} bends by modes, and its ends turn by "
+                               "more than joints do; ask for coordinates='joint'")  # fmt: skip
     if layout.coupled:
         follower = next(j.name for j in m.ordered if j.mimic)
         raise FormulationError(f"absolute angles: joint {follower!r} of {m.name!r} follows another, so that its angle is not "

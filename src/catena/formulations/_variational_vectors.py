@@ -143,12 +143,26 @@ class Kinematics:
 
     def _own(self, i: int) -> tuple[Turning, Turning]:
         """What node i turns and slides by in its parent, along its own axes, where the directions stand still."""
-        node, S = self.s.layout.nodes[i], [ca.SX(3, self.s.layout.nv), ca.SX(3, self.s.layout.nv)]
+        node, nv = self.s.layout.nodes[i], self.s.layout.nv
+        S = [ca.SX(3, nv), ca.SX(3, nv)]
+        if node.vi >= nv:
+            return self._following(i, node.vi - nv)
         for k in range(freedom(node.motion)):
             for part, direction in zip(S, motion.direction(self.s.tree, i, k)):
                 part[:, node.vi + k] = vector(direction)
         u = self.speeds
         turning, sliding = (Turning(i, A @ u.v, A @ u.rate, A @ u.W) for A in (ca.sparsify(part) for part in S))
+        return turning, sliding
+
+    def _following(self, i: int, k: int) -> tuple[Turning, Turning]:
+        """The same for a node that follows the amplitudes of a flexible body: its speed is F v, and F has a rate."""
+        u, F, dF = self.speeds, ca.SX(1, self.s.layout.nv), ca.SX(1, self.s.layout.nv)
+        for row, found in ((F, self.s.lift.F[k]), (dF, self.s.lift.rates(elements(u.v))[k])):
+            for l, c in found.items():
+                row[l] = c
+        z, dz, Z = F @ u.v, F @ u.rate + dF @ u.v, F @ u.W
+        directions = [ca.sparsify(vector(part)) for part in motion.direction(self.s.tree, i, 0)]
+        turning, sliding = (Turning(i, d * z, d * dz, d @ Z) for d in directions)
         return turning, sliding
 
     def _driven(self, i: int, f: int, below: Turning, own: Turning) -> Turning:

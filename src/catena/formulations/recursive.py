@@ -1,6 +1,7 @@
 """recursive: the O(n) passes of the foundation behind the common face ([Merwe1995] chapters 4 and 5).
 
-State: coordinates q and speeds v. Nothing is solved but one pivot a joint.
+State: coordinates q and speeds v. Nothing is solved but one pivot a joint; with flexible bodies by modes, whose masses move
+with all their amplitudes at once, the mass matrix.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def recursive(mechanism: Mechanism) -> Equations:
         acceleration=acceleration,
         reactions=None if mechanism.nonholonomic else ca.Function("reactions", given, [ca.cse(wrenches(t, s.q, s.v, a, s.p, lam))]),
         multipliers=ca.Function("multipliers", given, [ca.cse(lam)]) if rows else None,
-        counts=Counts(nq + nv, 3 if balls else 1, operations(acceleration)),
+        counts=Counts(nq + nv, nv if s.flexible else 3 if balls else 1, operations(acceleration)),
     )
 
 

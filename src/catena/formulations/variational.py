@@ -15,6 +15,7 @@ j_delta g = j_theta_0 x g (6), and integration by parts,
 and what multiplies the arbitrary d_r is the r-th equation, linear in u'. Every vector of body i lives along the axes of a frame
 f of the user's choice, where 0D x = fD x + 0_omega_f x x and fD I_i = f_omega_i x I_i - I_i x f_omega_i, (14) in time.
 Whatever is chosen, the same equations come out; what changes is their length: see `benchmarks/variational_choices.py`.
+Flexible bodies add their terms in `_variational_beams`, (33)-(37).
 
 Departures. Rotors add their own 1/2 J v^2 to (25). Where speeds are not the joints' own, v = W u + X (1), (17); where rows
 A v + B = 0 make some of them dependent (2), those are eliminated, and partial velocities are nonholonomic ones (20)-(22).
@@ -37,6 +38,7 @@ from ..errors import FormulationError, SingularError, UnknownNameError
 from ..kernels.tree import layout
 from ..mechanism import GROUND, Mechanism
 from ..spatial import add, full, rotate, transpose, unrotate_symmetric
+from ._variational_beams import Flexible
 from ._variational_speeds import own_speeds, somewhere
 from ._variational_vectors import INERTIAL, Kinematics, Speeds, Turning
 
@@ -71,7 +73,9 @@ def variational(
     u = own_speeds(s, speeds)
     k = Kinematics(s, u, _homes(s, frames, "frames"))
     masses = _masses(k)
-    M, b = _inertia(s, u, masses), _bias(k, masses, _homes(s, potential, "potential"))
+    flexible = Flexible(s, k)
+    M = _inertia(s, u, masses) + flexible.inertia()
+    b = _bias(k, masses, _homes(s, potential, "potential")) + flexible.bias()
     Q = u.W.T @ ca.substitute(s.tau + s.applied.forces, s.v, u.v) + _virtual_work(k)
     _require_inertia(s, u, M)
     du = ca.ldl_solve(Q - b, *ca.ldl(M))
@@ -83,7 +87,7 @@ def variational(
     at_x = change(s.t, x[:n], x[n:], s.tau, s.p)[:2]
     at_v = change(s.t, s.q, u.encode(s.q, s.v, s.p), s.tau, s.p)[2]
     acceleration = ca.Function("acceleration", given, [ca.cse(ca.densify(at_v))])
-    energy = ca.Function("energy", [s.q, u.u, s.p], [_energies(k, masses)])
+    energy = ca.Function("energy", [s.q, u.u, s.p], [ca.densify(_energies(k, masses) + ca.vertcat(*flexible.energies()))])
     return Equations(
         mechanism,
         "variational",
@@ -100,10 +104,9 @@ def variational(
 
 # ------------------------------------------------------------------------------------------------ energies (25)-(27)
 def _masses(k: Kinematics) -> list[Mass]:
-    """Every body with inertia, in its home frame."""
-    found, m = [], k.s.layout.mechanism
-    for joint in m.ordered:
-        body = m.body(joint.child)
+    """Every rigid body with inertia, in its home frame."""
+    found, rigid = [], {b.name: b for b in k.s.layout.rigid}
+    for body in (rigid[j.child] for j in k.s.layout.mechanism.ordered if j.child in rigid):
         node, R, p = k.s.seat(body.name)
         if node == INERTIAL:
             continue

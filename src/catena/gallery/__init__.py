@@ -32,6 +32,10 @@ NAMES = (  # in the order of the index
     "four_bar",
     "slider_crank",
     "bricard",
+    "cable_by_segments",
+    "flexible_arm",
+    "spinning_boom",
+    "two_link_flexible",
 )
 
 

@@ -6,7 +6,7 @@ because everything stands in the ground's axes.
 
 from __future__ import annotations
 
-from ..spatial import add, cross, get, get6, get33, inertia_tensor, kernel, rotate, transpose, unrotate_symmetric
+from ..spatial import add, cross, get, get6, get33, inertia_tensor, kernel, rotate, sweep, transpose, unrotate_symmetric
 from .kinematics import poses, velocities
 from .motion import direction, speeds
 
@@ -45,7 +45,7 @@ def _cross6(v, X):
     X[3, 1], X[3, 2], X[4, 0], X[4, 2], X[5, 0], X[5, 1] = -v[5], v[4], v[5], -v[3], -v[4], v[3]
 
 
-@kernel
+@sweep
 def coriolis_matrix(tree, q, v, x, S, dS, I, B, X, F, C):
     """Fill C (nv x nv, zeros on entry). Scratch: S, dS (freedoms, 6), I, B (n, 6, 6), X (6, 6), F (3, 6).
 
@@ -113,7 +113,7 @@ def _body(V, X, i, I, B, F):
         B[i, a + 2, b + 1] -= 0.5 * f[o]
 
 
-@kernel
+@sweep
 def _column(tree, i, s, first, S, dS, I, B, F, C):
     """Row and column of freedom s of node i: C_js = S_j' F1 below it, C_sj = dS_j' F2 + S_j' F3."""
     zero = 0.0 * S[s, 0]

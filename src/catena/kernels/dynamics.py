@@ -31,6 +31,7 @@ from ..spatial import (
     sadd,
     scale,
     sub,
+    sweep,
     tilde_times,
     torque,
     transpose,
@@ -40,7 +41,7 @@ from .kinematics import accelerations
 from .motion import BALL, SCREW, SLIDE, component, direction, into, out, out_matrix, out_symmetric, place, speeds
 
 
-@kernel
+@sweep
 def net_forces(tree, q, v, a, wrench, x):
     """t and f: what the joints together must give each node for its motion, less the wrench that acts on it anyway.
 
@@ -55,7 +56,7 @@ def net_forces(tree, q, v, a, wrench, x):
         put(x.f, i, sub(f, (wrench[i, 3], wrench[i, 4], wrench[i, 5])))
 
 
-@kernel
+@sweep
 def inverse_dynamics(tree, q, v, a, wrench, x, tau):
     """tau of the motion (q, v, a) by the recursive Newton-Euler pass ([Merwe1995] section 4.4, with 2 w x u where its
     eq. 4.13 omits it)."""
@@ -72,7 +73,7 @@ def inverse_dynamics(tree, q, v, a, wrench, x, tau):
             accumulate(x.t, p, add(out(tree, i, x, t), cross(get(x.r, i), f)))
 
 
-@kernel
+@sweep
 def mass_matrix(tree, q, x, M):
     """Fill M (nv x nv), which comes in as zeros, by the composite-rigid-body pass."""
     n = len(tree.parent)
@@ -114,7 +115,7 @@ def _scaled(k, S):
     return (k * S[0], k * S[1], k * S[2], k * S[3], k * S[4], k * S[5])
 
 
-@kernel
+@sweep
 def forward_dynamics(tree, q, v, tau, wrench, zeros, x, a):
     """a of the forces tau by the articulated-body pass; `zeros` is (nv,) zeros, the motion it measures from.
 
@@ -125,7 +126,7 @@ def forward_dynamics(tree, q, v, tau, wrench, zeros, x, a):
     respond(tree, tau, x, a)
 
 
-@kernel
+@sweep
 def articulate(tree, x):
     """Leaves to root: the articulated inertia [A B; B' C] of every node, and its inverse pivot D. Nodes are placed."""
     n = len(tree.parent)
@@ -150,29 +151,33 @@ def articulate(tree, x):
                 _carry(tree, i, p, x, *_without_axis(A, B, C, ut, uf, d))
 
 
-@kernel
+@sweep
 def respond(tree, tau, x, a):
     """The accelerations that joint forces tau and node forces (-t, -f) add: M a = tau - J' (t, f), by the factors in x.
 
     Consumes t and f. Leaves J a in dw and du of every node, about its origin in its axes.
     """
-    n = len(tree.parent)
-    for i in range(n - 1, -1, -1):  # leaves to root: the force that each articulated inertia cannot resist
-        t, f, k, p = get(x.t, i), get(x.f, i), tree.vi[i], tree.parent[i]
-        if tree.motion[i] == BALL:
-            y = apply(get6(x.D, i), sub((tau[k], tau[k + 1], tau[k + 2]), t))
-            put(x.y, i, y)
-            t, f = add(t, apply(get6(x.A, i), y)), add(f, unrotate(get33(x.B, i), y))
-        else:
-            ut, uf = _column(tree, i, x)
-            y1 = x.D[i, 0] * (tau[k] - component(tree, i, 0, t, f))
-            x.y[i, 0] = y1
-            t, f = add(t, scale(y1, ut)), add(f, scale(y1, uf))
+    press(tree, tau, x)
+    follow(tree, x, a)
+
+
+@sweep
+def press(tree, tau, x):
+    """Leaves to root: how much each node gives way (y) to tau and to the forces that articulated inertias cannot resist."""
+    for i in range(len(tree.parent) - 1, -1, -1):
+        t, f = give_way(tree, i, x, get(x.t, i), get(x.f, i), tau)
+        p = tree.parent[i]
         if p >= 0:
             f = out(tree, i, x, f)
             accumulate(x.f, p, f)
             accumulate(x.t, p, add(out(tree, i, x, t), cross(get(x.r, i), f)))
-    for i in range(n):  # root to leaves: accelerations
+
+
+@sweep
+def follow(tree, x, a):
+    """Root to leaves: the accelerations, of what each node gives way and of what its parent carries it along."""
+    n = len(tree.parent)
+    for i in range(n):
         p, k, motion = tree.parent[i], tree.vi[i], tree.motion[i]
         zero = 0.0 * tree.ratio[i]
         dw, du = (zero, zero, zero), (zero, zero, zero)
@@ -197,6 +202,20 @@ def respond(tree, tau, x, a):
                     du = (du[0], du[1], du[2] + tree.pitch[i] * z1)
         put(x.dw, i, dw)
         put(x.du, i, du)
+
+
+@kernel
+def give_way(tree, i, x, t, f, tau):
+    """What is left of the force (t, f) when node i gives way to it and to tau; y is how much it does."""
+    k = tree.vi[i]
+    if tree.motion[i] == BALL:
+        y = apply(get6(x.D, i), sub((tau[k], tau[k + 1], tau[k + 2]), t))
+        put(x.y, i, y)
+        return add(t, apply(get6(x.A, i), y)), add(f, unrotate(get33(x.B, i), y))
+    ut, uf = _column(tree, i, x)
+    y1 = x.D[i, 0] * (tau[k] - component(tree, i, 0, t, f))
+    x.y[i, 0] = y1
+    return add(t, scale(y1, ut)), add(f, scale(y1, uf))
 
 
 @kernel
@@ -267,7 +286,7 @@ def _carry(tree, i, p, x, A, B, C):
     put6(x.C, p, sadd(get6(x.C, p), C))
 
 
-@kernel
+@sweep
 def factor(M):
     """M = L' D L in place, leaves first, so that branches which do not meet stay zero: D on the diagonal, L below it."""
     for k in range(len(M) - 1, -1, -1):
@@ -279,7 +298,7 @@ def factor(M):
             M[k, i] = g
 
 
-@kernel
+@sweep
 def solve(L, b):
     """Overwrite b with M^-1 b, for the factor L of M."""
     n = len(L)

@@ -19,56 +19,77 @@ from ..spatial import (
     rotate,
     scale,
     sub,
+    sweep,
     transpose,
     unrotate,
 )
 from .motion import BALL, SCREW, SLIDE, into, out_columns, place, speeds
 
 
-@kernel
+@sweep
 def poses(tree, q, x):
     """R and p of every node in the ground, root to leaves."""
-    one = 1.0 + 0.0 * tree.ratio[0]
-    zero = 0.0 * one
     for i in range(len(tree.parent)):
         place(tree, q, i, x)
-        p = tree.parent[i]
-        if p < 0:
-            put33(x.R, i, out_columns(tree, i, x, ((one, zero, zero), (zero, one, zero), (zero, zero, one))))
-            put(x.p, i, get(x.r, i))
-        else:
-            R = get33(x.R, p)
-            put33(x.R, i, out_columns(tree, i, x, R))
-            put(x.p, i, add(get(x.p, p), rotate(R, get(x.r, i))))
+        _locate(tree, i, x)
 
 
 @kernel
+def _locate(tree, i, x):
+    """R and p of a placed node, whose parent has its own."""
+    one = 1.0 + 0.0 * tree.ratio[i]
+    zero = 0.0 * one
+    p = tree.parent[i]
+    if p < 0:
+        put33(x.R, i, out_columns(tree, i, x, ((one, zero, zero), (zero, one, zero), (zero, zero, one))))
+        put(x.p, i, get(x.r, i))
+    else:
+        R = get33(x.R, p)
+        put33(x.R, i, out_columns(tree, i, x, R))
+        put(x.p, i, add(get(x.p, p), rotate(R, get(x.r, i))))
+
+
+@sweep
 def velocities(tree, q, v, x):
     """w and u of every node, in its own axes, root to leaves; places the nodes on the way."""
     for i in range(len(tree.parent)):
         place(tree, q, i, x)
-        p, k = tree.parent[i], tree.vi[i]
-        zero = 0.0 * tree.ratio[i]
-        w, u = (zero, zero, zero), (zero, zero, zero)
-        if p >= 0:
-            wp = get(x.w, p)
-            w, u = into(tree, i, x, wp), into(tree, i, x, add(get(x.u, p), cross(wp, get(x.r, i))))
-        motion = tree.motion[i]
-        if motion == BALL:
-            w = add(w, (v[k], v[k + 1], v[k + 2]))
-        else:
-            z = tree.ratio[i] * v[k]
-            if motion == SLIDE:
-                u = (u[0], u[1], u[2] + z)
-            else:
-                w = (w[0], w[1], w[2] + z)
-                if motion == SCREW:
-                    u = (u[0], u[1], u[2] + tree.pitch[i] * z)
-        put(x.w, i, w)
-        put(x.u, i, u)
+        _velocity(tree, i, v, x)
 
 
 @kernel
+def _velocity(tree, i, v, x):
+    """w and u of a placed node, whose parent has its own."""
+    p, k = tree.parent[i], tree.vi[i]
+    zero = 0.0 * tree.ratio[i]
+    w, u = (zero, zero, zero), (zero, zero, zero)
+    if p >= 0:
+        wp = get(x.w, p)
+        w, u = into(tree, i, x, wp), into(tree, i, x, add(get(x.u, p), cross(wp, get(x.r, i))))
+    motion = tree.motion[i]
+    if motion == BALL:
+        w = add(w, (v[k], v[k + 1], v[k + 2]))
+    else:
+        z = tree.ratio[i] * v[k]
+        if motion == SLIDE:
+            u = (u[0], u[1], u[2] + z)
+        else:
+            w = (w[0], w[1], w[2] + z)
+            if motion == SCREW:
+                u = (u[0], u[1], u[2] + tree.pitch[i] * z)
+    put(x.w, i, w)
+    put(x.u, i, u)
+
+
+@sweep
+def states(tree, v, x):
+    """Poses and velocities of nodes that are placed already."""
+    for i in range(len(tree.parent)):
+        _locate(tree, i, x)
+        _velocity(tree, i, v, x)
+
+
+@sweep
 def accelerations(tree, q, v, a, base, x):
     """w, dw, du and the tensor T of every node, root to leaves. `base` is the acceleration given to the ground.
 
@@ -104,7 +125,7 @@ def accelerations(tree, q, v, a, base, x):
         put33(x.T, i, angular_acceleration_tensor(w, dw))
 
 
-@kernel
+@sweep
 def jacobian(tree, node, point, x, J):
     """Fill J (6 x nv, angular first, ground's axes) for a point of the ground's frame that moves with `node`.
 
@@ -155,7 +176,7 @@ def frame_acceleration(node, R_NF, p_NF, x):
     return unrotate(R_NF, get(x.dw, node)), unrotate(R_NF, add(get(x.du, node), rotate(get33(x.T, node), p_NF)))
 
 
-@kernel
+@sweep
 def energy(tree, q, v, x):
     """Kinetic and potential energy. Potential is zero for masses at the ground's origin; ground's own bodies excluded."""
     velocities(tree, q, v, x)
@@ -172,7 +193,7 @@ def energy(tree, q, v, x):
     return kinetic, potential
 
 
-@kernel
+@sweep
 def momentum(tree, q, v, x):
     """Mass, centre of mass, its velocity, and the angular momentum about it, in the ground's axes."""
     velocities(tree, q, v, x)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..mechanism import GROUND
-from ..spatial import add, cross, get, get6, get33, kernel, neg, rotate, scale, torque, unrotate
+from ..mechanism import GROUND, Body
+from ..spatial import add, cross, get, get6, get33, neg, rotate, scale, sweep, torque, unrotate
 from .kinematics import accelerations
 from .motion import out
 from .tree import Layout, as_array, seated
@@ -34,9 +34,10 @@ def body_table(layout: Layout, value: Any) -> BodyTable:
     names = [j.child for j in m.ordered]
     index = {name: k for k, name in enumerate(names)} | {GROUND: -1}
     rows: dict[str, list] = {"R": [], "p": [], "mass": [], "h": [], "J": []}
+    rigid = {b.name: b for b in layout.rigid}
     for name in names:
         seat = layout.seats[name]
-        mass, h, J = seated(m.body(name), seat, value)
+        mass, h, J = seated(rigid.get(name) or Body.massless(name), seat, value)
         rows["R"].append([[value(x) for x in row] for row in seat.pose.rotation])
         rows["p"].append([value(x) for x in seat.pose.position])
         rows["mass"].append(mass)
@@ -51,7 +52,7 @@ def body_table(layout: Layout, value: Any) -> BodyTable:
     )
 
 
-@kernel
+@sweep
 def joint_wrenches(tree, table, q, v, a, wrench, x, W):
     """Fill W (b, 6): torque about the child body's origin and force, in the child body's axes, on the child.
 

@@ -3,18 +3,22 @@
 A node turns about its z axis, slides along it, does both (screw), or is a ball. A joint of several freedoms is several
 nodes, all but the last without mass; bodies on fixed joints melt into the node that carries them. A node's axis is laid on
 z by a signed permutation where that is possible, so that most entries of the placements are 0 or 1 and vanish from a tape.
+
+A place on a flexible body by modes is nodes that follow the amplitudes of its shapes (`lifting`); their coordinates come after
+the mechanism's own. Such a body's mass is on no node: `compiler.sections` and the formulations add it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import spatial
-from ..joints import Motion, onto_z
+from ..joints import Freedom, Motion, Shift, elementary, onto_z
 from ..mechanism import GROUND, Body, Joint, Mechanism
 from ..pose import Pose
 from ..validate import value_of
@@ -62,19 +66,61 @@ class _Node:
 
 
 @dataclass(frozen=True)
+class Follower:
+    """A node's coordinate that follows the amplitudes from q[qi] and v[vi] on."""
+
+    qi: int
+    vi: int
+    shift: Shift
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """One elementary motion of the mechanism's own coordinates: q from qi on, v from vi on."""
+
+    motion: Motion
+    qi: int
+    vi: int
+
+
+@dataclass(frozen=True)
 class Layout:
-    """A mechanism's nodes and seats, before its numbers become arrays."""
+    """A mechanism's nodes and seats, before its numbers become arrays.
+
+    followers: of the coordinates after the first nq, in order.
+    """
 
     mechanism: Mechanism
     nodes: tuple[_Node, ...]
     seats: dict[str, Seat]
     nq: int
     nv: int
+    followers: tuple[Follower, ...] = ()
+
+    @cached_property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """The mechanism's own coordinates, in order."""
+        found, qi, vi = [], 0, 0
+        for f in (f for j in self.mechanism.moving for f in j.freedoms):
+            found.append(Coordinate(f.motion, qi, vi))
+            qi, vi = qi + f.nq, vi + f.nv
+        return tuple(found)
 
     @property
     def coupled(self) -> bool:
         """Whether one coordinate moves several nodes, so that no articulated-body pass exists."""
         return len({node.vi for node in self.nodes}) < len(self.nodes)
+
+    @property
+    def modal(self) -> list[Any]:
+        """The flexible bodies by modes (`flexible.modes.Modal`)."""
+        return [flexed.modal for flexed in self.mechanism.beams if flexed.modal]
+
+    @property
+    def rigid(self) -> list[Body]:
+        """The bodies that are not."""
+        bending = {modal.body for modal in self.modal}
+        return [b for b in self.mechanism.bodies if b.name not in bending]
 
     def seat(self, frame: str) -> Seat:
         """The seat of a named frame or body."""
@@ -114,10 +160,17 @@ def layout(m: Mechanism) -> Layout:
         first_q[j.name], first_v[j.name] = nq, nv
         nq, nv = nq + j.nq, nv + j.nv
     nodes: list[_Node] = []
+    followers: list[Follower] = []
     seats = {GROUND: Seat(-1, Pose())}
     for j in m.ordered:
-        seats[j.child] = _add(nodes, seats[j.parent], j, first_q, first_v)
-    return Layout(m, tuple(nodes), seats, nq, nv)
+        if j.deflection:
+            leader = j.mimic.joint if j.mimic else j.name
+            base = Seat(seats[j.parent].node, seats[j.parent].pose @ j.placement)
+            made = _follow(nodes, followers, base, j.deflection.shifts, (first_q[leader], first_v[leader]), (nq, nv))
+            seats[j.child] = Seat(made.node, made.pose @ j.offset.inverse())
+        else:
+            seats[j.child] = _add(nodes, seats[j.parent], j, first_q, first_v)
+    return Layout(m, tuple(nodes), seats, nq, nv, tuple(followers))
 
 
 def _add(nodes: list[_Node], base: Seat, j: Joint, first_q: Mapping[str, int], first_v: Mapping[str, int]) -> Seat:
@@ -125,13 +178,29 @@ def _add(nodes: list[_Node], base: Seat, j: Joint, first_q: Mapping[str, int], f
     leader = j.mimic.joint if j.mimic else j.name
     parent, X, qi, vi = base.node, base.pose @ j.placement, first_q.get(leader, 0), first_v.get(leader, 0)
     for f in j.freedoms:
-        Z = onto_z(f.axis) if f.motion != Motion.BALL else Pose()
-        node = _Node(parent, f.motion, X @ Z, qi, vi, f.pitch)
+        parent, X = _node(nodes, f, parent, X, qi, vi)
         if j.mimic:
-            node.ratio, node.shift = j.mimic.multiplier, j.mimic.offset
-        nodes.append(node)
-        parent, X, qi, vi = len(nodes) - 1, Z.inverse(), qi + f.nq, vi + f.nv
+            nodes[-1].ratio, nodes[-1].shift = j.mimic.multiplier, j.mimic.offset
+        qi, vi = qi + f.nq, vi + f.nv
     return Seat(parent, X @ j.offset.inverse())
+
+
+def _follow(
+    nodes: list[_Node], followers: list[Follower], base: Seat, shifts: tuple[Shift, ...], leader: tuple[int, int], own: tuple[int, int]
+) -> Seat:  # fmt: skip
+    """Append nodes that follow amplitudes, and return where they lead. own: the mechanism's own numbers of q and v."""
+    parent, X = base.node, base.pose
+    for shift in shifts:
+        parent, X = _node(nodes, elementary(shift.motion), parent, X, own[0] + len(followers), own[1] + len(followers))
+        followers.append(Follower(*leader, shift))
+    return Seat(parent, X)
+
+
+def _node(nodes: list[_Node], f: Freedom, parent: int, X: Pose, qi: int, vi: int) -> tuple[int, Pose]:
+    """Append the node of one elementary motion at X on its parent; its index, and the pose of what comes next on it."""
+    Z = onto_z(f.axis) if f.motion != Motion.BALL else Pose()
+    nodes.append(_Node(parent, f.motion, X @ Z, qi, vi, f.pitch))
+    return len(nodes) - 1, Z.inverse()
 
 
 # ----------------------------------------------------------------------------------------------- numbers
@@ -139,7 +208,7 @@ def _masses(self: Layout, value: Callable[[Any], Any]) -> tuple[list, list, list
     """Mass, first moment and Euler tensor of each node: those of the bodies that sit on it."""
     n = len(self.nodes)
     mass, h, J = [0.0] * n, [(0.0, 0.0, 0.0)] * n, [(0.0,) * 6] * n
-    for b in self.mechanism.bodies:
+    for b in self.rigid:
         seat = self.seats[b.name]
         i = seat.node
         if i < 0:

@@ -52,6 +52,17 @@ def closed(machine: Machine, q: Array, free: list[int]) -> Array:
     """The coordinates nearest to q that close every loop, moving only the free speeds; several starts."""
     if not machine.mechanism.loops:
         return q
+    inner = set(all_speeds_of(machine, [j.name for j in machine.mechanism.elastic]))
+    rigid = [k for k in free if k not in inner]
+    if inner and len(rigid) >= np.linalg.matrix_rank(residual(machine, q)[1], 1e-9):
+        try:  # flexible bodies as they are, if that closes it: a beam is bent by forces, not by assembly
+            return _closed(machine, q, rigid)
+        except ClosureError:
+            pass
+    return _closed(machine, q, free)
+
+
+def _closed(machine: Machine, q: Array, free: list[int]) -> Array:
     best, least = q, np.inf
     for start in starts(machine, q, free):
         found = gauss_newton(machine, gauss_newton(machine, start, free, far), free)

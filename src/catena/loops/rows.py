@@ -9,13 +9,16 @@ knife edge) come last.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..kernels.constraints import Constraints, constraints, evaluate_rows, loop_rows, row_jacobian
+from ..kernels.lifting import Lift
 from ..kernels.tree import Tree
 from ..kernels.work import Work
 from ..loads import KnifeEdge, Nonholonomic, SpeedRow
@@ -57,23 +60,28 @@ class Spaces(NamedTuple):
     values: Array  # the singular values, largest first
 
 
-_tables: WeakKeyDictionary[Machine, tuple[Tree, Constraints]] = WeakKeyDictionary()
+_tables: WeakKeyDictionary[Machine, tuple[Tree, Constraints, Callable[..., Lift]]] = WeakKeyDictionary()
 
 
 def rows_at(machine: Machine, q: Array, v: Array | None = None, t: float = 0.0) -> Rows:
     """Every row at one state (q, v) and time t (s); v defaults to rest."""
     v = np.zeros(machine.nv) if v is None else v
-    m, zeros = machine.mechanism, np.zeros(machine.nv)
+    m = machine.mechanism
     if machine not in _tables:
-        table = constraints(machine.layout, lambda x: value_of(x, m.parameters))
-        _tables[machine] = (machine.layout.tree(snap=machine.snap), table)
-    tree, con = _tables[machine]
+        value = partial(value_of, parameters=m.parameters)
+        tree = machine.layout.tree(snap=machine.snap)
+        _tables[machine] = tree, constraints(machine.layout, value), partial(Lift, machine.layout, value)
+    tree, con, lift_at = _tables[machine]
     found = [(j, row.label) for j in m.loops for row in loop_rows(j)]
     W, A, x = np.zeros((len(found), 12)), np.zeros((len(found), machine.nv)), Work.empty(len(machine.layout.nodes))
     gamma, error, rate = np.zeros((3, len(found)))
     if found:
-        evaluate_rows(tree, con, q, v, zeros, x, W, gamma, error, rate)
-        row_jacobian(tree, con, W, x, A)
+        lift = lift_at(q)
+        nodes = (np.array(part) for part in (lift.q, lift.v(v), lift.a(v, np.zeros(machine.nv))))
+        evaluate_rows(tree, con, *nodes, x, W, gamma, error, rate)
+        of_nodes = np.zeros((len(found), len(lift.q) - machine.nq + machine.nv))
+        row_jacobian(tree, con, W, x, of_nodes)
+        A = np.array([lift.back(row) for row in of_nodes])
     names, between = tuple((j.name, label) for j, label in found), tuple((j.parent, j.child) for j, _ in found)
     loops = Rows(names, between, error, rate, gamma, A, _on_child(con, x, W))
     return _and_speed_rows(machine, q, v, t, loops) if m.nonholonomic else loops

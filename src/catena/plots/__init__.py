@@ -12,6 +12,7 @@ reactions       force and torque in every joint                   (joints, axes)
 paths           where tips go                                     (frames)
 phase           speed over coordinate                             (only, degrees)
 cyclograph      stick figures at equal times                      (every, until, frames)
+deflections     how far the tips of flexible bodies bend
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from matplotlib.figure import Figure
 from ..errors import CatenaError, UnknownNameError
 from ..results import Result
 from ..storage import reason
-from . import cyclograph, energies, overview, paths, phase, reactions, series
+from . import bending, cyclograph, energies, overview, paths, phase, reactions, series
 from .style import HOUSE
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ KINDS: dict[str, Callable[..., Figure]] = {
     "paths": paths.draw,
     "phase": phase.draw,
     "cyclograph": cyclograph.draw,
+    "deflections": bending.draw,
 }
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ..flexible import strain_energy
 from ..results import Result
 from .style import COLOURS, INK, legend, page
 
@@ -25,6 +26,9 @@ def panel(ax: Axes, result: Result) -> None:
     ax.plot(t, data["kinetic"], label="kinetic", color=COLOURS[0])
     ax.plot(t, data["potential"], label="potential", color=COLOURS[1])
     ax.plot(t, result.energy, label="total", color=INK)
+    if result.mechanism.beams:
+        strain = sum(strain_energy(result.mechanism, data["q"].values).values())
+        ax.plot(t, strain, label="strain, part of potential", color=COLOURS[4], linestyle=":")
     if np.abs(data["work"]).max() > 1e-12 * np.abs(data["kinetic"]).max():
         ax.plot(t, data["work"], label="work done", color=COLOURS[2], linestyle="--")
     ax.set_ylabel("energy (J)")

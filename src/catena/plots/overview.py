@@ -1,11 +1,11 @@
-"""Overview: stick figures, coordinates, speeds and energies on one page, and the ledger in one line."""
+"""Overview: stick figures, coordinates, speeds (or how flexible bodies bend) and energies on one page, and the ledger in one line."""
 
 from __future__ import annotations
 
 from matplotlib.figure import Figure
 
 from ..results import Result
-from . import cyclograph, energies, series
+from . import bending, cyclograph, energies, series
 from .style import FAINT, WIDTH, by_unit
 
 
@@ -14,7 +14,11 @@ def draw(result: Result, degrees: bool = False) -> Figure:
     figure = Figure(figsize=(1.45 * WIDTH, 6.2), layout="constrained")
     panels = figure.subplots(2, 2, width_ratios=[1, 1.1])
     cyclograph.Scene(result).draw(panels[0, 0])
-    for ax, name in ((panels[0, 1], "q"), (panels[1, 1], "v")):
+    bends = bool(result.mechanism.beams)
+    if bends:
+        bending.panel(panels[1, 1], result)
+        panels[1, 1].set_xlabel("time (s)")
+    for ax, name in ((panels[0, 1], "q"), (panels[1, 1], "v"))[: 1 if bends else 2]:
         names, units = series.labels(result, name)
         _, places = by_unit(units)[0]
         series.panel(ax, result, name, [names[k] for k in places], degrees)

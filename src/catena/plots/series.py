@@ -66,5 +66,13 @@ def labels(result: Result, name: str, only: Names = None) -> tuple[list[str], li
     data = result.data
     every = [str(x) for x in data[data[name].dims[-1]].values]
     unit = dict(zip(every, (str(x) for x in data[UNIT[name]].values)))
-    names = chosen(only, every, "coordinate" if name == "q" else "speed", f"mechanism {data.attrs.get('mechanism')!r}")
+    where = f"mechanism {data.attrs.get('mechanism')!r}"
+    names = chosen(_telling(result, every) if only is None else only, every, "coordinate" if name == "q" else "speed", where)
     return names, [unit[n] for n in names]
+
+
+def _telling(result: Result, every: Sequence[str]) -> Sequence[str]:
+    """The names that say most: without those inside flexible bodies; where there are no others, some of them."""
+    inner = {n for j in result.mechanism.elastic for n in (*j.coordinate_names, *j.speed_names)} if result.mechanism.beams else ()
+    own = [n for n in every if n not in inner]
+    return own or every[:: max(1, len(every) // 7)]

@@ -2,6 +2,7 @@
 
 A body is lines from the joint that carries it to the joints it carries; the last body of a chain goes on to its frames, or
 to the far end of its shapes, or to its centre of mass. Shapes are solids. A joint that slides is a guide between two bodies.
+The joints inside a flexible body are not drawn: its pieces make one bent line.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from ..machine import Machine
 from ..mechanism import GROUND, Body, Joint, Mechanism, Shape
 from ..pose import Pose
 from ..validate import value_of
+from .curves import curved, pieces
 
 Array = np.ndarray
+MANY = 20  # bodies; a tape for the pose of each would take longer to compile than the poses themselves
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,14 @@ class Skeleton:
 def skeleton(m: Mechanism) -> Skeleton:
     """The skeleton of a mechanism at its parameters' own values."""
     joints = (*m.joints, *m.loops)
-    limbs = tuple(_limb(m, body, joints) for body in m.bodies)
-    sliding = [j for j in joints if j.kind != "free" and any(f.motion in (Motion.SLIDE, Motion.SCREW) for f in j.freedoms)]
+    carriers = {j.child: j for j in reversed(m.joints)}
+    inner = {j.name for j in m.elastic}
+    ends = _ends(m, joints)
+    limbs = tuple(_limb(m, body, carriers[body.name], ends.get(body.name, []), inner) for body in m.bodies)
+    none = np.zeros((0, 3))
+    limbs += tuple(Limb(name, np.array([[[0, 0, 0], [length, 0, 0]]]), none, ()) for name, length in pieces(m).items())
+    seen = [j for j in joints if j.name not in inner and j.kind != "free"]
+    sliding = [j for j in seen if any(f.motion in (Motion.SLIDE, Motion.SCREW) for f in j.freedoms)]
     guides = tuple(Guide(j.parent, _at(m, j.placement), j.child, _at(m, j.offset)) for j in sliding)
     ground = [_at(m, j.placement) for j in joints if j.parent == GROUND and j.kind != "free"]
     ground += [_at(m, j.offset) for j in m.loops if j.child == GROUND]
@@ -83,10 +92,13 @@ def tip_names(m: Mechanism) -> list[str]:
 
 
 def placed(machine: Machine, q: Array, parameters: Array | None = None) -> dict[str, Array]:
-    """{body: (..., 4, 4)}: where every body is, the ground too."""
+    """{body: (..., 4, 4)}: where every body is, the ground too, and the pieces of flexible bodies by modes."""
     q = np.asarray(q, float)
+    if len(machine.mechanism.bodies) > MANY and parameters is None:
+        machine = Machine(machine.mechanism, threads=machine.threads, snap=machine.snap, life="generic")
     ground = np.broadcast_to(np.eye(4), (*q.shape[:-1], 4, 4))
-    return {GROUND: ground} | {b.name: machine.pose(q, b.name, parameters=parameters) for b in machine.mechanism.bodies}
+    found = {GROUND: ground} | {b.name: machine.pose(q, b.name, parameters=parameters) for b in machine.mechanism.bodies}
+    return found | curved(machine.mechanism, q, found)
 
 
 def moved(X: Array, points: Array) -> Array:
@@ -97,17 +109,27 @@ def moved(X: Array, points: Array) -> Array:
 
 
 # ---------------------------------------------------------------------------------------------------- one body
-def _limb(m: Mechanism, body: Body, joints: tuple[Joint, ...]) -> Limb:
-    carried = next(j for j in m.joints if j.child == body.name)
-    start = _at(m, carried.offset)
-    ends = [_at(m, j.placement) for j in joints if j.parent == body.name]
-    ends += [_at(m, j.offset) for j in m.loops if j.child == body.name]
-    pins = [start] if carried.nv and carried.kind != "free" else []
+def _ends(m: Mechanism, joints: tuple[Joint, ...]) -> dict[str, list[tuple[str, Array]]]:
+    """{body: (joint, place)} of the joints that each body carries."""
+    found: dict[str, list[tuple[str, Array]]] = {}
+    for j in joints:
+        if j.deflection is None:
+            found.setdefault(j.parent, []).append((j.name, _at(m, j.placement)))
+    for j in m.loops:
+        found.setdefault(j.child, []).append((j.name, _at(m, j.offset)))
+    return found
+
+
+def _limb(m: Mechanism, body: Body, carried: Joint, carries: list[tuple[str, Array]], inner: set[str]) -> Limb:
+    start, ends = _at(m, carried.offset), [place for _, place in carries]
+    pins = [start] if carried.nv and carried.kind != "free" and carried.name not in inner else []
+    pins += [place for name, place in carries if name not in inner]
     drawn = [_line(m, s) for s in body.shapes if s.kind == "line"]
-    lines = drawn + [(start, end) for end in ends or ([] if drawn else _far(m, body, start))]
+    bent = any(flexed.modal and flexed.body == body.name for flexed in m.beams)  # its curve is drawn instead
+    lines = drawn + [(start, end) for end in ends or ([] if drawn or bent else _far(m, body, start))]
     kept = [pair for pair in lines if np.linalg.norm(pair[1] - pair[0]) > 1e-9]
     solids = tuple(x for s in body.shapes if (x := _solid(m, s)) is not None)
-    return Limb(body.name, _unique_lines(kept), _unique([*pins, *ends]), solids)
+    return Limb(body.name, _unique_lines(kept), _unique(pins), solids)
 
 
 def _far(m: Mechanism, body: Body, start: Array) -> list[Array]:

@@ -5,7 +5,8 @@ impulse              blows at points and joints, capture, sudden lock           
 reactions            the wrench in every joint, loops included                                         reaction.py
 inverse_dynamics     the forces of a motion, for a named set of motors, with loops                     actuation.py
 equilibrium          where it stays still; static_torques: what holds it                               statics.py
-linearize, modes     state matrices, natural frequencies and shapes                                    linear.py
+linearize            state matrices, poles                                                             linear.py
+modes                natural frequencies, damping ratios, shapes; highest_frequency: for a step        vibration.py
 inverse_kinematics   coordinates that bring a frame somewhere; kinematics: drive some, get all         reach.py
 routes               constrained dynamics by other routes, to check the machine against                routes.py
 """
@@ -29,6 +30,7 @@ _WHERE = {
     "Linear": "linear",
     "modes": "vibration",
     "Modes": "vibration",
+    "highest_frequency": "vibration",
     "inverse_kinematics": "reach",
     "kinematics": "drive",
     "Motion": "drive",
@@ -41,6 +43,7 @@ __all__ = [
     "Motion",
     "Target",
     "equilibrium",
+    "highest_frequency",
     "hybrid_dynamics",
     "impulse",
     "inverse_dynamics",
@@ -62,7 +65,7 @@ if TYPE_CHECKING:
     from .reach import inverse_kinematics
     from .reaction import reactions
     from .statics import equilibrium, static_torques
-    from .vibration import Modes, modes
+    from .vibration import Modes, highest_frequency, modes
 
 
 def __getattr__(name: str) -> Any:

@@ -1,5 +1,7 @@
 """Tangent: the exact derivatives of a mechanism's equations at one state, loops included, by CasADi.
 
+A tape of hundreds of bodies takes long to differentiate; there the derivatives at rest come from differences (`differences.py`).
+
     r(q, v, a, lam) = M a + b - A' lam,      c(q, v, a) = A a - gamma,      s(q, v) = A v
 
 d/dq is along the speeds: column k is the change when the coordinates move along the k-th speed.
@@ -14,6 +16,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..loops.rows import Spaces, spaces
+from .differences import differences, long
 
 if TYPE_CHECKING:
     from ..machine import Machine
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 _moving: WeakKeyDictionary[Machine, Any] = WeakKeyDictionary()
 _resting: WeakKeyDictionary[Machine, Any] = WeakKeyDictionary()
+_damping: WeakKeyDictionary[Machine, Any] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,9 @@ class Tangent(Rest):
 
 def rest(machine: Machine, q: Array, lam: Array) -> Rest:
     """The derivatives at q with v = a = 0, and multipliers lam of the rows in `machine.rows`."""
+    if long(machine):
+        A, r_q = differences(machine, q, lam)
+        return Rest(machine.mass_matrix(q), A, spaces(A), r_q)
     if machine not in _resting:
         _resting[machine] = _trace(machine, moving=False)
     A, r_q = (np.array(x) for x in _resting[machine](q, lam, _values(machine), 0.0))
@@ -59,6 +66,26 @@ def tangent(machine: Machine, q: Array, v: Array, a: Array, lam: Array) -> Tange
     A, r_q, r_v, c_q, c_v, s_q = (np.array(x) for x in _moving[machine](q, v, a, lam, _values(machine), 0.0))
     A, c_q, c_v, s_q = (x.reshape(len(machine.rows), machine.nv) for x in (A, c_q, c_v, s_q))
     return Tangent(machine.mass_matrix(q), A, spaces(A), r_q, r_v, c_q, c_v, s_q)
+
+
+def load_damping(machine: Machine, q: Array) -> Array:
+    """C (nv, nv) of the loads at rest: -d(their generalised forces)/dv at v = 0."""
+    springs = machine._springs
+    if springs is not None or not machine.mechanism.loads:
+        C = np.zeros((machine.nv, machine.nv))
+        if springs is not None:
+            np.add.at(C, (springs.speed, springs.speed), springs.c)
+        return C
+    if machine not in _damping:
+        import casadi as ca
+
+        from ..compiler.trace import Tracer
+
+        s = Tracer(machine.layout, machine.snap)
+        felt = -ca.jacobian(s.applied.generalised(), s.v)
+        still = ca.substitute(felt, s.v, ca.SX.zeros(machine.nv))
+        _damping[machine] = ca.Function("damping", [s.q, s.p, s.t], [ca.densify(still)])
+    return np.array(_damping[machine](q, _values(machine), 0.0))
 
 
 def _values(machine: Machine) -> list[float]:

@@ -16,6 +16,7 @@ import numpy as np
 import xarray as xr
 
 from ..errors import CatenaError
+from ..labels import labelled, labels
 from ..machine import Machine, compile
 from ..mechanism import Mechanism
 from ..results import Ledger, Result
@@ -43,13 +44,13 @@ def along(mechanism: Mechanism, trajectory: Any, step: float | None = None) -> R
     q, v, a = _followed(machine, course)
     data = _dataset(machine, times, q, v, a, _motors(machine, list(course), q, v, a))
     balance = float(np.abs(data["energy_error"]).max())
-    return Result.of(mechanism, data, Ledger(
+    return Result(data, Ledger(
         outcome=f"forces at {len(times)} instants of a motion that was given", formulation="recursive", integrator="none",
         tolerance=0.0, energy_balance=balance, relative_energy_balance=balance / (float(data["kinetic"].max()) or 1.0),
         closure=float(np.abs(machine.constraint_rows(q, v)[0]).max(initial=0.0)) if machine.rows else 0.0, quaternion=0.0,
         steps=0, rejected=0, evaluations=len(times), wall_time=clock.perf_counter() - began,
         versions={"catena": version("catena"), "python": platform.python_version(), "numpy": version("numpy")},
-    ))  # fmt: skip
+    ), mechanism)  # fmt: skip
 
 
 def _times(first: float, last: float, step: float | None) -> Array:
@@ -110,12 +111,11 @@ def _dataset(machine: Machine, t: Array, q: Array, v: Array, a: Array, tau: Arra
     power = ((tau + losses(machine.mechanism, v)) * v).sum(axis=1)
     work = cumulative_simpson(power, x=t, initial=0.0) if len(t) > 2 else np.zeros(len(t))
     total = kinetic + potential
-    return xr.Dataset(
+    return labelled(
         {
             "q": (("time", "coordinate"), q), "v": (("time", "speed"), v), "a": (("time", "speed"), a),
             "tau": (("time", "speed"), tau), "kinetic": ("time", kinetic), "potential": ("time", potential),
             "work": ("time", work), "energy_error": ("time", total - total[0] - work),
         },
-        {"time": t, "coordinate": list(machine.coordinate_names), "speed": list(machine.speed_names)},
-        {"mechanism": machine.mechanism.name, "formulation": "recursive"},
+        {"time": ("time", t, {"units": "s"})}, labels(machine.mechanism, "recursive"),
     )  # fmt: skip

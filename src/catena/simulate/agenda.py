@@ -48,9 +48,7 @@ class Agenda:
         self.log: list[Occurrence] = []
         self.holding, self.system = plan.holding, engine.system
         self.p = engine.p[:, 0].copy()
-        s = Tracer(machine.layout)
-        values = ca.Function("values", [s.p], list(self.holding.values(s)))(self.p)
-        self.lower, self.upper, self.dry = (np.array(x).ravel() for x in values)
+        self.lower, self.upper, self.dry = (np.array(x).ravel() for x in self.system.bounds(self.p))
         self._last, self._crowd = -np.inf, 0
         self._done: set[int] = set()  # scheduled happenings that have happened
 

@@ -8,16 +8,11 @@ status; what it means in words is in `OUTCOMES`.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numba as nb
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
 from ..compiler.call import call_block
+from .sums import call_row, weighted
 
 REACHED, EVENT, TOO_SMALL, NOT_FINITE, TOO_MANY, NOT_SOLVED = range(6)
 OUTCOMES = {
@@ -29,47 +24,15 @@ OUTCOMES = {
     NOT_SOLVED: "the implicit stages did not converge",
 }
 SAFETY, SHRINK, GROW = 0.9, 0.2, 6.0
+NOW, BEFORE = 0.6, -0.2  # the parts of this step's error and of the last one's in the next step: PI.4.2 of [Soderlind2006]
 BETWEEN = 20.0  # the error allowed to dense output, beside that of a step
 LOOKS = 8  # places within a step at which guards are looked at
 
 OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
+SUMS = {**OPTIONS, "fastmath": {"contract", "reassoc"}}  # sums in any order, but what is no number stays so
 
 
 # ---------------------------------------------------------------------------------------------------- stages
-@intrinsic
-def call_row(typing_context: Any, address: Any, x: Any, K: Any, i: Any) -> Any:
-    """Call `void block(const double* x, double* y)` at an address with y the row i of K (rows, n)."""
-    kinds = all(isinstance(a, types.Array) and a.dtype == types.float64 and a.layout == "C" for a in (x, K)) and K.ndim == 2
-    if not (kinds and isinstance(address, types.Integer) and isinstance(i, types.Integer)):
-        return None
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = cgutils.voidptr_t
-        function = ir.FunctionType(ir.VoidType(), [pointer, pointer])
-        target = builder.inttoptr(arguments[0], function.as_pointer())
-        reads = context.make_array(signature.args[1])(context, builder, arguments[1])
-        writes = context.make_array(signature.args[2])(context, builder, arguments[2])
-        width = cgutils.unpack_tuple(builder, writes.shape, 2)[1]
-        row = builder.gep(writes.data, [builder.mul(arguments[3], width)])
-        builder.call(target, [builder.bitcast(reads.data, pointer), builder.bitcast(row, pointer)])
-        return context.get_dummy_value()
-
-    return types.void(types.intp, x, K, types.intp), generate
-
-
-@nb.njit(**OPTIONS)
-def weighted(x, K, w, row, count, h, out, offset):
-    """out = x + h sum_i w[row, i] k_i, written from `offset` on, in long loops that run in the lanes of a register."""
-    size = len(x)
-    for n in range(size):
-        out[offset + n] = x[n]
-    for i in range(count):
-        factor = h * w[row, i]
-        if factor != 0.0:
-            for n in range(size):
-                out[offset + n] += factor * K[i, n]
-
-
 @nb.njit(**OPTIONS)
 def stage(address, buffer, x, K, A, i, time, h, W):
     """k_i at x + h sum_j A_ij k_j."""
@@ -120,25 +83,39 @@ def _dense(P, theta, b, x, K, h, out):
 
 
 # ---------------------------------------------------------------------------------------------------- errors
-@nb.njit(**OPTIONS)
-def _squares(K, w, row, x, new, rtol, atol, zero, e, sums, to, W):
+@nb.njit(**SUMS)
+def _allowed(x, new, rtol, atol, beside):
+    """One over the error that each number may have."""
+    for n in range(len(x)):
+        a, b = abs(x[n]), abs(new[n])
+        beside[n] = 1.0 / (atol[n] + rtol * (a if a > b else b))
+
+
+@nb.njit(**SUMS)
+def _squares(K, w, row, zero, beside, e, sums, to, W):
     """For each lane the sum of squares of sum_i w[row, i] k_i beside what is allowed, into sums[to]."""
     weighted(zero, K, w, row, w.shape[1], 1.0, e, 0)
-    for n in range(len(e)):
-        e[n] /= atol[n] + rtol * max(abs(x[n]), abs(new[n]))
+    if W == 1:
+        total = 0.0
+        for n in range(len(e)):
+            part = e[n] * beside[n]
+            total += part * part
+        sums[to, 0] = total
+        return
     for l in range(W):
         sums[to, l] = 0.0
     for n in range(0, len(e), W):
         for l in range(W):
-            sums[to, l] += e[n + l] * e[n + l]
+            part = e[n + l] * beside[n + l]
+            sums[to, l] += part * part
 
 
 @nb.njit(**OPTIONS)
-def _error(K, E, x, new, h, rtol, atol, zero, e, sums, W):
+def _error(K, E, h, zero, beside, e, sums, W):
     """The largest lane's error beside what is allowed, root mean square over the state; infinite where it is not a number."""
-    nx, worst = len(x) // W, 0.0
+    nx, worst = len(e) // W, 0.0
     for i in range(len(E)):
-        _squares(K, E, i, x, new, rtol, atol, zero, e, sums, i, W)
+        _squares(K, E, i, zero, beside, e, sums, i, W)
     for l in range(W):
         first = sums[0, l]
         if len(E) > 1:  # Hairer's combination of an estimate of order 5 and one of order 3
@@ -153,10 +130,10 @@ def _error(K, E, x, new, h, rtol, atol, zero, e, sums, W):
 
 
 @nb.njit(**OPTIONS)
-def _dense_error(K, D, x, new, h, rtol, atol, zero, e, sums, W):
+def _dense_error(K, D, h, zero, beside, e, sums, W):
     """The largest lane's error within a step beside what is allowed there, where it does not add up from step to step."""
-    nx, worst = len(x) // W, 0.0
-    _squares(K, D, 0, x, new, rtol, atol, zero, e, sums, 0, W)
+    nx, worst = len(e) // W, 0.0
+    _squares(K, D, 0, zero, beside, e, sums, 0, W)
     for l in range(W):
         if not np.isfinite(sums[0, l]):
             return np.inf
@@ -176,14 +153,14 @@ def adaptive(
     from above zero to zero or below is an event: x and t are left at its instant.
     """
     size, stages = len(x), K.shape[0]
-    b, scratch, zero, e, sums = np.zeros((1, P.shape[0])), np.zeros(size), np.zeros(size), np.zeros(size), np.zeros((2, W))
+    b, sums = np.zeros((1, P.shape[0])), np.zeros((2, W))
+    scratch, zero, e, beside = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size)
     accepted, rejected, evaluations = 0, 0, 1
     place(buffer, x, t, W)
     call_row(address, buffer, K, 0)
     if guard != 0:
         call_block(guard, buffer, g)
-    exponent = -1.0 / order
-    refused = False
+    exponent, last, refused = -1.0 / order, 1.0, False
     while t < end:
         if accepted + rejected >= most:
             return TOO_MANY, t, h, row, accepted, rejected, evaluations, -1
@@ -198,7 +175,8 @@ def adaptive(
         evaluations += s
         for n in range(size):
             new[n] = buffer[W + n]
-        error = _error(K, E, x, new, step, rtol, atol, zero, e, sums, W)
+        _allowed(x, new, rtol, atol, beside)
+        error = _error(K, E, step, zero, beside, e, sums, W)
         if not error < 1.0:
             if not np.isfinite(error):
                 if h < 1e-12 * max(1.0, abs(t)):
@@ -210,13 +188,14 @@ def adaptive(
             refused = True
             continue
         t_new = end if clipped else t + step
-        factor = GROW if error == 0.0 else min(GROW, SAFETY * error**exponent)
+        error = max(error, 1e-6)
+        factor = min(GROW, SAFETY * error ** (NOW * exponent) * last ** (BEFORE * exponent))
         if (row < len(times) and times[row] < t_new) or guard != 0:  # dense output is needed: is it good enough?
             for i in range(s + 1, stages):
                 stage(address, buffer, x, K, A, i, t + C[i] * step, step, W)
             evaluations += stages - s - 1
-            error = _dense_error(K, D, x, new, step, rtol, atol, zero, e, sums, W)
-            fits = GROW if error == 0.0 else SAFETY * error ** (-1.0 / degree)
+            between = _dense_error(K, D, step, zero, beside, e, sums, W)
+            fits = GROW if between == 0.0 else SAFETY * between ** (-1.0 / degree)
             if fits < 0.7:
                 h = step * max(SHRINK, fits)
                 rejected += 1
@@ -224,6 +203,7 @@ def adaptive(
                 continue
             factor = min(factor, fits)
         accepted += 1
+        last = error
         later = step * min(1.0, factor) if refused else step * factor
         refused = False
         event, theta = -1, 1.0

@@ -159,7 +159,7 @@ class Engine:
             if status != drivers.REACHED:
                 return Segment(status, reached, np.concatenate(rows))
             t = stop
-        return Segment(drivers.REACHED, end, np.concatenate(rows) if rows else np.empty((0, *self.x.shape)))
+        return Segment(drivers.REACHED, end, rows[0] if len(rows) == 1 else np.concatenate([np.empty((0, *self.x.shape)), *rows]))
 
     def _count(self, accepted: int, rejected: int, evaluations: int, h: float) -> None:
         self.tally.accepted += accepted

@@ -6,7 +6,8 @@ import numba as nb
 import numpy as np
 
 from ..compiler.call import call_block
-from .drivers import NOT_FINITE, NOT_SOLVED, OPTIONS, REACHED, call_row, place, settle_flat, stage, weighted
+from .drivers import NOT_FINITE, NOT_SOLVED, OPTIONS, REACHED, place, settle_flat, stage
+from .sums import call_row, weighted
 
 ROUNDS = 60  # fixed-point rounds for implicit stages
 

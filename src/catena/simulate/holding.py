@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from ..compiler.trace import Tracer, matrix, vector
-from ..kernels.constraints import Constraints, constraints, evaluate_rows, row_jacobian
+from ..compiler.trace import Tracer, vector
+from ..kernels.constraints import Constraints, constraints, loop_rows
 from ..kernels.tree import Layout, layout
 from ..mechanism import Joint
+from ..spatial import rotate
 from .settling import switched
 
 if TYPE_CHECKING:
@@ -63,11 +64,12 @@ class Holding:
     """The holdable speeds, lockable frames and further guards of a run, and their expressions for one system.
 
     locks: loop joints whose place on the parent is not known yet: it is a mode. guards: functions of a Tracer to an
-    expression.
+    expression. words: equal for two that have the same tapes; None if that cannot be known.
     """
 
-    def __init__(self, speeds: Sequence[Holdable] = (), locks: Sequence[Joint] = (), guards: Sequence[Callable] = ()):
-        self.speeds, self.locks, self.guards = tuple(speeds), tuple(locks), tuple(guards)
+    def __init__(self, speeds: Sequence[Holdable] = (), locks: Sequence[Joint] = (), guards: Sequence[Callable] = (),
+                 words: str | None = ""):  # fmt: skip
+        self.speeds, self.locks, self.guards, self.words = tuple(speeds), tuple(locks), tuple(guards), words
         self.size = 4 * len(self.speeds) + POSE * len(self.locks)
         self.symbols = ca.SX.sym("modes", self.size)
         self.names = tuple(f"{s.name} {m}" for s in self.speeds for m in ("held", "way", "low", "high"))
@@ -158,19 +160,10 @@ def _loop_rows(s: Tracer, joint: Joint, modes: ca.SX) -> tuple[ca.SX, ...]:
     """Residuals, rates, gamma and rows of a loop joint whose place on its parent's node is a mode."""
     closed: Layout = layout(s.layout.mechanism.with_(loops=(joint,)))
     con: Constraints = constraints(closed, s.value)
-    m = len(con.kind)
-    R, p = con.R.astype(object), con.p.astype(object)
-    for k in range(m):
-        for i in range(3):
-            p[k, 0, i] = modes[10 + i]
-            for j in range(3):
-                R[k, 0, i, j] = modes[1 + 3 * i + j]
-    con = con._replace(R=R, p=p)
-    W, x, A = s.blank(m, 12), s.work(), s.blank(m, s.layout.nv)
-    gamma, error, rate = (s.blank(m) for _ in range(3))
-    evaluate_rows(s.tree, con, s.Q, s.V, s.zeros, x, W, gamma, error, rate)
-    row_jacobian(s.tree, con, W, x, A)
-    return vector(error), vector(rate), vector(gamma), matrix(A)
+    R, p = tuple(tuple(modes[1 + 3 * i + j] for j in range(3)) for i in range(3)), con.p.astype(object)
+    p[:, 0] = [modes[10 + i] for i in range(3)]
+    a, c = (np.array([rotate(R, x) for x in rows], object) for rows in zip(*((row.a, row.b) for row in loop_rows(joint))))
+    return s.rows_of(con._replace(p=p, a=a, c=c))
 
 
 def _finite(x: Any) -> bool:

@@ -22,7 +22,8 @@ from .scheme import Scheme, scheme
 from .system import System
 
 Array = np.ndarray
-KEPT = 32  # machines and systems kept for the next run of the same mechanism
+KEPT = 64  # machines, systems and bounds kept for the next run of the same mechanism
+PLAIN = ("recursive", "kane", "boltzmann_hamel")  # formulations whose state is (q, v)
 
 
 @dataclass(frozen=True)
@@ -50,15 +51,19 @@ class Plan:
 
     @property
     def groups(self) -> list[slice]:
-        """The runs that go side by side: one a group where something can happen or a library integrates."""
-        count, alone = len(self.x0), not self.plan.empty or self.how.kind == "library"
-        width = 1 if alone or count == 1 else default_width()
+        """The runs that go side by side."""
+        count, width = len(self.x0), self.width
         return [slice(k, min(k + width, count)) for k in range(0, count, width)]
+
+    @property
+    def width(self) -> int:
+        """How many go side by side: one where something can happen or a library integrates."""
+        alone = len(self.x0) == 1 or not self.plan.empty or self.how.kind == "library"
+        return 1 if alone else default_width()
 
     def engine(self, rows: slice) -> Engine:
         """An engine at the start of these runs; a group that is not full is filled up with copies of its last run."""
-        width = 1 if rows.stop - rows.start == 1 and len(self.groups) == len(self.x0) else default_width()
-        return Engine(self.system, self.how, _padded(self.x0[rows], width).T, _padded(self.p[rows], width).T,
+        return Engine(self.system, self.how, _padded(self.x0[rows], self.width).T, _padded(self.p[rows], self.width).T,
                       tolerance=self.tolerance, step=self.step, most=self.most)  # fmt: skip
 
     def tighter(self) -> Plan:
@@ -83,8 +88,8 @@ def prepare(
     tolerance, restitution = door.number("tolerance", tolerance, 1e-14, 0.1), door.number("restitution", restitution, 0.0, 1.0)
     q, v, p, lead = door.starting_points(machine, q, v, parameters)
     if limits != "ignore":
-        door.within_limits(machine, q)
-    happening = scheme(machine, events, limits, friction if door.frictions(machine) else "smooth", restitution)
+        door.within_limits(machine, q, kept(("bounds", id(machine)), machine, lambda: door.bounds(machine)))
+    happening = scheme(machine, events, limits, friction, restitution)
     if late := [e for t, e in happening.timed if not start <= t <= until]:
         raise SimulationError(f"{late[0].title} is to happen at {late[0].at} s; the run goes from {start:g} to {until:g} s")
     if how.kind not in ("adaptive", "library") and (happening.guarded or any(h.guarded for h in happening.holding.speeds)):
@@ -124,8 +129,9 @@ def started(system: System, t: float, q: Array, v: Array, p: Array) -> Array:
     """The states (runs, size) of starting points."""
     if system.driven is not None or system.jump is not None or system.pieces:
         return np.stack([system.start(*row, t) for row in zip(q, v, p)])
-    x = np.array(system.equations.encode(q.T, v.T, _columns(p.T))).T
-    return np.concatenate([x, np.tile([*system.controller.start, 0.0], (len(x), 1))], axis=1)
+    own = np.tile([*system.controller.start, 0.0], (len(q), 1))
+    plain = system.by in PLAIN
+    return np.concatenate([q, v, own] if plain else [np.array(system.equations.encode(q.T, v.T, _columns(p.T))).T, own], axis=1)
 
 
 def _columns(p: Array) -> Array:
@@ -159,17 +165,16 @@ def kept(key: tuple, owner: Any, make: Callable[[], Any]) -> Any:
 
 def made(machine: Machine, by: str, **options: Any) -> System:
     """The system of a machine's mechanism; kept for the next run where nothing but words and numbers make it."""
-    m, holding = machine.mechanism, options["holding"]
-    plain = all(x is None or isinstance(x, (str, int, float)) for k, x in options.items() if k != "holding")
-    if not plain or holding.size or holding.guards:
+    m, words = machine.mechanism, options["holding"].words
+    others = {k: x for k, x in options.items() if k != "holding" and x is not None}
+    if words is None or not all(isinstance(x, (str, int, float)) for x in others.values()):
         return System(m, by, **options)
-    words = sorted((k, x) for k, x in options.items() if k != "holding" and x is not None)
-    return kept(("system", id(m), by, *words), m, lambda: System(m, by, **options))
+    return kept(("system", id(m), by, words, *sorted(others.items())), m, lambda: System(m, by, **options))
 
 
 def decoded(s: System, x: Array, p: Array) -> tuple[Array, Array]:
     """q (W, nq) and v (W, nv) of states x (size, W)."""
-    if s.by in ("recursive", "kane", "boltzmann_hamel"):
+    if s.by in PLAIN:
         return x[: s.nq].T.copy(), x[s.nq : s.nq + s.nv].T.copy()
     q, v = s.equations.decode(x[: s.nx], _columns(p))
     return np.array(q).T, np.array(v).T

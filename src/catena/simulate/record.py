@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from ..labels import labelled
 from ..machine import Machine
 from ..results import Ledger, Result
 from . import drivers
@@ -28,28 +29,30 @@ Array = np.ndarray
 def result(plan: Plan, tracks: list[Track], wall_time: float) -> Result:
     """The result of all tracks; rows up to the end of the shortest."""
     s = plan.system
-    shortest = min(sum(len(c.t) for c in track.chunks) for track in tracks)
-    longest = max(tracks, key=lambda track: sum(len(c.t) for c in track.chunks))
-    t = np.concatenate([[plan.start], *(c.t for c in longest.chunks)])[: shortest + 1]
-    states, inputs = [], []
+    lengths = [sum(len(c.t) for c in track.slices) for track in tracks]
+    shortest, longest = min(lengths) + 1, tracks[int(np.argmax(lengths))]
+    t = np.concatenate([[plan.start], *(c.t for c in longest.slices)])[:shortest]
+    x, u = np.empty((len(plan.x0), shortest, s.size)), np.empty((len(plan.x0), shortest, s.nu))
     for track in tracks:
-        n = track.rows.stop - track.rows.start
-        x = np.concatenate([plan.x0[track.rows].T[None], *(c.x[:, :, :n] for c in track.chunks)])[: shortest + 1]
-        u = np.concatenate([track.u0[None, :, :n], *(c.u[:, :, :n] for c in track.chunks)])[: shortest + 1]
-        states.append(np.moveaxis(x, 2, 0))
-        inputs.append(np.moveaxis(u, 2, 0))
-    x, u = np.concatenate(states), np.concatenate(inputs)  # (run, time, size)
-    seen = observe(s, t, x, u, plan.p)
+        at, n = 1, track.rows.stop - track.rows.start
+        x[track.rows, 0], u[track.rows, 0] = plan.x0[track.rows], track.u0[:, :n].T
+        for c in track.slices:
+            here = (track.rows, slice(at, at + len(c.t)))
+            x[here], u[here] = (np.moveaxis(y[: max(0, shortest - at), :, :n], 2, 0) for y in (c.x, c.u))
+            at += len(c.t)
     happened = [(run, o) for track in tracks for run, o in track.log]
-    data = dataset(plan.machine, s, t, x, u, seen, plan.lead, plan.p if plan.varied else None, happened)
-    worst = max(tracks, key=lambda track: track.status)
-    return Result.of(plan.machine.mechanism, data, ledger(plan, tracks, data, seen, worst, wall_time))
+    varied = plan.p if plan.varied else None
+    seen = cache(lambda: observe(s, t, x, u, plan.p))  # all this when it is looked at
+    rows = cache(lambda: dataset(plan.machine, s, t, x, u, seen(), plan.lead, varied, happened))
+    trust = cache(lambda: ledger(plan, tracks, seen(), x[..., -1], wall_time))
+    return Result(rows, trust, plan.machine.mechanism)
 
 
-def ledger(plan: Plan, tracks: list[Track], data: xr.Dataset, seen: dict[str, Array], worst: Track, wall_time: float) -> Ledger:
+def ledger(plan: Plan, tracks: list[Track], seen: dict[str, Array], work: Array, wall_time: float) -> Ledger:
     """How far the rows can be trusted, and what they cost."""
+    worst = max(tracks, key=lambda track: track.status)
     kinetic, potential = (float(np.abs(seen["energy"][..., k]).max()) for k in range(2))
-    balance = float(np.abs(data["energy_error"].values).max())
+    balance = float(np.abs(imbalance(seen, work)).max())
     lengths = [np.abs(np.linalg.norm(seen["q"][..., k : k + 4], axis=-1) - 1).max() for k in plan.machine._balls]
     tallies = [track.tally for track in tracks]
     return Ledger(
@@ -69,6 +72,12 @@ def ledger(plan: Plan, tracks: list[Track], data: xr.Dataset, seen: dict[str, Ar
         complete=worst.status in (drivers.REACHED, drivers.EVENT),
         versions=dict(versions()),
     )
+
+
+def imbalance(seen: dict[str, Array], work: Array) -> Array:
+    """(run, time): the change of energy less the work done, J."""
+    total = seen["energy"].sum(axis=-1)
+    return total - total[:, :1] - work
 
 
 @cache
@@ -94,57 +103,48 @@ def dataset(
     parameters: Array | None = None, happened: list[tuple[int, Occurrence]] | None = None,
 ) -> xr.Dataset:  # fmt: skip
     """The labelled dataset of a run, or of several. x (run, time, size), u (run, time, nu)."""
-    work = x[..., -1]
-    kinetic, potential = seen["energy"][..., 0], seen["energy"][..., 1]
-    total = kinetic + potential
-    single, nv, m = not lead, system.nv, len(machine.rows)
-
-    def array(values: Array, *dims: str) -> tuple:
-        return (dims, values[0]) if single else (("run", *dims), values)
-
-    variables = {
-        "q": array(seen["q"], "time", "coordinate"),
-        "v": array(seen["v"], "time", "speed"),
-        "a": array(seen["a"], "time", "speed"),
-        "tau": array(seen["tau"], "time", "speed"),
-        "kinetic": array(kinetic, "time"),
-        "potential": array(potential, "time"),
-        "work": array(work, "time"),
-        "energy_error": array(total - total[:, :1] - work, "time"),
-        "state": array(x, "time", "state_name"),
-        "input": array(u[..., :nv], "time", "speed"),
-    }
-    labels: dict[str, Any] = {
-        "time": ("time", t, {"units": "s"}),
-        "coordinate": list(machine.coordinate_names),
-        "speed": list(machine.speed_names),
-        "state_name": list(system.state_names),
-    }
-    if m:
-        variables["closure"] = array(seen["closure"], "time", "row")
-        labels["row"] = [f"{joint}: {label}" for joint, label in machine.rows]
-    if system.holding.size:
-        variables["mode"] = array(u[..., nv:], "time", "mode_name")
-        labels["mode_name"] = list(system.holding.names)
-        variables["held_force"] = array(seen["held"][..., : len(system.holding.speeds)], "time", "holdable")
-        labels["holdable"] = [h.name for h in system.holding.speeds]
-    if system.holding.size or not system.losses.is_zero():
-        variables["losses"] = array(seen["losses"], "time", "speed")
+    single = not lead
+    found = variables(system, x, u, seen)
+    along: dict[str, Any] = {"time": ("time", t, {"units": "s"})}
+    if "closure" in found:
+        along["row"] = [f"{joint}: {label}" for joint, label in machine.rows]
     if parameters is not None:
-        variables["parameters"] = array(parameters, "parameter")
-        labels["parameter"] = list(machine.parameter_names)
+        found["parameters"] = (("parameter",), parameters)
+        along["parameter"] = list(machine.parameter_names)
+    shown = {name: (dims, values[0]) if single else (("run", *dims), values) for name, (dims, values) in found.items()}
     if happened:
-        variables["event"] = ("occurrence", np.array([o.what for _, o in happened]))
-        labels["event_time"] = ("occurrence", [o.time for _, o in happened], {"units": "s"})
+        shown["event"] = (("occurrence",), np.array([o.what for _, o in happened]))
+        along["event_time"] = ("occurrence", [o.time for _, o in happened], {"units": "s"})
         if not single:
-            labels["event_run"] = ("occurrence", [run for run, _ in happened])
+            along["event_run"] = ("occurrence", [run for run, _ in happened])
     if not single:
-        labels["run"] = np.arange(len(x))
-    return xr.Dataset(variables, labels, {"mechanism": machine.mechanism.name, "formulation": system.by})
+        along["run"] = np.arange(len(x))
+    return labelled(shown, along, system.labels)
+
+
+def variables(system: System, x: Array, u: Array, seen: dict[str, Array]) -> dict[str, tuple[tuple[str, ...], Array]]:
+    """{name: (dims, values (run, time, ...))} of what is kept of each row."""
+    nv, holding = system.nv, system.holding
+    found = {
+        **{name: (("time", "coordinate" if name == "q" else "speed"), seen[name]) for name in ("q", "v", "a", "tau")},
+        **{name: (("time",), seen["energy"][..., k]) for k, name in enumerate(("kinetic", "potential"))},
+        "work": (("time",), x[..., -1]),
+        "energy_error": (("time",), imbalance(seen, x[..., -1])),
+        "state": (("time", "state_name"), x),
+        "input": (("time", "speed"), u[..., :nv]),
+    }
+    if seen["closure"].shape[-1]:
+        found["closure"] = (("time", "row"), seen["closure"])
+    if holding.size:
+        found["mode"] = (("time", "mode_name"), u[..., nv:])
+        found["held_force"] = (("time", "holdable"), seen["held"][..., : len(holding.speeds)])
+    if holding.size or not system.losses.is_zero():
+        found["losses"] = (("time", "speed"), seen["losses"])
+    return found
 
 
 def verified(first: Result, second: Result) -> Result:
     """The result with what a tighter run says of it."""
     rows = min(first.data.sizes["time"], second.data.sizes["time"])
     q, other = (r.data["q"].isel(time=slice(0, rows)).values for r in (first, second))
-    return replace(first, ledger=first.ledger.judged(float(np.abs(q - other).max()), float(np.abs(q).max(initial=0.0))))
+    return replace(first, trust=first.ledger.judged(float(np.abs(q - other).max()), float(np.abs(q).max(initial=0.0))))

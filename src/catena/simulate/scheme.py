@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from ..asked import by_speed, speeds_of
 from ..compiler.trace import Tracer
-from ..errors import SimulationError, unknown
+from ..errors import MechanismWarning, SimulationError, unknown
 from ..kernels.motion import BALL
 from ..machine import Machine
 from ..mechanism import Joint
@@ -36,6 +37,10 @@ class Scheme:
 def scheme(machine: Machine, events: Iterable[Event], limits: str, friction: str, restitution: float = 0.0) -> Scheme:
     """The scheme of these events; limits "stop": every joint's limits are felt; friction "stick": dry friction holds."""
     asked = list(events)
+    if not asked and limits != "stop" and friction != "stick":
+        return NOTHING
+    if limits == "stop":
+        _felt(machine)
     for event in asked:
         if not isinstance(event, (Stop, Happening)):
             raise SimulationError(
@@ -45,19 +50,33 @@ def scheme(machine: Machine, events: Iterable[Event], limits: str, friction: str
     locks = [e for e in happenings if isinstance(e, Lock) and e.frame]
     guarded = tuple(e for e in happenings if e.when is not None)
     speeds = _holdable(machine, asked, limits, friction, restitution)
-    holding = Holding(speeds, [_loop(machine, e) for e in locks], [_guard(machine, e) for e in guarded])
+    loops, texts = [_loop(machine, e) for e in locks], [e.when for e in guarded]
+    bare = [replace(h, restitution=0.0) for h in speeds]  # which no tape knows of
+    words = None if any(map(callable, texts)) else repr((bare, loops, texts))
+    holding = Holding(speeds, loops, [_guard(machine, e) for e in guarded], words)
     timed = sorted(((t, e) for e in happenings for t in e.times), key=lambda pair: pair[0])
     _check(machine, happenings)
     return Scheme(holding, guarded, tuple(timed), tuple(locks))
 
 
+NOTHING = Scheme(Holding())  # of most runs
+
+
+def _felt(machine: Machine) -> None:
+    """Warn of limits that no coordinate can feel."""
+    deaf = [j.name for j in machine.mechanism.loops if any(x != -np.inf for x in j.lower) or any(x != np.inf for x in j.upper)]
+    if deaf:
+        said = f"the limits of {', '.join(map(repr, deaf))} are not felt: a joint that closes a loop has no coordinate to stop"
+        warnings.warn(f"{said}; let another joint of that loop close it", MechanismWarning, stacklevel=6)
+
+
 def _holdable(machine: Machine, events: Sequence[Event], limits: str, friction: str, restitution: float) -> list[Holdable]:
     """Every speed that something may hold, once, in order."""
     free: dict[int, Holdable] = {}
-    for node in machine.layout.nodes:
-        for k in range(3 if node.motion == BALL else 1):
-            l = node.vi + k
-            free.setdefault(l, Holdable(machine.speed_names[l], l, -1 if node.motion == BALL else node.qi))
+    for c in machine.layout.coordinates:
+        for k in range(3 if c.motion == BALL else 1):
+            l = c.vi + k
+            free[l] = Holdable(machine.speed_names[l], l, -1 if c.motion == BALL else c.qi)
     found: dict[int, Holdable] = {}
     first = 0
     for j in machine.mechanism.moving:

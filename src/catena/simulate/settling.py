@@ -43,9 +43,9 @@ def nearest(s: Tracer, A: ca.SX, r: ca.SX, z: ca.SX) -> ca.SX:
 def moved(s: Tracer, h: Any) -> ca.SX:
     """q after moving with the speeds v for a time h: turns of balls exactly, quaternions kept at length one."""
     q = [s.q[k] for k in range(s.layout.nq)]
-    for node in s.layout.nodes:
-        k, l = node.qi, node.vi
-        if node.motion == BALL:
+    for place in s.layout.coordinates:
+        k, l = place.qi, place.vi
+        if place.motion == BALL:
             half = 0.5 * h * s.v[l : l + 3]
             angle = ca.sqrt(ca.sumsqr(half) + 1e-300)
             c, w = ca.cos(angle), ca.sin(angle) / angle * half

@@ -57,17 +57,26 @@ def starting_points(machine: Machine, q: Any, v: Any, parameters: Any) -> tuple[
     return flat[0], flat[1], flat[2], lead
 
 
-def within_limits(machine: Machine, q: Array, stops: tuple[str, ...] = ()) -> None:
+def bounds(machine: Machine) -> Array:
+    """(2, nq): the lowest and the highest that each coordinate may start at; what is part of a quaternion has no bounds."""
+    found = np.array([[-np.inf] * machine.nq, [np.inf] * machine.nq])
+    for c in coordinates(machine):
+        found[:, c.qi] = c.lower - 1e-9, c.upper + 1e-9
+    return found
+
+
+def within_limits(machine: Machine, q: Array, bounds: Array) -> None:
     """Raise where a start (runs, nq) lies outside a joint's limits, naming each."""
+    if not ((q < bounds[0]) | (q > bounds[1])).any():
+        return
     faults = []
     for c in coordinates(machine):
         low, high = q[:, c.qi].min(), q[:, c.qi].max()
         if low < c.lower - 1e-9 or high > c.upper + 1e-9:
             found = low if low < c.lower - 1e-9 else high
             faults.append(f"{c.name!r} starts at {found:.6g}, its limits are {c.lower:.6g} and {c.upper:.6g}")
-    if faults:
-        shown = "; ".join(faults[:5]) + ("; ..." if len(faults) > 5 else "")
-        raise StateError(f"simulate: {where(machine)}: {shown}. Start within the limits, or say limits='ignore'")
+    shown = "; ".join(faults[:5]) + ("; ..." if len(faults) > 5 else "")
+    raise StateError(f"simulate: {where(machine)}: {shown}. Start within the limits, or say limits='ignore'")
 
 
 def closed(machine: Machine, t: float, q: Array, v: Array, p: Array) -> None:
@@ -104,8 +113,3 @@ def number(what: str, x: Any, low: float, high: float) -> float:
     if not (isinstance(x, (int, float, np.number)) and low <= x <= high):
         raise SimulationError(f"{what} = {x}; it lies between {low:g} and {high:g}")
     return float(x)
-
-
-def frictions(machine: Machine) -> bool:
-    """Whether any joint has dry friction, or may have it by a parameter."""
-    return any(not isinstance(x, (int, float)) or x != 0 for j in machine.mechanism.moving for x in j.friction)

@@ -25,9 +25,10 @@ from .. import storage
 from ..errors import CatenaError, SimulationError
 from ..ledger import Ledger
 from ..results import Result, load_result
-from .going import Going
-from .record import dataset, observe
-from .run import Plan, prepare, simulate
+from .going import Going, Slice
+from .plan import Plan, prepare
+from .record import dataset, observe, variables
+from .run import simulate
 
 Array = np.ndarray
 EVERY = 1.0  # seconds between writes
@@ -93,7 +94,7 @@ def _follow(going: Going, store: Store, progress: Progress | None) -> None:
     """Run to the end; write when enough rows wait or enough time has passed."""
     while not going.over:
         try:
-            store.take(*going.slice())
+            store.take(going.advance())
         except SimulationError as error:
             going.fail(str(error))
         if progress is not None:
@@ -108,15 +109,21 @@ def _verify(plan: Plan, path: Path, progress: Progress | None) -> tuple[float, f
     going, row, difference, size = Going(plan), 1, 0.0, 1.0
     with_rows = load_result(path, lazy=True).data["q"]
     while not going.over:
-        t, x, u = going.slice()
-        if len(t):
-            q = observe(plan.system, t, x[None], u[None], plan.p)["q"][0]
+        part = going.advance()
+        if len(part.t):
+            q = observed(plan, part)[2]["q"][0]
             kept = with_rows.isel(time=slice(row, row + len(q))).values
             difference = max(difference, float(np.abs(q[: len(kept)] - kept).max(initial=0.0)))
             size, row = max(size, float(np.abs(kept).max(initial=0.0))), row + len(q)
         if progress is not None:
             progress(going.t)
     return difference, size
+
+
+def observed(plan: Plan, part: Slice) -> tuple[Array, Array, dict[str, Array]]:
+    """The states and inputs (1, n, ...) of a slice of one run, and what is shown of them."""
+    x, u = np.moveaxis(part.x, 2, 0), np.moveaxis(part.u, 2, 0)
+    return x, u, observe(plan.system, part.t, x, u, plan.p)
 
 
 # ---------------------------------------------------------------------------------------------------- the file
@@ -142,8 +149,7 @@ class Store:
         going.begin()
         x, u = plan.x0[:1, None], going.engine.held[None, None, :, 0]
         seen = observe(plan.system, np.array([plan.start]), x, u, plan.p)
-        data = dataset(plan.machine, plan.system, np.array([plan.start]), x, u, seen, (), plan.p if plan.varied else None)
-        first = Result.of(plan.machine.mechanism, data, self.ledger(going)).data
+        first = dataset(plan.machine, plan.system, np.array([plan.start]), x, u, seen, (), plan.p if plan.varied else None)
         self.energy = float(seen["energy"][0, 0].sum())
         self._largest(seen, np.zeros(1))
         beside = self.path.with_name(f".{self.path.name}.new")
@@ -176,14 +182,13 @@ class Store:
         self.before, self.number = found["wall_time"], found["number"] + 1
 
     # ------------------------------------------------------------------------------------------------ rows
-    def take(self, t: Array, x: Array, u: Array) -> None:
+    def take(self, part: Slice) -> None:
         """Observe rows, and let them wait."""
-        if not len(t):
+        if not len(part.t):
             return
-        plan = self.plan
-        seen = observe(plan.system, t, x[None], u[None], plan.p)
-        data = dataset(plan.machine, plan.system, t, x[None], u[None], seen, (), None)
-        rows = {str(name): v.values for name, v in data.variables.items() if v.dims[:1] == ("time",)}
+        x, u, seen = observed(self.plan, part)
+        kept = variables(self.plan.system, x, u, seen)
+        rows = {"time": part.t, **{name: values[0] for name, (_, values) in kept.items()}}
         rows["energy_error"] = rows["kinetic"] + rows["potential"] - self.energy - rows["work"]
         self._largest(seen, rows["energy_error"])
         self.waiting.append(rows)

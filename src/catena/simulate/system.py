@@ -22,6 +22,7 @@ from ..equations import Equations
 from ..formulations import derive
 from ..kernels.motion import BALL
 from ..kernels.tree import layout
+from ..labels import Labels, labels
 from ..mechanism import Mechanism
 from .following import Following, Follows
 from .holding import Holding
@@ -198,6 +199,12 @@ class System:
         return ca.Function("guard", self.inputs, [ca.cse(g)]) if g.numel() and not g.is_constant() else None
 
     @cached_property
+    def bounds(self) -> ca.Function:
+        """p -> the lowest, the highest and the dry friction of the speeds that can be held."""
+        s = Tracer(self.layout)
+        return ca.Function("bounds", [s.p], list(self.holding.values(s)))
+
+    @cached_property
     def forces(self) -> ca.Function:
         """(t, x, u, p) -> a, and the forces mu of the rows that can be held."""
         return ca.Function("forces", self.inputs, ca.cse([ca.densify(self.acceleration), ca.densify(self.held[0])]))
@@ -313,6 +320,13 @@ class System:
     @cached_property
     def _kernels(self) -> dict[tuple, LaneKernel]:
         return {}
+
+    @cached_property
+    def labels(self) -> Labels:
+        """What the results of this system have in common."""
+        h = self.holding
+        held = {"mode_name": h.names, "holdable": [speed.name for speed in h.speeds]} if h.size else {}
+        return labels(self.mechanism, self.by, state_name=self.state_names, **held)
 
     # ------------------------------------------------------------------------------------------------ states
     def start(self, q: np.ndarray, v: np.ndarray, p: np.ndarray, t: float = 0.0) -> np.ndarray:

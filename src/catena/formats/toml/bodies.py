@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...mechanism import Body, Shape
+from .beams import read_beam
 from .poses import read_pose
 from .schema import BODY_KEYS, INERTIA, SHAPE_KEYS, SIZES
 from .tables import REQUIRED, Table
@@ -13,14 +14,24 @@ _STAND_IN = (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)  # an inertia that has no fault of it
 
 
 def read_body(t: Table) -> Body:
-    """A [[body]]. One whose mass is zero needs neither centre of mass nor inertia."""
+    """A [[body]]. One whose mass is zero needs neither centre of mass nor inertia, and a flexible one has those of its beam."""
     t.only(BODY_KEYS)
     name = t.text("name", instead=t.where)
-    mass = t.number("mass", "mass", instead=1.0)
     shapes = tuple(_shape(s) for s in t.tables("shapes"))
+    if "flexible" in t:
+        return _flexible(t, name, shapes)
+    mass = t.number("mass", "mass", instead=1.0)
     if mass == 0.0 and "com" not in t and "inertia" not in t:
         return Body.massless(name, shapes)
     return Body(name, mass, t.vector("com", "length"), _inertia(t), shapes)
+
+
+def _flexible(t: Table, name: str, shapes: tuple[Shape, ...]) -> Body:
+    if taken := [key for key in ("mass", "com", "inertia") if key in t]:
+        t.fault(f"{', '.join(taken)} of a flexible body come from its beam: leave them out; what it carries is a body on a fixed joint")
+    table = t.table("flexible")
+    beam = read_beam(table) if table is not None else None
+    return Body(name, shapes=shapes, flexible=beam) if beam is not None else Body.massless(name, shapes)
 
 
 def _inertia(t: Table) -> tuple[Any, ...]:

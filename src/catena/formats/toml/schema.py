@@ -8,7 +8,10 @@ TOP_KEYS = (
 )  # fmt: skip
 COMPANION_KEYS = ("gravity", "parameters", "joint", "frame", "loop", "load", "row")
 
-BODY_KEYS = ("name", "mass", "com", "inertia", "shapes")
+BODY_KEYS = ("name", "mass", "com", "inertia", "shapes", "flexible")
+BEAM_KEYS = (
+    "kind", "length", "EI", "EA", "GJ", "rhoA", "rhoJ", "damping", "segments", "modes", "ends", "shapes", "stiffening",
+)  # fmt: skip
 INERTIA = ("xx", "xy", "xz", "yy", "yz", "zz")
 SHAPE_KEYS = ("kind", "size", "at", "rotate", "file", "colour")
 SIZES = {  # of each kind of shape: what its numbers are

@@ -6,13 +6,15 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from ... import joints as catalogue
+from ...flexible import Parts, folded
 from ...mechanism import Body, Frame, Joint, Mechanism, Shape
 from ...pose import IDENTITY, ORIGIN, Pose
 from ..expressions import write
+from .beams import beam_pairs
 from .schema import LIMIT_KEYS, LOSS_KEYS
 
 _DEFAULTS = {"lower": -math.inf, "upper": math.inf, "effort": math.inf, "speed": math.inf} | dict.fromkeys(LOSS_KEYS, 0.0)
@@ -36,9 +38,10 @@ def _lines(m: Mechanism) -> Iterator[str]:
     if m.parameters:
         yield "\n[parameters]"
         yield from (f"{_key(name)} = {_value(value)}" for name, value in m.parameters.items())
-    written = [*(("body", _body(b)) for b in m.bodies), *(("joint", _joint(j)) for j in m.joints),
-               *(("frame", _frame(f)) for f in m.frames), *(("loop", _joint(j)) for j in m.loops),
-               *(("load", _load(x)) for x in m.loads), *(("row", _load(x)) for x in m.nonholonomic)]  # fmt: skip
+    parts = _as_given(m)
+    written = [*(("body", _body(b)) for b in parts.bodies), *(("joint", _joint(j)) for j in parts.joints),
+               *(("frame", _frame(f)) for f in parts.frames), *(("loop", _joint(j)) for j in parts.loops),
+               *(("load", _load(x)) for x in parts.loads), *(("row", _load(x)) for x in m.nonholonomic)]  # fmt: skip
     for heading, pairs in written:
         yield f"\n[[{heading}]]"
         yield from (f"{key} = {value}" for key, value in pairs)
@@ -47,11 +50,22 @@ def _lines(m: Mechanism) -> Iterator[str]:
 Pairs = Iterator[tuple[str, str]]
 
 
+def _as_given(m: Mechanism) -> Parts | Mechanism:
+    """With flexible bodies whole, as long as that says all; pieces that somebody changed are written one by one."""
+    if not m.beams:
+        return m
+    parts = folded(m)
+    return parts if replace(m, **parts.changes()) == m else m
+
+
 def _body(b: Body) -> Pairs:
     yield "name", _string(b.name)
-    yield "mass", _value(b.mass)
-    yield "com", _list(b.com)
-    yield "inertia", _list(b.inertia)
+    if b.flexible is not None:
+        yield "flexible", _table(beam_pairs(b.flexible, _value, _string))
+    else:
+        yield "mass", _value(b.mass)
+        yield "com", _list(b.com)
+        yield "inertia", _list(b.inertia)
     if b.shapes:
         yield "shapes", f"[\n{''.join(f'    {_table(_shape(s))},{chr(10)}' for s in b.shapes)}]"
 

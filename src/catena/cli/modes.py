@@ -1,0 +1,47 @@
+"""`catena modes`: natural frequencies about an equilibrium."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from ._reading import File, Floating, Gravity, Uncoupled, read
+from ._tables import console, number, table
+
+
+def modes(
+    file: File,
+    count: Annotated[int, typer.Option(metavar="N", help="How many, slowest first.")] = 12,
+    lock: Annotated[list[str] | None, typer.Option(metavar="JOINT", help="Hold a joint as at coordinate zero; may be repeated.")] = None,
+    floating: Floating = False,
+    no_mimic: Uncoupled = False,
+    gravity: Gravity = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Show the natural frequencies and damping ratios of small vibrations about the equilibrium nearest to coordinates zero."""
+    from ..asked import machine_of
+    from ..questions import equilibrium
+    from ..questions import modes as of
+    from ._description import locked
+
+    mechanism = locked(read(file, floating, no_mimic, gravity), lock or [])
+    machine = machine_of(mechanism)
+    q = equilibrium(machine)
+    found = of(machine, q)
+    rows = list(zip(found.frequencies, found.hertz, found.ratios, found.squares, found.leading))[: max(0, count)]
+    if as_json:
+        keys = ("rad/s", "Hz", "damping ratio", "square", "leading")
+        shown = [dict(zip(keys, (*(None if x != x else float(x) for x in row[:4]), row[4]))) for row in rows]
+        at = dict(zip(machine.coordinate_names, q.tolist()))
+        print(json.dumps({"name": mechanism.name, "equilibrium": at, "modes": shown}, indent=2, allow_nan=False))
+        return
+    screen = console()
+    screen.print(f"{mechanism.name}: {len(found.squares)} modes about its equilibrium", markup=False, soft_wrap=True)
+    cells = [[str(k + 1), number(hertz) if square >= 0 else "", number(rate) if square >= 0 else "", number(ratio) if ratio == ratio else "",
+              leading, "" if square >= 0 else f"grows as exp({(-square) ** 0.5:.4g} t)"]
+             for k, (rate, hertz, ratio, square, leading) in enumerate(rows)]  # fmt: skip
+    screen.print(table(["mode", "Hz", "rad/s", "damping ratio", "moves most", ""], cells))
+    if len(rows) < len(found.squares):
+        screen.print(f"... and {len(found.squares) - len(rows)} faster ones, up to {number(found.hertz[-1])} Hz", markup=False)

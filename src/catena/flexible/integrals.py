@@ -1,0 +1,177 @@
+"""The mass integrals of a beam by modes, computed once, as pure numbers: the beam has length one and mass one.
+
+With s = x/L, amplitudes e of the shapes phi, and ' = d/ds, a point of the beam lies in the beam's own frame at
+
+    r = L s x + sum_i e_i phi_i axis_i - 1/(2 L) sum_ij e_i e_j g_ij x,        g_ij(s) = integral_0^s phi_i' phi_j' ds
+
+The last term is the way by which a beam that keeps its length comes back when it bends: exact to second order in e, and all
+that centrifugal and axial forces know of bending. So r is a sum of fixed fields B_a(s), each along one axis, with amplitudes c_a(e):
+
+    r = sum_a c_a B_a axis_a;      S_a = integral B_a ds,   P_ab = integral B_a B_b ds
+
+and every integral over the mass is S or P times amplitudes. A section also turns, to first order, by chi_d.e about the axes
+d = x, y, z: twist, -phi_z'/L, phi_y'/L. All integrals are sums over Gauss-Legendre points, more than enough for the waves in
+them (1e-13); the fewest that keep P to rounding are the sections that stand for the beam where a sum over points is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss
+
+from .shapes import Shapes
+
+Array = np.ndarray
+X, Y, Z = range(3)
+AXES = {"y": Y, "z": Z, "x": X}  # of the directions that displace; twist only turns
+ENOUGH = 1e-13  # of P beside its diagonal: sections that are as good as the integrals
+
+
+@dataclass(frozen=True)
+class Place:
+    """One or several places s (k,) of the beam: the fields B (m, k) there, and chi (3, n, k)."""
+
+    s: Array
+    B: Array
+    chi: Array
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The modes of a beam, by direction: y, z, x, twist, in this order. stiffening: whether bending shortens it."""
+
+    shapes: Mapping[str, Shapes]
+    counts: Mapping[str, int]
+    stiffening: bool
+
+    @cached_property
+    def directions(self) -> tuple[str, ...]:
+        """The direction of each mode, (n,)."""
+        return tuple(name for name in self.shapes for _ in range(self.counts[name]))
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """y1, y2, ... z1, ... x1, ... twist1, ..."""
+        return tuple(f"{name}{k + 1}" for name in self.shapes for k in range(self.counts[name]))
+
+    @cached_property
+    def moving(self) -> tuple[int, ...]:
+        """The modes that displace, those of fields 1, 2, ..."""
+        return tuple(i for i, name in enumerate(self.directions) if name in AXES)
+
+    @cached_property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """i <= j of the fields g_ij, which come last."""
+        d, n = self.directions, len(self.directions)
+        same = [(i, j) for i in range(n) for j in range(i, n) if d[i] == d[j] and d[i] in ("y", "z")]
+        return tuple(same) if self.stiffening else ()
+
+    @cached_property
+    def axes(self) -> Array:
+        """Of each field, (m,): 0, 1 or 2."""
+        return np.array([X, *(AXES[self.directions[i]] for i in self.moving), *(X for _ in self.pairs)])
+
+    @cached_property
+    def points(self) -> int:
+        """Gauss points that integrate the product of two shapes."""
+        return max((f.points for f in self.shapes.values()), default=2)
+
+    def values(self, s: Array, order: int = 0) -> Array:
+        """The modes' shapes or their derivatives at s, (n, k)."""
+        return np.concatenate([np.zeros((0, len(s))), *(f(s, order)[: self.counts[name]] for name, f in self.shapes.items())])
+
+    def at(self, s: Any) -> Place:
+        """The fields at places s."""
+        s = np.atleast_1d(np.asarray(s, float))
+        phi, slope = self.values(s), self.values(s, 1)
+        B = np.concatenate([s[None], phi[list(self.moving)], self._shortening(s)])
+        chi = np.zeros((3, *phi.shape))
+        for i, name in enumerate(self.directions):
+            d, turn = {"twist": (X, phi[i]), "z": (Y, -slope[i]), "y": (Z, slope[i]), "x": (X, 0.0)}[name]
+            chi[d, i] = turn
+        return Place(s, B, chi)
+
+    def twisting(self, s: float) -> Array:
+        """h (n, n) at s: h_ij = h_ji = -integral_0^s phi_i'' phi_j' ds, i along y, j along z: a section's geometric twist."""
+        t, w = rule(self.points)
+        curved, slope = self.values(s * t, 2), self.values(s * t, 1)
+        is_y, is_z = (np.array([name == k for name in self.directions], float) for k in "yz")
+        h = -s * np.einsum("ik,jk,k,i,j->ij", curved, slope, w, is_y, is_z)
+        return (h + h.T) if self.stiffening else np.zeros_like(h)
+
+    def _shortening(self, s: Array) -> Array:
+        """g (pairs, k), each by a rule of its own from 0 to s."""
+        if not self.pairs:
+            return np.zeros((0, len(s)))
+        t, w = rule(self.points)
+        slopes = self.values(np.outer(s, t).ravel(), 1).reshape(-1, len(s), len(t))
+        i, j = np.array(self.pairs).T
+        return s * ((slopes[i] * slopes[j]) @ w)
+
+
+@dataclass(frozen=True)
+class Integrals:
+    """S (m,), P (m, m) of a basis; chi1 (3, n) and chi2 (3, n, n) of the turning sections; bent (n, n): of the strains.
+
+    bent: integral of phi_i'' phi_j'' for bending, of phi_i' phi_j' for stretching and twist; zero between directions.
+    points, weights: the sections that keep P.
+    """
+
+    basis: Basis
+    S: Array
+    P: Array
+    chi1: Array
+    chi2: Array
+    bent: Array
+    points: Array
+    weights: Array
+
+
+def integrals(basis: Basis) -> Integrals:
+    """The integrals, by as many points as they need."""
+    s, w, P = _converged(basis)
+    at = basis.at(s)
+    orders = [2 if name in ("y", "z") else 1 for name in basis.directions]
+    by_order = {d: basis.values(s, d) for d in (1, 2)}
+    strain = np.array([by_order[d][i] for i, d in enumerate(orders)]).reshape(len(orders), -1)
+    alike = np.equal.outer(np.array(basis.directions), np.array(basis.directions))
+    counts = (k for k in range(4, len(s), 2) if _change(_products(basis, *rule(k)), P) < ENOUGH)
+    points, weights = rule(next(counts, len(s)))
+    return Integrals(
+        basis, at.B @ w, P, at.chi @ w, np.einsum("dik,djk,k->dij", at.chi, at.chi, w),
+        _cleaned(alike * np.einsum("ik,jk,k->ij", strain, strain, w)), points, weights,
+    )  # fmt: skip
+
+
+@cache
+def rule(n: int) -> tuple[Array, Array]:
+    """n Gauss-Legendre points and weights on 0 to 1."""
+    t, w = leggauss(n)
+    return 0.5 * (t + 1), 0.5 * w
+
+
+def _products(basis: Basis, s: Array, w: Array) -> Array:
+    B = basis.at(s).B
+    return np.einsum("ak,bk,k->ab", B, B, w)
+
+
+def _converged(basis: Basis) -> tuple[Array, Array, Array]:
+    """Points, weights and P. A field g has the waves of two shapes, and a product of two fields those of four."""
+    s, w = rule(2 * basis.points + 4)
+    return s, w, _products(basis, s, w)
+
+
+def _change(P: Array, Q: Array) -> float:
+    size = np.sqrt(np.diag(Q))
+    return float(np.abs((P - Q) / np.outer(size, size)).max())
+
+
+def _cleaned(K: Array) -> Array:
+    """Rounding between shapes that are orthogonal, as zeros."""
+    size = np.sqrt(np.abs(np.diag(K)))
+    return np.where(np.abs(K) < 1e-12 * np.outer(size, size), 0.0, K)

@@ -1,0 +1,103 @@
+"""Beams: the table flexible = { kind = "beam", ... } of a body, read and written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ...beams import DIRECTIONS, Beam
+from ...errors import MechanismError, unknown
+from ..units import describe
+from .schema import BEAM_KEYS
+from .tables import Table
+
+KINDS = ("beam",)
+
+
+def read_beam(t: Table) -> Beam | None:
+    """The beam of a flexible body, None where it has a fault; what is impossible is said by `validate`."""
+    before = t.faults
+    t.only(BEAM_KEYS)
+    kind = t.text("kind")
+    if kind and kind not in KINDS:
+        t.fault(unknown("kind of flexible body", kind, KINDS))
+    stiffness = {"EI": _bending(t), "EA": t.number("EA", "force", None, 1.0), "GJ": t.number("GJ", "bending stiffness", None, 1.0)}
+    segments, modes = (_count(t, key) for key in ("segments", "modes"))
+    beam = Beam(
+        length=t.number("length", "length", instead=1.0), rhoA=t.number("rhoA", "line density", instead=1.0), **stiffness,
+        rhoJ=t.number("rhoJ", "line inertia", 0.0), damping=t.number("damping", "number", 0.0),
+        segments=segments, modes=modes, ends=t.text("ends", "clamped-free", "clamped-free"),
+        shapes=_frozen(t.data.get("shapes")), stiffening=t.flag("stiffening", True),
+    )  # fmt: skip
+    return beam if t.faults == before else None
+
+
+def _bending(t: Table) -> Any:
+    """EI as one value, as a list [along y, along z], or as a table of y and z."""
+    given = t.data.get("EI")
+    if isinstance(given, list):
+        return t.components(given, "EI", "bending stiffness", ("along y", "along z"), instead=1.0)
+    if isinstance(given, dict):
+        table = Table(given, f"{t.where}: EI", t.ledger)
+        table.only(("y", "z"))
+        return tuple(table.number(key, "bending stiffness", None, 1.0) for key in ("y", "z"))
+    return t.number("EI", "bending stiffness", None, 1.0)
+
+
+def _count(t: Table, key: str) -> Any:
+    """A whole number, or for modes a table of whole numbers."""
+    given = t.data.get(key)
+    tabled = key == "modes" and isinstance(given, dict)
+    values = list(given.values()) if tabled else [given]  # type: ignore[union-attr]
+    for value in values:
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
+            also = f", or a table of {', '.join(DIRECTIONS)}" if key == "modes" else ""
+            t.fault(f"{key} is {describe(value)}; a whole number is wanted{also}")
+            return None
+    return given
+
+
+def _frozen(x: Any) -> Any:
+    return tuple(map(_frozen, x)) if isinstance(x, list) else tuple((k, _frozen(v)) for k, v in x.items()) if isinstance(x, dict) else x
+
+
+# ---------------------------------------------------------------------------------------------------- and back
+def beam_pairs(beam: Beam, value: Callable[[Any], str], string: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+    """The keys and values of a beam, written by `value` (a number) and `string`."""
+    yield "kind", string("beam")
+    yield "length", value(beam.length)
+    yield "rhoA", value(beam.rhoA)
+    if isinstance(beam.EI, tuple):
+        given = ", ".join(f"{key} = {value(x)}" for key, x in zip("yz", beam.EI) if x is not None)
+        yield "EI", f"{{ {given} }}"
+    for key in ("EI", "EA", "GJ"):
+        given = getattr(beam, key)
+        if given is not None and not isinstance(given, tuple):
+            yield key, value(given)
+    yield from ((key, value(getattr(beam, key))) for key in ("rhoJ", "damping") if getattr(beam, key) != 0.0)
+    if beam.segments is not None:
+        yield "segments", str(beam.segments)
+    if beam.modes is not None:
+        yield "modes", str(beam.modes) if isinstance(beam.modes, int) else _counts(beam.modes)
+    if beam.ends != "clamped-free":
+        yield "ends", string(beam.ends)
+    if beam.shapes is not None:
+        yield "shapes", _raw(beam.shapes, value, string)
+    if not beam.stiffening:
+        yield "stiffening", "false"
+
+
+def _counts(modes: tuple[tuple[str, int], ...]) -> str:
+    return f"{{ {', '.join(f'{key} = {count}' for key, count in modes)} }}"
+
+
+def _raw(x: Any, value: Callable[[Any], str], string: Callable[[str], str]) -> str:
+    """Shapes: a list of texts, or a table of such lists by direction."""
+    if callable(x):
+        raise MechanismError(f"the shape {getattr(x, '__name__', x)!r} is a Python function, which no file can hold; give it as a text of x")
+    if isinstance(x, tuple) and x and all(isinstance(y, tuple) and len(y) == 2 and isinstance(y[1], tuple) for y in x):
+        return f"{{ {', '.join(f'{key} = {_raw(y, value, string)}' for key, y in x)} }}"
+    if isinstance(x, tuple):
+        return f"[{', '.join(_raw(y, value, string) for y in x)}]"
+    return string(x) if isinstance(x, str) else value(x)
+

@@ -1,0 +1,113 @@
+"""Lifting: nodes whose coordinates follow others, as the places of a flexible body follow the amplitudes of its shapes.
+
+The kernels walk over nodes, each with a coordinate of its own: q^ = (q, f(q)) for all nodes, of which f belongs to those that
+follow. With a follower's z = a.e + 1/2 e'B e of the amplitudes e among q,
+
+    v^ = W v,     a^ = W a + dW v,     W = [1; F],   F = a + B e,   dW v = (0, v'B v)
+    tau = W^T tau^,     M = W^T M^ W,     C = W^T (C^ W + M^ dW),     J = J^ W
+
+so that everything a kernel finds for the nodes is brought back to the mechanism's own speeds here, and kernels know nothing
+of it. Scalars are numbers or symbols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .tree import Layout
+
+Row = dict[int, Any]  # {speed: coefficient}
+
+
+class _Follower(NamedTuple):
+    qi: int  # of the first amplitude
+    vi: int
+    a: list[tuple[int, Any]]
+    B: list[tuple[int, int, Any]]
+
+
+class Lift:
+    """The map of a layout at one configuration q; the identity where no node follows."""
+
+    def __init__(self, layout: Layout, value: Callable[[Any], Any], q: Any):
+        self.nv = layout.nv
+        self._followers = [_Follower(f.qi, f.vi, *_coefficients(f.shift, value)) for f in layout.followers]
+        self.F: list[Row] = []
+        for f in self._followers:
+            row = {f.vi + i: a for i, a in f.a}
+            for i, j, b in f.B:
+                row[f.vi + i] = row.get(f.vi + i, 0.0) + b * q[f.qi + j]
+            self.F.append(row)
+        self.q = [*q, *(_sum([a * q[f.qi + i] for i, a in f.a] + [0.5 * b * q[f.qi + i] * q[f.qi + j] for i, j, b in f.B])
+                        for f in self._followers)]  # fmt: skip
+
+    def __bool__(self) -> bool:
+        return bool(self.F)
+
+    def v(self, v: Any) -> list:
+        """v^ = W v."""
+        return [*v, *(_sum([c * v[k] for k, c in row.items()]) for row in self.F)]
+
+    def a(self, v: Any, a: Any) -> list:
+        """a^ = W a + dW v."""
+        turning = [[b * v[f.vi + i] * v[f.vi + j] for i, j, b in f.B] for f in self._followers]
+        return [*a, *(_sum(terms + [c * a[k] for k, c in row.items()]) for terms, row in zip(turning, self.F))]
+
+    def rates(self, v: Any) -> list[Row]:
+        """The rows of dW below its zeros."""
+        found: list[Row] = []
+        for f in self._followers:
+            row: Row = {}
+            for i, j, b in f.B:
+                row[f.vi + i] = row.get(f.vi + i, 0.0) + b * v[f.vi + j]
+            found.append(row)
+        return found
+
+    def back(self, tau: Any, rows: list[Row] | None = None) -> list:
+        """W^T tau^, along the mechanism's own speeds; or with other rows in place of F, below an identity."""
+        own = list(tau[: self.nv])
+        for x, row in zip(tau[self.nv :], self.F if rows is None else rows):
+            if not _nothing(x):
+                for k, c in row.items():
+                    own[k] = own[k] + c * x
+        return own
+
+    def between(self, M: np.ndarray) -> np.ndarray:
+        """W^T M^ W (nv, nv)."""
+        return _array(self.back(column) for column in zip(*(self.back(row) for row in M))).T if self else M
+
+    def beside(self, M: np.ndarray, v: Any) -> np.ndarray:
+        """W^T M^ dW (nv, nv)."""
+        rates, none = self.rates(v), [0.0] * self.nv
+        right = [self.back([*none, *row[self.nv :]], rates) for row in M]  # dW has zeros where W has the identity
+        return _array(self.back(column) for column in zip(*right)).T
+
+
+def _coefficients(shift: Any, value: Callable[[Any], Any]) -> tuple[list, list]:
+    """The entries of a and B that are not zero."""
+    a = [(i, value(x)) for i, x in enumerate(shift.a) if x != 0.0]
+    return a, [(i, j, value(x)) for i, row in enumerate(shift.B) for j, x in enumerate(row) if x != 0.0]
+
+
+def _sum(terms: list) -> Any:
+    """The sum of some terms; a plain zero of none."""
+    total = terms[0] if terms else 0.0
+    for term in terms[1:]:
+        total = total + term
+    return total
+
+
+def _nothing(x: Any) -> bool:
+    return isinstance(x, float) and x == 0.0
+
+
+def _array(rows: Iterable[list]) -> np.ndarray:
+    found = [list(row) for row in rows]
+    array = np.empty((len(found), len(found[0])), dtype=object)
+    for k, row in enumerate(found):
+        array[k] = row
+    return array
