@@ -1,4 +1,4 @@
-"""How long until the first answer: importing catena, loading Talos, one inverse dynamics; with a warm and a cold Numba cache."""
+"""How long until the first answer: importing catena, loading Talos, one inverse dynamics; with a warm and a cold cache."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ print(imported - began, time.perf_counter() - began)
 
 def run(cache: str) -> tuple[float, float]:
     code = CODE.format(tests=str(Path(__file__).parent.parent / "tests"))
-    environment = os.environ | {"NUMBA_CACHE_DIR": cache}
+    environment = os.environ | {"CATENA_CACHE_DIR": cache}
     out = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True).stdout
     imported, answered = map(float, out.split())
     return imported, answered

@@ -255,6 +255,14 @@ def test_the_command_modes(tmp_path):
     assert runner.invoke(app, ["modes", "two_link_arm"]).exit_code == 0
 
 
+def test_the_command_info_shows_the_beam_and_not_its_pieces(tmp_path):
+    read(tmp_path)
+    shown = CliRunner().invoke(app, ["info", str(tmp_path / "crane.toml")]).output
+    assert "5 segments" in shown and "boom flex" not in shown and "boom 2" not in shown and "hook" in shown
+    found = json.loads(CliRunner().invoke(app, ["info", str(tmp_path / "crane.toml"), "--json"]).output)
+    assert found["beams"][0]["EI"] == 900.0 and len(found["beams"][0]["bodies"]) == 6 and len(found["bodies"]) == 7
+
+
 def test_the_highest_frequency_bounds_an_explicit_step():
     m = Mechanism("m", [Body("boom", flexible=Beam(1, 1, EI=(1.0, None), segments=6))], [Joint("j", "fixed", "ground", "boom")], gravity=(0, 0, 0))
     omega = highest_frequency(m)

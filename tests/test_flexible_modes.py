@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -160,3 +162,31 @@ def test_written_and_read_again(tmp_path):
         again = catena.load(tmp_path / "m.toml")
         assert again == m
         assert catena.compile(again).coordinate_names == catena.compile(m).coordinate_names
+
+
+def test_derivatives_and_wrenches(machines):
+    m = machines["planar"]
+    q, v, tau = (x[0] for x in flexible.states(m, 1))
+    h, found = 1e-6, m.forward_dynamics_derivatives(q, v, tau)
+    for part, moved in zip(found, (lambda e: (m.move(q, e), v, tau), lambda e: (q, v + e, tau), lambda e: (q, v, tau + e))):
+        slope = [(m.forward_dynamics(*moved(h * e)) - m.forward_dynamics(*moved(-h * e))) / (2 * h) for e in np.eye(m.nv)]
+        np.testing.assert_allclose(part, np.array(slope).T, atol=1e-6 * np.abs(part).max())
+    w = np.array([0.1, -0.2, 0.3, 1.0, -2.0, 0.5])
+    pushed = m.inverse_dynamics(q, v, tau, wrenches={("boom.tip", "world"): w})
+    np.testing.assert_allclose(pushed, m.inverse_dynamics(q, v, tau) - m.jacobian(q, "boom.tip").T @ w, atol=1e-11)
+
+
+def test_the_drawn_line_goes_from_the_frame_to_the_tip(machines):
+    from catena.plots.curves import pieces
+    from catena.plots.skeleton import moved, placed, skeleton
+
+    m = machines["spatial"]
+    q = m.sample(np.random.default_rng(0), 3)
+    q[:, m.coordinate_names.index("boom.x1")] *= 0.01  # a beam that stretches by a tenth would show gaps
+    at, lengths = placed(m, q), pieces(m.mechanism)
+    limbs = {limb.body: limb for limb in skeleton(m.mechanism).limbs}
+    ends = [moved(at[name], limbs[name].lines[0]) for name in lengths]  # (states, 2, 3) each
+    np.testing.assert_allclose(ends[0][:, 0], m.pose(q, "boom")[:, :3, 3], atol=1e-12)
+    np.testing.assert_allclose(ends[-1][:, 1], m.pose(q, "boom.tip")[:, :3, 3], atol=5e-3)
+    gaps = [np.abs(a[:, 1] - b[:, 0]).max() for a, b in pairwise(ends)]
+    assert max(gaps) < 5e-3

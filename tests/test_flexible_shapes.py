@@ -116,6 +116,15 @@ def test_other_refusals():
         own(["x^2", "x^3"], modes=3)
     with pytest.raises(MechanismError, match=r"boom.*glued.*clamped-free"):
         own(None, ends="glued")
+    for shapes in ("x^2", [1, 2], {"y": "x^2"}):
+        with pytest.raises(MechanismError, match=r"boom.*list of texts"):
+            own(shapes)
+    with pytest.raises(MechanismError, match=r"boom.*key 'w'.*y, z, x, twist"):
+        own({"w": ["x^2"]})
+    with pytest.raises(MechanismError, match=r"boom.*without a mode"):
+        own(None, modes=0).validate()
+    with pytest.raises(MechanismError, match=r"Python function.*text of x"):
+        catena.save(own([lambda x: x**2], modes=1), "nowhere.toml")
     beam = Beam(1.0, 1.0, EI=1.0, modes=2)
     hub = Body("hub", 1.0, (0, 0, 0), (1, 1, 1))
     far = Joint("carrier", "revolute", "hub", "boom", offset=catena.Pose(position=(0.5, 0, 0)))

@@ -52,9 +52,9 @@ class Beam:
         if isinstance(self.modes, Mapping):
             object.__setattr__(self, "modes", tuple(self.modes.items()))  # a record is hashable
         if isinstance(self.shapes, Mapping):
-            object.__setattr__(self, "shapes", tuple((name, tuple(given)) for name, given in self.shapes.items()))
-        elif isinstance(self.shapes, Sequence):
-            object.__setattr__(self, "shapes", tuple(self.shapes))
+            object.__setattr__(self, "shapes", tuple((name, _listed(given)) for name, given in self.shapes.items()))
+        else:
+            object.__setattr__(self, "shapes", _listed(self.shapes))
 
     def rigid(self) -> tuple[Scalar, tuple[Scalar, ...], tuple[Scalar, ...]]:
         """Mass (kg), centre of mass (m) and inertia about it (kg m2, six values) of the beam as a straight rod."""
@@ -101,6 +101,11 @@ def rod(rhoA: Scalar, rhoJ: Scalar, length: Scalar) -> tuple[Scalar, tuple[Scala
     m, J = rhoA * length, rhoJ * length
     across = m * length * length / 12 + J / 2
     return m, (length / 2, 0.0, 0.0), (J, 0.0, 0.0, across, 0.0, across)
+
+
+def _listed(x: Any) -> Any:
+    """A list as a tuple, anything else as it is."""
+    return tuple(x) if isinstance(x, Sequence) and not isinstance(x, str) else x
 
 
 def _number(x: Any) -> Any:

@@ -75,6 +75,8 @@ def _way(beam: Beam) -> Iterator[str]:
         elif table and count and len(beam.planes) == 2 and dict(zip(DIRECTIONS, (*beam.planes, beam.EA, beam.GJ)))[name] is None:
             stiffness = dict(zip(DIRECTIONS, STIFFNESSES))[name]
             yield f"{here} is {count}, but {stiffness} is left out: it is rigid that way; give {stiffness}, or no such modes"
+    if table and not any(_whole(count) and count > 0 for _, count in beam.modes):
+        yield "modes is a table without a mode; give some of y, z, x, twist, such as { y = 4 }"
 
 
 def _attached(m: Mechanism, flexed: Flexed) -> Iterator[str]:

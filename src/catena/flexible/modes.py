@@ -4,9 +4,9 @@
         \\__      ____-----               each place x of the beam moves in it with the amplitudes e: y1, y2, ..., z1, ..., x1, ...,
            \\----                          twist1, ..., m and rad; they are coordinates of the mechanism like others
 
-The amplitudes belong to one modal joint, which carries the tip; wherever else something is attached, and at some places
-between for pictures, a further modal joint follows it. Those places turn with the slopes and the twist. What the beam resists
-is a `Strain`: EI phi''^2, EA phi'^2, GJ phi'^2. Damping is proportional to it, as that of segments.
+The amplitudes belong to one modal joint, which carries the tip; wherever else something is attached, a further modal joint
+follows it. Those places turn with the slopes and the twist. What the beam resists is a `Strain`: EI phi''^2, EA phi'^2,
+GJ phi'^2. Damping is proportional to it, as that of segments.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _basis(name: str, beam: Beam, parameters: Any) -> Basis:
     except MechanismError as why:
         raise MechanismError(f"body {name!r}: {why}") from None
     counts = {d: n for d in DIRECTIONS if (n := beam.counts.get(d, 0))}
-    own = dict(beam.shapes) if beam.shapes and isinstance(beam.shapes[0], tuple) else dict.fromkeys("yz", beam.shapes or ())
+    own = _given(name, beam)
     if any(own.values()) and not isinstance(beam.length, float):
         raise MechanismError(f"body {name!r}: shapes of your own are functions of x in metres, so the length is a number; "
                              f"found {beam.length}")  # fmt: skip
@@ -131,6 +131,20 @@ def _basis(name: str, beam: Beam, parameters: Any) -> Basis:
                                  "more shapes, or ask for fewer modes")  # fmt: skip
         shapes[d] = given(f"body {name!r}, shapes in {d}", own[d][:n], ends, kind, beam.length)
     return Basis(shapes, counts, beam.stiffening)
+
+
+def _given(name: str, beam: Beam) -> dict[str, tuple]:
+    """{direction: shapes of the user's own}; a list is for both planes."""
+    found = beam.shapes or ()
+    table = isinstance(found, tuple) and bool(found) and isinstance(found[0], tuple)
+    own: dict[str, Any] = dict(found) if table else dict.fromkeys("yz", found)
+    for key, shapes in own.items():
+        if key not in DIRECTIONS:
+            raise MechanismError(f"body {name!r}: shapes has the key {key!r}; it has some of {', '.join(DIRECTIONS)}")
+        if not isinstance(shapes, tuple) or not all(isinstance(f, str) or callable(f) for f in shapes):
+            raise MechanismError(f"body {name!r}: shapes is {shapes!r}; it is a list of texts of x or of functions of x, or a table of "
+                                 "such lists")  # fmt: skip
+    return own
 
 
 def _strains(model: Modal, beam: Beam) -> Iterator[Strain]:

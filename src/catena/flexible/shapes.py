@@ -18,7 +18,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from scipy.optimize import brentq
 
-from ..errors import MechanismError, unknown
+from ..errors import MechanismError
 
 Array = np.ndarray
 HELD = {"clamped": (0, 1), "pinned": (0, 2), "free": (2, 3)}  # the derivatives of phi that vanish at such an end
@@ -75,7 +75,7 @@ def ends_of(name: str) -> str:
     """The key of ENDS for a user's word."""
     found = WORDS.get(name, name)
     if found not in ENDS:
-        raise MechanismError(unknown("kind of ends", str(name), [*ENDS, *WORDS]))
+        raise MechanismError(f"ends is {name!r}; it is one of {', '.join([*ENDS, *WORDS])}")
     return found
 
 

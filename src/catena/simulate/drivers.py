@@ -8,9 +8,9 @@ status; what it means in words is in `OUTCOMES`.
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
+from ..compiler import kept
 from ..compiler.call import call_block
 from .sums import call_row, weighted
 
@@ -28,12 +28,12 @@ NOW, BEFORE = 0.6, -0.2  # the parts of this step's error and of the last one's 
 BETWEEN = 20.0  # the error allowed to dense output, beside that of a step
 LOOKS = 8  # places within a step at which guards are looked at
 
-OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
+OPTIONS = {"nogil": True, "error_model": "numpy"}
 SUMS = {**OPTIONS, "fastmath": {"contract", "reassoc"}}  # sums in any order, but what is no number stays so
 
 
 # ---------------------------------------------------------------------------------------------------- stages
-@nb.njit(**OPTIONS)
+@kept.njit(**OPTIONS)
 def stage(address, buffer, x, K, A, i, time, h, W):
     """k_i at x + h sum_j A_ij k_j."""
     weighted(x, K, A, i, i, h, buffer, W)
@@ -42,7 +42,7 @@ def stage(address, buffer, x, K, A, i, time, h, W):
     call_row(address, buffer, K, i)
 
 
-@nb.njit(**OPTIONS)
+@kept.njit(**OPTIONS)
 def place(buffer, x, time, W):
     """Let the buffer hold this time and state."""
     for l in range(W):
@@ -51,7 +51,7 @@ def place(buffer, x, time, W):
         buffer[W + n] = x[n]
 
 
-@nb.njit(**OPTIONS)
+@kept.njit(**OPTIONS)
 def settle_flat(settle, buffer, x, time, rounds, W):
     """Put a state back on its constraints: quaternions to length one, loops closed, speeds along them."""
     if settle != 0:
@@ -60,7 +60,7 @@ def settle_flat(settle, buffer, x, time, rounds, W):
             call_block(settle, buffer, x)
 
 
-@nb.njit(**OPTIONS)
+@kept.njit(**OPTIONS)
 def _settle(settle, buffer, x, time, rounds):
     """The same for arrays (rows, W): a map x -> x applied once or more often."""
     if settle != 0:
@@ -70,7 +70,7 @@ def _settle(settle, buffer, x, time, rounds):
             call_block(settle, buffer, x)
 
 
-@nb.njit(**OPTIONS)
+@kept.njit(**OPTIONS)
 def _dense(P, theta, b, x, K, h, out):
     """The state at theta of a step, by dense output: weights b_i(theta), then x + h sum_i b_i k_i."""
     for i in range(P.shape[0]):
@@ -83,7 +83,7 @@ def _dense(P, theta, b, x, K, h, out):
 
 
 # ---------------------------------------------------------------------------------------------------- errors
-@nb.njit(**SUMS)
+@kept.njit(**SUMS)
 def _allowed(x, new, rtol, atol, beside):
     """One over the error that each number may have."""
     for n in range(len(x)):
@@ -91,7 +91,7 @@ def _allowed(x, new, rtol, atol, beside):
         beside[n] = 1.0 / (atol[n] + rtol * (a if a > b else b))
 
 
-@nb.njit(**SUMS)
+@kept.njit(**SUMS)
 def _squares(K, w, row, zero, beside, e, sums, to, W):
     """For each lane the sum of squares of sum_i w[row, i] k_i beside what is allowed, into sums[to]."""
     weighted(zero, K, w, row, w.shape[1], 1.0, e, 0)
@@ -110,7 +110,7 @@ def _squares(K, w, row, zero, beside, e, sums, to, W):
             sums[to, l] += part * part
 
 
-@nb.njit(**OPTIONS)
+@kept.njit(**OPTIONS)
 def _error(K, E, h, zero, beside, e, sums, W):
     """The largest lane's error beside what is allowed, root mean square over the state; infinite where it is not a number."""
     nx, worst = len(e) // W, 0.0
@@ -129,7 +129,7 @@ def _error(K, E, h, zero, beside, e, sums, W):
     return worst
 
 
-@nb.njit(**OPTIONS)
+@kept.njit(**OPTIONS)
 def _dense_error(K, D, h, zero, beside, e, sums, W):
     """The largest lane's error within a step beside what is allowed there, where it does not add up from step to step."""
     nx, worst = len(e) // W, 0.0
@@ -142,7 +142,7 @@ def _dense_error(K, D, h, zero, beside, e, sums, W):
 
 
 # ---------------------------------------------------------------------------------------------------- adaptive steps
-@nb.njit(**OPTIONS)
+@kept.njit(**OPTIONS)
 def adaptive(
     address, settle, guard, A, s, C, E, P, D, order, degree, x, buffer, K, new, t, end, h, largest, rtol, atol, times, row, out,
     g, g_new, most, W,
@@ -244,7 +244,7 @@ def adaptive(
 
 
 # ---------------------------------------------------------------------------------------------------- events
-@nb.njit(**OPTIONS)
+@kept.njit(**OPTIONS)
 def _fell(before, values):
     """The first guard that was above zero and is no more, or -1."""
     for j in range(len(before)):
@@ -253,7 +253,7 @@ def _fell(before, values):
     return -1
 
 
-@nb.njit(**OPTIONS)
+@kept.njit(**OPTIONS)
 def _locate(guard, buffer, x, new, K, P, b, scratch, t, step, g, g_new):
     """The first guard that falls to zero within a step, and where: looked for at some places, then halved on the dense output.
 

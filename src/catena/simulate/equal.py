@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
+from ..compiler import kept
 from ..compiler.call import call_block
 from .drivers import NOT_FINITE, NOT_SOLVED, OPTIONS, REACHED, place, settle_flat, stage
 from .sums import call_row, weighted
@@ -12,7 +12,7 @@ from .sums import call_row, weighted
 ROUNDS = 60  # fixed-point rounds for implicit stages
 
 
-@nb.njit(**OPTIONS)
+@kept.njit(**OPTIONS)
 def _finite(x):
     total = 0.0
     for n in range(len(x)):
@@ -20,7 +20,7 @@ def _finite(x):
     return np.isfinite(total)
 
 
-@nb.njit(**OPTIONS)
+@kept.njit(**OPTIONS)
 def fixed(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out, W):
     """`steps` explicit steps of size h; a row of `out` after every `every` of them. Returns status, t, and rows filled."""
     s, row = B.shape[1], 0
@@ -39,7 +39,7 @@ def fixed(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out, W):
     return REACHED, t, row
 
 
-@nb.njit(**OPTIONS)
+@kept.njit(**OPTIONS)
 def mapped(address, settle, x, buffer, t, h, steps, every, out, W):
     """`steps` steps of a map x -> F(t, x, u, p, h), whose last buffer entries are h."""
     row, start = 0, t
@@ -58,7 +58,7 @@ def mapped(address, settle, x, buffer, t, h, steps, every, out, W):
     return REACHED, t, row
 
 
-@nb.njit(**OPTIONS)
+@kept.njit(**OPTIONS)
 def implicit(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out, W):
     """`steps` implicit steps of size h, stages by fixed-point rounds from those of the step before.
 
