@@ -8,6 +8,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
+import catena
 import zoo
 from catena.certify import check, compare
 from catena.formulations import ALL_FORMULATIONS, derive
@@ -92,3 +93,8 @@ def test_closed_loops_agree():
     assert {"recursive", "lagrange"} <= set(applied), str(certificate)
     assert all(np.isfinite(x) for x in applied.values())
     assert max(x for n, x in applied.items() if n != "penalty") < 1e-9, str(certificate)
+
+
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank"])
+def test_closed_examples_have_their_certificate_with_free_runs(name):
+    assert check(catena.load(name), states=5).passed

@@ -11,6 +11,7 @@ import pytest
 import catena
 import flexible
 from catena import Beam, Body, Joint, Mechanism, Pose
+from catena.errors import SimulationError
 from catena.simulate.control import PD, ComputedTorque
 from catena.simulate.trajectories import quintic
 
@@ -196,3 +197,18 @@ def test_it_hangs_as_it_should():
     rest = catena.equilibrium(m, np.zeros(6))
     tip = catena.compile(m).pose(rest, "boom.tip")[1, 3]
     assert tip == pytest.approx(-0.01 / 8, rel=1e-4)
+
+
+def test_strain_is_in_the_result_and_its_ledger():
+    result = catena.simulate(catena.load("flexible_arm"), until=0.2)
+    assert result.data["strain"].units == "J" and result.data["strain"].values.max() > 0
+    assert result.ledger.strain == pytest.approx(result.data["strain"].values.max())
+    assert "strain energy" in str(result.ledger)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit"])
+def test_a_step_too_large_for_the_highest_mode_is_refused_with_both_numbers(integrator):
+    arm = catena.load("flexible_arm")
+    with pytest.raises(SimulationError, match=r"fastest mode has .* rad/s, and .* is stable up to .* s.*radau"):
+        catena.simulate(arm, until=1.0, integrator=integrator, step=0.05)
+    assert catena.simulate(arm, until=0.2, integrator="radau", tolerance=1e-5).complete

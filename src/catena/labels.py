@@ -36,7 +36,7 @@ def labels(mechanism: Mechanism, by: str, **more: Iterable[str]) -> Labels:
               "force_unit": ("speed", ["N" if u == "m" else "N m" for u in v])}  # fmt: skip
     names = {"coordinate": [n for j in mechanism.moving for n in j.coordinate_names],
              "speed": [n for j in mechanism.moving for n in j.speed_names]} | {name: list(x) for name, x in more.items()}  # fmt: skip
-    known = dict.fromkeys(("kinetic", "potential", "work", "energy_error"), "J")
+    known = dict.fromkeys(("kinetic", "potential", "strain", "work", "energy_error"), "J")
     known |= {name: ", ".join(dict.fromkeys(beside[unit][1])) for name, unit in zip(("q", "v", "a", "tau"), beside)}
     text = write_text(mechanism)
     attributes = {"mechanism": mechanism.name, "formulation": by, **({TEXT: text} if text else {})}

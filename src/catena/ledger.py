@@ -14,6 +14,7 @@ class Ledger:
     energy_balance: the largest |change of energy - work done|, J, and beside the largest kinetic energy. closure: the
     largest residual of a loop's row (m, or cosine). quaternion: the largest | |q| - 1 |. verified: the largest difference to
     a run at a tighter tolerance, if there was one; met: whether the accuracy asked for was met by that; verdict: in a sentence.
+    strain: the most that flexible bodies stored, J.
     """
 
     outcome: str
@@ -33,6 +34,7 @@ class Ledger:
     verified: float | None = None
     verdict: str = ""
     met: bool | None = None
+    strain: float = 0.0
     versions: dict[str, str] = field(default_factory=dict)
 
     def rows(self) -> list[tuple[str, str]]:
@@ -43,6 +45,7 @@ class Ledger:
             ("formulation", self.formulation),
             ("integrator", f"{self.integrator}, tolerance {self.tolerance:g}"),
             ("energy balance", f"{self.energy_balance:.3g} J, {relative} of the largest kinetic energy"),
+            *([("strain energy", f"{self.strain:.3g} J in flexible bodies, at most")] if self.strain else []),
             *([("loop closure", f"open by at most {self.closure:.3g} (m, or cosine)")] if self.closure else []),
             *([("quaternion length", f"one to {self.quaternion:.2g}")] if self.quaternion else []),
             ("steps", f"{self.steps} taken, {self.rejected} rejected, {self.evaluations} evaluations"),

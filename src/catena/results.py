@@ -35,14 +35,14 @@ __all__ = ["Ledger", "Result", "load_result"]
 
 AXES = ["x", "y", "z"]
 WRENCH = ["torque x", "torque y", "torque z", "force x", "force y", "force z"]
-ENERGIES = ("kinetic", "potential", "work", "energy_error")
+ENERGIES = ("kinetic", "potential", "strain", "work", "energy_error")
 
 
 @dataclass(frozen=True)
 class Result:
     """A run: `data` is an xarray Dataset over time (and run, for a batch); `ledger` its accuracy.
 
-    Variables: q (time, coordinate), v, a, tau (time, speed), kinetic, potential, work, energy_error (time), state and input
+    Variables: q (time, coordinate), v, a, tau (time, speed), kinetic, potential (of it strain, with flexible bodies), work, energy_error (time), state and input
     (what the integrator saw), and for loops closure (time, row). `coordinate_unit`, `speed_unit`, `acceleration_unit` and
     `force_unit` stand beside the names. On request: `poses`, `momentum`, `reactions`, `multipliers`.
     """

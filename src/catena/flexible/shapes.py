@@ -84,7 +84,7 @@ def bending(ends: str, n: int) -> Waves:
     """The first n shapes of a beam held so; rigid motions of a beam that is not held are left out.
 
     >>> [round(float(b), 10) for b in bending("clamped-free", 2).b]
-    [1.8751040687, 4.6940911330]
+    [1.8751040687, 4.694091133]
     """
     root, tip = ends.split("-")
     b = np.array([_root(root, tip, (k + ENDS[ends]) * math.pi) for k in range(1, n + 1)])

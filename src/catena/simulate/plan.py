@@ -14,6 +14,7 @@ from ..compiler.host import default_width
 from ..errors import SimulationError
 from ..machine import Machine, compile
 from ..mechanism import Mechanism
+from ..questions import highest_frequency
 from . import start as door
 from .engine import Engine
 from .events import Event
@@ -23,7 +24,8 @@ from .system import System
 
 Array = np.ndarray
 KEPT = 64  # machines, systems and bounds kept for the next run of the same mechanism
-PLAIN = ("recursive", "kane", "boltzmann_hamel")  # formulations whose state is (q, v)
+STABLE = {"semi_implicit": 2.0, "rk4": 2.78}  # frequency times step that explicit methods take
+PLAIN = ("recursive", "kane", "boltzmann_hamel")  # formulations whose state is (q, v), but where kane takes independent speeds
 
 
 @dataclass(frozen=True)
@@ -111,11 +113,23 @@ def prepare(
     x0 = settled(system, start, x0, p)
     if step is not None and not (np.isfinite(step) and 0 < step <= until - start):
         raise SimulationError(f"step = {step} s; it lies above zero and is at most the run's {until - start:g} s")
+    if machine.mechanism.beams and how.name in STABLE and step is not None:
+        _slow_enough(machine, q[0], how.name, float(step))
     first = min(1e-3, until - start) if how.kind in ("adaptive", "library") else (times[0] - start) / 10
     return Plan(
         machine, system, how, happening, float(start), float(until), times, x0, p, lead, parameters is not None, control,
         tolerance, float(step or first), most_steps,
     )  # fmt: skip
+
+
+def _slow_enough(machine: Machine, q: Array, integrator: str, step: float) -> None:
+    """Refuse a fixed step that the highest mode of a flexible body cannot take."""
+    fastest = highest_frequency(machine, q)
+    if fastest * step > STABLE[integrator]:
+        raise SimulationError(
+            f"step = {step:g} s is too large for {machine.mechanism.name!r}: its fastest mode has {fastest:.4g} rad/s, and {integrator} "
+            f"is stable up to {STABLE[integrator] / fastest:.3g} s. Take such a step, or integrator='radau', which is implicit"
+        )
 
 
 def _machine(mechanism: Mechanism | Machine) -> Machine:
@@ -130,8 +144,12 @@ def started(system: System, t: float, q: Array, v: Array, p: Array) -> Array:
     if system.driven is not None or system.jump is not None or system.pieces:
         return np.stack([system.start(*row, t) for row in zip(q, v, p)])
     own = np.tile([*system.controller.start, 0.0], (len(q), 1))
-    plain = system.by in PLAIN
+    plain = _plain(system)
     return np.concatenate([q, v, own] if plain else [np.array(system.equations.encode(q.T, v.T, _columns(p.T))).T, own], axis=1)
+
+
+def _plain(s: System) -> bool:
+    return s.by in PLAIN and s.nx == s.layout.nq + s.nv
 
 
 def _columns(p: Array) -> Array:
@@ -174,7 +192,7 @@ def made(machine: Machine, by: str, **options: Any) -> System:
 
 def decoded(s: System, x: Array, p: Array) -> tuple[Array, Array]:
     """q (W, nq) and v (W, nv) of states x (size, W)."""
-    if s.by in PLAIN:
+    if _plain(s):
         return x[: s.nq].T.copy(), x[s.nq : s.nq + s.nv].T.copy()
     q, v = s.equations.decode(x[: s.nx], _columns(p))
     return np.array(q).T, np.array(v).T

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from ..flexible import strain_energy
 from ..labels import labelled
 from ..machine import Machine
 from ..results import Ledger, Result
@@ -69,9 +70,15 @@ def ledger(plan: Plan, tracks: list[Track], seen: dict[str, Array], work: Array,
         evaluations=sum(k.evaluations for k in tallies),
         wall_time=wall_time,
         runs=len(plan.x0),
+        strain=float(strain(plan.system, seen["q"]).max()) if plan.system.mechanism.beams else 0.0,
         complete=worst.status in (drivers.REACHED, drivers.EVENT),
         versions=dict(versions()),
     )
+
+
+def strain(system: System, q: Array) -> Array:
+    """(run, time): what all flexible bodies store, at the mechanism's own parameters; part of the potential energy, J."""
+    return np.sum(list(strain_energy(system.mechanism, q).values()), axis=0)
 
 
 def imbalance(seen: dict[str, Array], work: Array) -> Array:
@@ -128,6 +135,7 @@ def variables(system: System, x: Array, u: Array, seen: dict[str, Array]) -> dic
     found = {
         **{name: (("time", "coordinate" if name == "q" else "speed"), seen[name]) for name in ("q", "v", "a", "tau")},
         **{name: (("time",), seen["energy"][..., k]) for k, name in enumerate(("kinetic", "potential"))},
+        **({"strain": (("time",), strain(system, seen["q"]))} if system.mechanism.beams else {}),
         "work": (("time",), x[..., -1]),
         "energy_error": (("time",), imbalance(seen, x[..., -1])),
         "state": (("time", "state_name"), x),
