@@ -167,10 +167,18 @@ class Machine:
 
     # ------------------------------------------------------------------------------------------------ loops
     def multipliers(self, q: Any, v: Any, tau: Any, wrenches: Any = None, parameters: Any = None, t: Any = 0.0) -> Array:
-        """lambda (..., rows): the forces of the loops' rows, as `machine.rows` names them, at the motion of tau."""
+        """lambda (..., rows): the forces of the loops' rows, as `machine.rows` names them, at the motion of tau.
+
+        Where rows are redundant, of all lambda that act alike the shortest.
+        """
         if not self.rows:
             return np.zeros((*np.shape(q)[:-1], 0))
-        return self._evaluate("multipliers", (q, v, tau), wrenches, parameters, t=t)
+        lam = self._evaluate("multipliers", (q, v, tau), wrenches, parameters, t=t)
+        short = (lam == 0.0).any(axis=-1)  # rows that say what others say were left out there
+        if short.any():
+            A = np.broadcast_to(self.constraint_rows(q, v, parameters, t=t)[3], (*short.shape, lam.shape[-1], self.nv))[short]
+            lam[short] = np.einsum("...ij,...kj,...k->...i", np.linalg.pinv(np.swapaxes(A, -1, -2), rcond=1e-10), A, lam[short])
+        return lam
 
     def constraint_rows(self, q: Any, v: Any, parameters: Any = None, t: Any = 0.0) -> tuple[Array, Array, Array, Array]:
         """Residuals, their rates, gamma (..., rows) each, and A (..., rows, nv): A v = rate, A a = gamma.

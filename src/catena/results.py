@@ -228,7 +228,7 @@ class Result:
         for name in ("q", "v", "a", "tau"):
             for k, label in enumerate(self.data[self.data[name].dims[-1]].values):
                 columns[f"{name} {label}"] = self._rows(name)[..., k].ravel()
-        for name in ENERGIES:
+        for name in (n for n in ENERGIES if n in self.data):
             columns[name] = self._rows(name).ravel()
         if "run" in self.data.dims:
             index = pd.MultiIndex.from_product([self.data["run"].values, self.time], names=["run", "time"])
