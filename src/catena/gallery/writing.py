@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -158,7 +159,7 @@ def grid(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def alt(caption: str) -> str:
     """What a picture is called where it cannot be seen."""
-    return caption.split(".")[0].replace("[", "(").replace("]", ")")
+    return re.split(r"\.(?:\s|$)", caption)[0].replace("[", "(").replace("]", ")")
 
 
 # ---------------------------------------------------------------------------------------------------- the index
