@@ -103,6 +103,13 @@ def test_without_the_call_everything_is_the_same(machine, monkeypatch):
     np.testing.assert_allclose(plain.inverse_dynamics(q, v, a), machine.inverse_dynamics(q, v, a), rtol=1e-12)
 
 
+def test_a_batch_does_not_wait_for_the_single_state(machine, monkeypatch):
+    fresh = catena.compile(machine.mechanism, threads=1)
+    monkeypatch.setattr(one_state, "bound", lambda *_: pytest.fail("compiled for nothing"))
+    q, v, a = (np.tile(x, (3, 1)) for x in given(machine, 3))
+    np.testing.assert_allclose(fresh.inverse_dynamics(q, v, a)[0], machine.inverse_dynamics(q[0], v[0], a[0]), rtol=1e-11)
+
+
 def test_kept_code_is_found_again_and_damaged_code_is_built_anew(monkeypatch, tmp_path):
     monkeypatch.setenv("CATENA_CACHE_DIR", str(tmp_path))
     monkeypatch.delenv("CATENA_CACHE", raising=False)

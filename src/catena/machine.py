@@ -313,16 +313,21 @@ class Machine:
         if quantity == name or quantity not in ONE_STATE:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         hidden = self._traced_only and self._springs is None
-        if self.life == "lanes" or hidden or quantity in self._own or not fastcall.available():
-            found: Callable = _nothing
-        else:
-            kernel = quantity
-            if quantity == "forward_dynamics":
-                kernel = ("constrained_dynamics" if self.mechanism.loops else quantity) + ("_dense" if self.layout.coupled else "")
-            found = one_state.bound(kernel, self._handle)
-            found = found if self._springs is None else self._springs.one(quantity, found)
+        taken = self.life != "lanes" and not hidden and quantity not in self._own and fastcall.available()
+        found: Callable = partial(self._first, name, quantity) if taken else _nothing
         self.__dict__[name] = found
         return found
+
+    def _first(self, name: str, quantity: str, *given: Any) -> Any:
+        """The first single state: its built-in is compiled, or found, and takes over. A batch does not wait for it."""
+        if getattr(given[0], "ndim", 0) != 1:
+            return None
+        kernel = quantity
+        if quantity == "forward_dynamics":
+            kernel = ("constrained_dynamics" if self.mechanism.loops else quantity) + ("_dense" if self.layout.coupled else "")
+        found = one_state.bound(kernel, self._handle)
+        self.__dict__[name] = found if self._springs is None else self._springs.one(quantity, found)
+        return self.__dict__[name](*given)
 
     # ------------------------------------------------------------------------------------------------ evaluation
     def _evaluate(
