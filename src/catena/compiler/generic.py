@@ -16,11 +16,10 @@ from numba import types
 from numba.extending import register_jitable as kernel
 
 from ..kernels import dynamics, kinematics
+from ..kernels.constrained import constrained_dynamics, constrained_dynamics_dense
 from ..kernels.constraints import (
     Constraints,
     active_rows,
-    constrained_dynamics,
-    constrained_dynamics_dense,
     constraints,
     evaluate_rows,
     row_jacobian,

@@ -14,14 +14,12 @@ import casadi as ca
 import numpy as np
 
 from ..kernels import dynamics, kinematics
+from ..kernels.constrained import constrained_dynamics, constrained_dynamics_dense, proximal
 from ..kernels.constraints import (
     Constraints,
     active_rows,
-    constrained_dynamics,
-    constrained_dynamics_dense,
     constraints,
     evaluate_rows,
-    proximal,
     row_jacobian,
 )
 from ..kernels.coriolis import coriolis_matrix

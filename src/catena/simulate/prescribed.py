@@ -22,7 +22,7 @@ from ..asked import speeds_of
 from ..compiler.trace import Tracer, elements, vector
 from ..errors import ClosureError, SimulationError, SingularError, StateError, UnknownNameError
 from ..kernels import dynamics
-from ..kernels.constraints import proximal
+from ..kernels.constrained import proximal
 from ..kernels.motion import BALL
 from ..kernels.tree import Layout
 from .pieces import Trajectory, names_of, places, trajectory

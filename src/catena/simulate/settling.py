@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from ..compiler.trace import Tracer, elements, vector
-from ..kernels.constraints import proximal
+from ..kernels.constrained import proximal
 from ..kernels.dynamics import solve
 from ..kernels.motion import BALL
 
