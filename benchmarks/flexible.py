@@ -13,9 +13,9 @@ from peers import best, interleaved
 
 import catena
 from catena import Beam, Body, Joint, Mechanism, Pose
-from catena.simulate import equal
-from catena.simulate.methods import method
-from catena.simulate.system import System
+from catena.simulation import fixed_step
+from catena.simulation.integrators import method
+from catena.simulation.system import System
 
 BATCH, STEPS, STEP = 1024, 50, 1e-5
 SIX = (  # a PUMA-like arm: axis of each joint, where the next one sits (m), mass (kg)
@@ -94,7 +94,7 @@ def rollouts() -> None:
     def run() -> None:
         for g in range(batch // W):
             x = np.ascontiguousarray(x0[g * W : (g + 1) * W].T).reshape(-1)
-            equal.fixed(kernel.block_address, 0, rk4.A, rk4.B[None], rk4.C, x, buffer, K, 0.0, STEP, STEPS, STEPS, out, W)
+            fixed_step.fixed(kernel.block_address, 0, rk4.A, rk4.B[None], rk4.C, x, buffer, K, 0.0, STEP, STEPS, STEPS, out, W)
 
     run()
     assert np.isfinite(out).all()

@@ -16,9 +16,9 @@ from peers import interleaved, robot
 
 import catena
 from catena import Mechanism
-from catena.simulate import equal
-from catena.simulate.methods import method
-from catena.simulate.system import System
+from catena.simulation import fixed_step
+from catena.simulation.integrators import method
+from catena.simulation.system import System
 from robots import urdf
 
 BATCH, STEPS, STEP = 1024, 1000, 1e-3
@@ -63,9 +63,9 @@ def main() -> None:
             for g in range(BATCH // W):
                 x = np.ascontiguousarray(x0[g * W : (g + 1) * W].T).reshape(-1)
                 if how == "semi_implicit":
-                    equal.mapped(kernel.block_address, 0, x, buffer, 0.0, STEP, STEPS, 1, ours[g], W)
+                    fixed_step.mapped(kernel.block_address, 0, x, buffer, 0.0, STEP, STEPS, 1, ours[g], W)
                 else:
-                    equal.fixed(kernel.block_address, 0, m.A, m.B[None], m.C, x, buffer, K, 0.0, STEP, STEPS, 1, ours[g], W)
+                    fixed_step.fixed(kernel.block_address, 0, m.A, m.B[None], m.C, x, buffer, K, 0.0, STEP, STEPS, 1, ours[g], W)
 
         def theirs(model=model, data=data, start=start, out=out):
             mujoco.rollout.rollout(model, data, start, nstep=STEPS, state=out)

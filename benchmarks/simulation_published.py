@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 from peers import best
+from test_loops_in_time import car_axis, reference
 
 import catena
 import closed
-from catena.mechanism import GROUND, Body, Joint, Mechanism
-from test_loops_in_time import car_axis, reference
+from catena.model.mechanism import GROUND, Body, Joint, Mechanism
 
 LIBRARY = "OpenSim 3.2, i5-4570"
 

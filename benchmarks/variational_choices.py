@@ -12,8 +12,8 @@ import time
 
 from peers import robot  # noqa: F401  (puts the tests' folder on the path)
 
-from catena.equations import operations
-from catena.formulations.variational import variational
+from catena.equations.equations import operations
+from catena.equations.formulations.variational import variational
 from zoo import arm, pendulum
 
 CHOICES = {

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
-from catena.mechanism import GROUND, Body, Frame, Joint, Mechanism
-from catena.pose import Pose
+from catena.model.mechanism import GROUND, Body, Frame, Joint, Mechanism
+from catena.model.pose import Pose
 
+MOTIONS = Path(__file__).parent / "reference" / "motions"  # recorded motions to compare with
 Y = (0.0, 1.0, 0.0)
 
 
@@ -228,6 +231,12 @@ def stewart() -> Mechanism:
 
 def cut_four_bar() -> Mechanism:
     """The four-bar as a tree with one loop, at pin C."""
-    from catena.loops import cut
+    from catena.model.spanning_tree import cut
 
     return cut(four_bar())
+
+
+def damped_four_link() -> Mechanism:
+    """Seed 004, section 5.5.5: 0.25 N m s/rad in every joint."""
+    m = four_link()
+    return m.with_(joints=tuple(replace(j, damping=0.25) for j in m.joints))

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import sympy as sp
 
-from catena.mechanism import GROUND, Body, Joint, Mechanism
-from catena.pose import Pose
+from catena.model.mechanism import GROUND, Body, Joint, Mechanism
+from catena.model.pose import Pose
 
 g = sp.Symbol("g")
 

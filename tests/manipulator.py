@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from catena.mechanism import GROUND, Body, Joint, Mechanism
-from catena.pose import Pose
+from catena.model.mechanism import GROUND, Body, Joint, Mechanism
+from catena.model.pose import Pose
 
 
 def manipulator(shoulder: str = "gimbal") -> Mechanism:

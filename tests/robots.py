@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import sysconfig
+import warnings
 from pathlib import Path
+
+import numpy as np
+
+from catena.formats import load
+from catena.machine.machine import compile
+
+TOLERANCE = 1e-9  # relative to the largest entry
 
 ROBOTS = {  # name -> (file, floating base)
     "ur5": ("ur_description/urdf/ur5_robot.urdf", False),
@@ -25,3 +33,14 @@ def urdf(name: str) -> Path:
     """Where a robot's URDF is installed."""
     root = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix" / "share" / "example-robot-data" / "robots"
     return root / ROBOTS[name][0]
+
+
+def close(ours, theirs, tolerance=TOLERANCE):
+    scale = max(1.0, np.abs(theirs).max(initial=0.0))
+    assert np.abs(np.asarray(ours) - theirs).max(initial=0.0) / scale < tolerance
+
+
+def machine_of(name, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compile(load(urdf(name), floating=ROBOTS[name][1], mimic=False), snap=0.0, **options)

@@ -16,7 +16,7 @@ from catena import cli, gallery
 from catena.errors import CatenaError, UnknownNameError
 from catena.formats import examples
 from catena.gallery import building, page, writing
-from catena.machine import compile
+from catena.machine.machine import compile
 
 REFERENCE = Path(__file__).parent / "reference" / "gallery"
 

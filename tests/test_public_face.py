@@ -75,4 +75,4 @@ def test_the_import_contract_names_every_formulation():
     contract = configparser.ConfigParser()
     contract.read(ROOT / ".importlinter")
     listed = contract["importlinter:contract:siblings"]["modules"].split()
-    assert sorted(listed) == sorted(f"catena.formulations.{name}" for name in ALL_FORMULATIONS)
+    assert sorted(listed) == sorted(f"catena.equations.formulations.{name}" for name in ALL_FORMULATIONS)

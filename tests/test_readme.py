@@ -11,7 +11,7 @@ import pytest
 
 import catena
 from catena import cli
-from catena.formulations.capabilities import FEATURES, table
+from catena.equations.formulations.capabilities import FEATURES, table
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -16,8 +16,8 @@ import zoo
 from catena import Body, Frame, Joint, Mechanism, Mimic, Pose
 from catena.certify.certificate import random_states
 from catena.errors import FormulationError, MechanismError, StateError
-from catena.loads import SpeedRow, Spring
-from catena.questions import reactions
+from catena.machine.reactions import reactions
+from catena.model.loads import SpeedRow, Spring
 
 EXACT = [name for name in catena.ALL_FORMULATIONS if name != "penalty"]
 
@@ -86,7 +86,7 @@ def test_mimics_that_have_no_coordinate_are_refused(more, words):
 
 
 def test_what_a_loop_cannot_use_is_a_doubt():
-    from catena.validate import doubts
+    from catena.model.validation import doubts
 
     m = Mechanism("m", **closed(loop={"damping": 2.0, "lower": -1.0}))
     assert any("'closing'" in d and "damping and limits" in d for d in doubts(m))

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from catena.joints import KINDS
-from catena.mechanism import GROUND, Body, Joint, Mechanism
-from catena.pose import Pose
+from catena.model.joints import KINDS
+from catena.model.mechanism import GROUND, Body, Joint, Mechanism
+from catena.model.pose import Pose
 
 MOVING = tuple(k for k in KINDS if k != "fixed")
 ONE_AXIS = ("revolute", "prismatic", "helical", "cylindrical", "planar")

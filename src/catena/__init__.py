@@ -15,71 +15,78 @@ __version__ = "0.1.0"
 _WHERE = {  # public name -> the room it lives in
     "load": "formats",
     "save": "formats",
-    "Pose": "pose",
-    "Shape": "mechanism",
-    "Body": "mechanism",
-    "Beam": "beams",
-    "Joint": "mechanism",
-    "Mimic": "mechanism",
-    "Frame": "mechanism",
-    "Mechanism": "mechanism",
-    "JointSpring": "loads",
-    "Spring": "loads",
-    "Bushing": "loads",
-    "Force": "loads",
-    "JointForce": "loads",
-    "KnifeEdge": "loads",
-    "Rolling": "loads",
-    "SpeedRow": "loads",
-    "Equations": "equations",
-    "derive": "formulations",
-    "ALL_FORMULATIONS": "formulations",
+    "Pose": "model.pose",
+    "Shape": "model.mechanism",
+    "Body": "model.mechanism",
+    "Beam": "model.beams",
+    "Joint": "model.mechanism",
+    "Mimic": "model.mechanism",
+    "Frame": "model.mechanism",
+    "Mechanism": "model.mechanism",
+    "JointSpring": "model.loads",
+    "Spring": "model.loads",
+    "Bushing": "model.loads",
+    "Force": "model.loads",
+    "JointForce": "model.loads",
+    "KnifeEdge": "model.loads",
+    "Rolling": "model.loads",
+    "SpeedRow": "model.loads",
+    "Equations": "equations.equations",
+    "derive": "equations.formulations",
+    "ALL_FORMULATIONS": "equations.formulations",
     "check": "certify",
     "compare": "certify",
-    "frames": "algebra",
-    "variation": "algebra",
-    "compile": "machine",
-    "Machine": "machine",
-    "assemble": "loops",
-    "mobility": "loops",
-    "hybrid_dynamics": "questions",
-    "impulse": "questions",
-    "equilibrium": "questions",
-    "linearize": "questions",
-    "modes": "questions",
-    "inverse_kinematics": "questions",
-    "simulate": "simulate",
-    "ALL_INTEGRATORS": "simulate",
-    "Result": "results",
-    "load_result": "results",
-    "control": "simulate.control",
-    "trajectories": "simulate.trajectories",
-    "events": "simulate.events",
-    "bridge": "bridge",
+    "frames": "equations.algebra",
+    "variation": "equations.algebra",
+    "compile": "machine.machine",
+    "Machine": "machine.machine",
+    "assemble": "analysis.assembly",
+    "mobility": "analysis.mobility",
+    "hybrid_dynamics": "analysis.hybrid_dynamics",
+    "impulse": "analysis.impulse",
+    "equilibrium": "analysis.statics",
+    "linearize": "analysis.linearization",
+    "modes": "analysis.vibration",
+    "inverse_kinematics": "analysis.inverse_kinematics",
+    "simulate": "simulation",
+    "ALL_INTEGRATORS": "simulation",
+    "Result": "results.result",
+    "load_result": "results.result",
+    "control": "simulation.control",
+    "trajectories": "simulation.trajectories",
+    "events": "simulation.events",
+    "bridge": "machine.bridge",
     "errors": "errors",
     "CatenaError": "errors",
 }
-_ROOMS = {"bridge", "control", "errors", "events", "simulate", "trajectories"}  # names that are modules themselves
+_ROOMS = {"bridge", "control", "errors", "events", "trajectories"}  # names that are modules themselves
 
 __all__ = [*_WHERE]
 
 if TYPE_CHECKING:
-    from . import bridge, errors
-    from .algebra import frames, variation
-    from .beams import Beam
+    from . import errors
+    from .analysis.assembly import assemble
+    from .analysis.hybrid_dynamics import hybrid_dynamics
+    from .analysis.impulse import impulse
+    from .analysis.inverse_kinematics import inverse_kinematics
+    from .analysis.linearization import linearize
+    from .analysis.mobility import mobility
+    from .analysis.statics import equilibrium
+    from .analysis.vibration import modes
     from .certify import check, compare
-    from .equations import Equations
+    from .equations.algebra import frames, variation
+    from .equations.equations import Equations
+    from .equations.formulations import ALL_FORMULATIONS, derive
     from .errors import CatenaError
     from .formats import load, save
-    from .formulations import ALL_FORMULATIONS, derive
-    from .loads import Bushing, Force, JointForce, JointSpring, KnifeEdge, Rolling, SpeedRow, Spring
-    from .loops import assemble, mobility
-    from .machine import Machine, compile
-    from .mechanism import Body, Frame, Joint, Mechanism, Mimic, Shape
-    from .pose import Pose
-    from .questions import equilibrium, hybrid_dynamics, impulse, inverse_kinematics, linearize, modes
-    from .results import Result, load_result
-    from .simulate import ALL_INTEGRATORS, control, events, simulate, trajectories
+    from .machine import bridge
+    from .machine.machine import Machine, compile
+    from .model.beams import Beam
+    from .model.loads import Bushing, Force, JointForce, JointSpring, KnifeEdge, Rolling, SpeedRow, Spring
+    from .model.mechanism import Body, Frame, Joint, Mechanism, Mimic, Shape
+    from .model.pose import Pose
+    from .results.result import Result, load_result
+    from .simulation import ALL_INTEGRATORS, control, events, simulate, trajectories
 
 
 def __getattr__(name: str) -> Any:

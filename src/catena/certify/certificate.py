@@ -20,12 +20,12 @@ import casadi as ca
 import numpy as np
 
 from ..compiler.trace import Tracer
-from ..equations import Equations
+from ..equations.equations import Equations
+from ..equations.formulations import ALL_FORMULATIONS, derive
 from ..errors import CatenaError, FormulationError, SingularError
-from ..formulations import ALL_FORMULATIONS, derive
 from ..kernels.tree import layout
-from ..machine import Machine, compile
-from ..mechanism import Mechanism
+from ..machine.machine import Machine, compile
+from ..model.mechanism import Mechanism
 
 VAGUE = 0.1  # an approximate formulation that may err by more of the acceleration is no witness
 AGREEMENT = 1e-9  # largest relative difference of accelerations, and of the power balance
@@ -177,7 +177,7 @@ def random_states(machine: Machine, states: int, seed: int) -> tuple[Array, Arra
     values = np.array(list(machine.mechanism.parameters.values()))
     p = values * rng.uniform(0.8, 1.2, (states, len(values)))
     if machine.rows:
-        from ..loops import assemble
+        from ..analysis.assembly import assemble
 
         p[:] = values  # a loop closes for its own parameters
         start = machine.neutral()
@@ -227,7 +227,7 @@ def _middle(answers: Sequence[Array]) -> Array:
 
 def _determined(machine: Machine, q: Array, v: Array, a: Array, tau: Array) -> Array:
     """Which components of the tree joints' wrenches, (states, 6 joints), the motion determines: redundant rows leave some open."""
-    from ..questions import reactions
+    from ..machine.reactions import reactions
 
     found = reactions(machine, q, v, a, tau)
     return np.isfinite(np.concatenate([found[j.name] for j in machine.mechanism.ordered], axis=-1))
@@ -249,7 +249,7 @@ def _power(rate: ca.Function, q: Array, v: Array, a: Array, tau: Array, p: Array
 
 def _drift(machine: Machine, name: str, formulations: Any, seed: int) -> tuple[float | None, str]:
     """The energy balance of one second of free motion, beside the largest kinetic energy; and why there is none."""
-    from ..simulate import simulate
+    from ..simulation import simulate
 
     if isinstance(formulations, Mapping):
         return None, ""

@@ -10,11 +10,11 @@ from functools import partial
 import numpy as np
 
 from ..compiler.lanes import compile_lanes
-from ..equations import Equations
+from ..equations.equations import Equations
+from ..equations.formulations import ALL_FORMULATIONS, derive
 from ..errors import CatenaError, FormulationError, SingularError
-from ..formulations import ALL_FORMULATIONS, derive
-from ..machine import Machine, compile
-from ..mechanism import Mechanism
+from ..machine.machine import Machine, compile
+from ..model.mechanism import Mechanism
 from .certificate import random_states
 
 BATCH = 1024
@@ -73,7 +73,7 @@ def compare(
     formulations: Sequence[str] = ALL_FORMULATIONS, progress: Callable[[str], None] | None = None,
 ) -> Comparison:  # fmt: skip
     """Costs of all formulations: counts, time an evaluation, time to simulate `until` seconds at one accuracy, deviation."""
-    from ..simulate import simulate
+    from ..simulation import simulate
 
     machine = mechanism if isinstance(mechanism, Machine) else compile(mechanism)
     if not machine.nv:

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..beams import Flexed
+from ..equations.formulations.capabilities import missing
 from ..errors import CatenaError
-from ..export import coordinate_units, speed_units
-from ..formulations.capabilities import missing
-from ..machine import Machine
-from ..mechanism import Body, Joint, Mechanism
-from ..validate import doubts, plane, value_of
+from ..machine.export import coordinate_units, speed_units
+from ..machine.machine import Machine
+from ..model.beams import Flexed
+from ..model.mechanism import Body, Joint, Mechanism
+from ..model.validation import doubts, plane, value_of
 
 STATES = 100  # random states of the round trip
 
@@ -58,7 +58,7 @@ def mobility(machine: Machine) -> dict[str, Any]:
     """Degrees of freedom: the speeds, less the rank of the loops' rows where they close; None with why where they do not."""
     if not machine.mechanism.loops:
         return {"degrees_of_freedom": machine.nv, "rows": 0, "rank": 0}
-    from ..loops import mobility as of
+    from ..analysis.mobility import mobility as of
 
     try:
         found = of(machine)
@@ -93,7 +93,7 @@ def _free(machine: Machine, rng: np.random.Generator) -> Trip:
 
 
 def _tied(machine: Machine, rng: np.random.Generator) -> Trip:
-    from ..loops import assemble
+    from ..analysis.assembly import assemble
 
     q = assemble(machine)[0] if machine.mechanism.loops else machine.sample(rng, STATES)
     v, tau = rng.standard_normal((2, STATES, machine.nv))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..errors import MechanismWarning
-from ..mechanism import Mechanism
+from ..model.mechanism import Mechanism
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="A .toml or .urdf file, or the name of a built-in example.")]
 Floating = Annotated[bool, typer.Option("--floating", help="Put the root body on a free joint.")]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..errors import CatenaError
-from ..results import Result, load_result
+from ..results.result import Result, load_result
 
 Results = Annotated[str, typer.Argument(metavar="RESULTS", help="A .nc file that catena wrote, or the folder it is in.")]
 Force = Annotated[bool, typer.Option("--force", help="Write over what is there.")]

@@ -20,7 +20,7 @@ def animate(
     force: Force = False,
 ) -> None:
     """Write a film of a result: a GIF, or a page that needs no network."""
-    from ..animate import animate as write
+    from ..results.animation import animate as write
 
     path = free(Path(out), force)
     console().print(str(write(opened(results), path, speed=speed, rate=rate, run=run)), markup=False, soft_wrap=True)

@@ -29,7 +29,7 @@ def equations(
     gravity: Gravity = None,
 ) -> None:
     """Write the equations of motion by one formulation."""
-    from ..formulations import derive
+    from ..equations.formulations import derive
 
     found = derive(read(file, floating, no_mimic, gravity), by)
     written = {

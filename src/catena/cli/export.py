@@ -25,8 +25,8 @@ def export(
 ) -> None:
     """Write kernels as C99 that needs nothing but math.h."""
     from ..errors import CompileError
-    from ..export import OF_A_FRAME, c_kernel
-    from ..machine import compile
+    from ..machine.export import OF_A_FRAME, c_kernel
+    from ..machine.machine import compile
 
     if name and len(kernel) > 1:
         raise CompileError(f"one name {name!r} was given for {len(kernel)} kernels; leave it out, or export one at a time")

@@ -21,7 +21,7 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Show what a mechanism is, and a round trip of its dynamics."""
-    from ..machine import compile
+    from ..machine.machine import compile
     from ._description import describe, mobility, round_trip
 
     mechanism = read(file, floating, no_mimic, gravity)

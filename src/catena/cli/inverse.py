@@ -27,8 +27,8 @@ def inverse(
     force: Force = False,
 ) -> None:
     """Find the joint forces and reactions along a trajectory; speeds and accelerations come from a spline through its rows."""
-    from ..plots import save
-    from ..scenario.inverse import along
+    from ..results.plots import save
+    from ..simulation.scenario.inverse import along
 
     mechanism = read(file, floating, no_mimic, gravity)
     result = along(mechanism, trajectory, step)

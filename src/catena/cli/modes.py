@@ -21,9 +21,9 @@ def modes(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Show the natural frequencies and damping ratios of small vibrations about the equilibrium nearest to coordinates zero."""
-    from ..asked import machine_of
-    from ..questions import equilibrium
-    from ..questions import modes as of
+    from ..analysis.statics import equilibrium
+    from ..analysis.vibration import modes as of
+    from ..machine.lookup import machine_of
     from ._description import locked
 
     mechanism = locked(read(file, floating, no_mimic, gravity), lock or [])

@@ -25,8 +25,8 @@ def plot(
     force: Force = False,
 ) -> None:
     """Draw pictures of a result."""
-    from .. import plots
     from ..errors import UnknownNameError
+    from ..results import plots
 
     kinds = [k for asked in what or ["overview"] for k in (plots.KINDS if asked == "all" else [asked])]
     for kind in kinds:

@@ -16,8 +16,8 @@ from ._results import NAME
 from ._tables import console, number, table
 
 if TYPE_CHECKING:
-    from ..results import Result
-    from ..scenario import Scenario
+    from ..results.result import Result
+    from ..simulation.scenario import Scenario
 
 
 def run(
@@ -40,7 +40,7 @@ def run(
 ) -> None:
     """Simulate a mechanism as its [scenario] says. Exit status 0: done, 1: partial or not accurate enough, 2: bad input."""
     from ..errors import SimulationError
-    from ..scenario import read
+    from ..simulation.scenario import read
 
     screen = console()
     asked = read(file, until=until, by=by, integrator=integrator, tolerance=tolerance, step=step, output=output)
@@ -79,7 +79,7 @@ def place(folder: Path, force: bool, resume: bool) -> Path:
 
 def simulated(asked: Scenario, path: Path, verify: bool, resume: bool, progress: Callable[[float], None]) -> Result:
     """Run it into a file; Ctrl-C and `kill` leave a partial result, and say how to go on."""
-    from ..simulate.stream import stream
+    from ..simulation.stream import stream
     from . import say
 
     signal.signal(signal.SIGTERM, _interrupted)
@@ -152,7 +152,7 @@ def report(screen: Any, result: Result) -> None:
 
 def bent(result: Result) -> dict[str, np.ndarray]:
     """How far the tips of flexible bodies are from their straight lines."""
-    from ..plots.bending import deflections
+    from ..results.plots.bending import deflections
 
     return {f"tip of {name}": w for name, w in deflections(result).items()} if result.mechanism.beams else {}
 
@@ -164,6 +164,6 @@ def small(x: float) -> str:
 
 def draw(result: Result, folder: Path, kind: str) -> Path:
     """A picture into the folder."""
-    from ..plots import save
+    from ..results.plots import save
 
     return save(result, folder / f"{kind}.png", kind)

@@ -12,9 +12,9 @@ the value numbering of `tape` have already simplified.
 
 from __future__ import annotations
 
-from catena.compiler import operations, sincos, transpose
-from catena.compiler.tape import Angles, Node, Plan, Step, Tape
-from catena.compiler.text import Text
+from . import operations, sincos, transpose
+from .tape import Angles, Node, Plan, Step, Tape
+from .text import Text
 
 STACK = 65536  # bytes: larger work memory comes from the heap
 GROUP = 4  # so many outputs are tested for finiteness at once

@@ -25,7 +25,7 @@ from numba import types
 from numba.extending import intrinsic
 from numba.extending import register_jitable as kernel
 
-from .view import viewer
+from .array_view import viewer
 
 _ints = viewer(types.int64)
 

@@ -16,21 +16,15 @@ from numba import types
 from numba.extending import register_jitable as kernel
 
 from ..kernels import dynamics, kinematics
-from ..kernels.constrained import constrained_dynamics, constrained_dynamics_dense
-from ..kernels.constraints import (
-    Constraints,
-    active_rows,
-    constraints,
-    evaluate_rows,
-    row_jacobian,
-)
+from ..kernels.constrained_dynamics import constrained_dynamics, constrained_dynamics_dense
+from ..kernels.constraint_rows import Constraints, active_rows, constraints, evaluate_rows, row_jacobian
 from ..kernels.coriolis import coriolis_matrix as _coriolis
 from ..kernels.motion import BALL
 from ..kernels.reactions import BodyTable, body_table, joint_wrenches
 from ..kernels.tree import SNAP, Layout, Tree
-from ..kernels.work import Work
-from . import kept
-from .view import grid, viewer
+from ..kernels.workspace import Work
+from . import numba_cache
+from .array_view import grid, viewer
 
 ARITHMETIC = {"error_model": "numpy", "fastmath": {"contract", "nsz"}}
 OPTIONS = {"nogil": True, **ARITHMETIC}
@@ -361,4 +355,4 @@ SIGNATURES: dict[str, tuple] = {
 @cache
 def compiled(name: str) -> Callable[..., Any]:
     """The compiled function of that name; from the cache where it was compiled before."""
-    return kept.njit(*SIGNATURES[name], **OPTIONS)(globals()[name])
+    return numba_cache.njit(*SIGNATURES[name], **OPTIONS)(globals()[name])

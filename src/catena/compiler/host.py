@@ -16,7 +16,7 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from catena.compiler.operations import EXTERNAL
+from .operations import EXTERNAL
 
 _names = itertools.count()
 

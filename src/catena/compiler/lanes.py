@@ -23,9 +23,9 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from catena.compiler import cache as disk
-from catena.compiler import emit, host, operations, sincos, tape, text, transpose
-from catena.errors import CompileError, StateError
+from ..errors import CompileError, StateError
+from . import cache as disk
+from . import emit, host, operations, sincos, tape, text, transpose
 
 Array = NDArray[np.float64]
 

@@ -17,7 +17,8 @@ from numba.extending import register_jitable as kernel
 
 from ..kernels import dynamics
 from ..kernels.motion import BALL, SLIDE
-from . import fastcall, kept
+from . import fastcall, numba_cache
+from .array_view import grid
 from .fastcall import OBJECTS, data_of, dropped, new, none, table_of, vector
 from .generic import (
     ARITHMETIC,
@@ -34,7 +35,6 @@ from .generic import (
     _work,
     _zeros,
 )
-from .view import grid
 
 
 @kernel
@@ -187,7 +187,7 @@ SIGNATURE = types.int64(types.int64, types.int64, types.int64)
 
 @cache
 def _address(name: str) -> int:
-    return kept.address(globals()[name], SIGNATURE, **ARITHMETIC)
+    return numba_cache.address(globals()[name], SIGNATURE, **ARITHMETIC)
 
 
 def bound(name: str, handle: Handle) -> Callable[..., Any]:

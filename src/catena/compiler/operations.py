@@ -6,7 +6,7 @@ vector of doubles, integers and truths. A truth on the tape is 1.0 or 0.0, and e
 
 from __future__ import annotations
 
-from catena.compiler.text import Text, bits_of, splat
+from .text import Text, bits_of, splat
 
 FLAGS = "contract nsz"  # fused multiply-add, and no care for the sign of zero; NaN and infinity stay what they are
 

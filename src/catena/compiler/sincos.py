@@ -15,7 +15,7 @@ vector keep the polynomials' values: a state must give the same bits whoever its
 
 from __future__ import annotations
 
-from catena.compiler.text import Text, whole
+from .text import Text, whole
 
 LIMIT = 1e6
 

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from catena.compiler.operations import COMMUTATIVE, SUPPORTED
-from catena.compiler.text import bits_of
-from catena.errors import CompileError
+from ..errors import CompileError
+from .operations import COMMUTATIVE, SUPPORTED
+from .text import bits_of
 
 OPERATIONS = {getattr(ca, name): name.removeprefix("OP_") for name in dir(ca) if name.startswith("OP_")}
 

@@ -14,23 +14,17 @@ import casadi as ca
 import numpy as np
 
 from ..kernels import dynamics, kinematics
-from ..kernels.constrained import constrained_dynamics, constrained_dynamics_dense, proximal
-from ..kernels.constraints import (
-    Constraints,
-    active_rows,
-    constraints,
-    evaluate_rows,
-    row_jacobian,
-)
+from ..kernels.constrained_dynamics import constrained_dynamics, constrained_dynamics_dense, proximal
+from ..kernels.constraint_rows import Constraints, active_rows, constraints, evaluate_rows, row_jacobian
 from ..kernels.coriolis import coriolis_matrix
 from ..kernels.lifting import Lift
 from ..kernels.motion import BALL, speeds
 from ..kernels.reactions import body_table, joint_wrenches
 from ..kernels.tree import SNAP, Layout
-from ..kernels.work import Work
+from ..kernels.workspace import Work
 from ..spatial import add, cross, rotate, transpose, unrotate
-from .applied import Applied
-from .sections import Sections
+from .beam_sections import Sections
+from .load_expressions import Applied
 
 DENSE = 12  # up to so many speeds, factoring the mass matrix beats the articulated pass in a tape (measured: UR5, Panda)
 
@@ -82,7 +76,7 @@ class Tracer:
         """A scalar of the mechanism: a number as it is, an expression of parameters as symbols."""
         if isinstance(x, float):
             return x
-        from ..formats.expressions import evaluate
+        from ..model.expressions import evaluate
 
         return evaluate(x, self._table)
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from catena.compiler.text import Text
+from .text import Text
 
 UNROLLED = 16  # up to so many columns are written out, beyond they are a loop
 

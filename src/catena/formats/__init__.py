@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import FormatError, UnknownNameError
-from ..mechanism import Mechanism
+from ..model.mechanism import Mechanism
 
 __all__ = ["load", "save", "examples"]
 

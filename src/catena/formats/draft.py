@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from .. import validate
 from ..errors import FormatError, MechanismWarning
-from ..mechanism import GROUND, Joint, Mechanism
-from ..pose import vector
+from ..model import validation
+from ..model.mechanism import GROUND, Joint, Mechanism
+from ..model.pose import vector
 
 ROOT_JOINT = "root_joint"
 MISSING = "(missing)"  # stands in for a name that the file does not give
@@ -74,7 +74,7 @@ class Draft:
         carriers = Counter(j.child for j in self.mechanism.joints)
         grounded = any(j.child == GROUND for j in self.mechanism.joints)
         if not self.faults and (self.cut_at or grounded or any(count > 1 for count in carriers.values())):
-            from ..loops import cut
+            from ..model.spanning_tree import cut
 
             self.mechanism = cut(self.mechanism, self.cut_at)
 
@@ -82,11 +82,11 @@ class Draft:
         """The mechanism, if it has no fault; doubts are warned of, once."""
         self._cut()
         said = self.faults  # what follows from a missing name alone is said already
-        faults = [*said, *(f for f in validate.faults(self.mechanism) if not (said and repr(MISSING) in f))]
+        faults = [*said, *(f for f in validation.faults(self.mechanism) if not (said and repr(MISSING) in f))]
         if faults:
             count = "a fault" if len(faults) == 1 else f"{len(faults)} faults"
             raise FormatError(self.path, f"mechanism {self.mechanism.name!r} has {count}:", faults)
-        doubts = validate.doubts(self.mechanism)
+        doubts = validation.doubts(self.mechanism)
         if doubts:
             lines = [f"{self.path}: mechanism {self.mechanism.name!r} is taken as found, but", *(f"  - {d}" for d in doubts)]
             warnings.warn("\n".join(lines), MechanismWarning, stacklevel=3)

@@ -17,9 +17,9 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ..errors import ExpressionError, QuantityError
-from . import expressions, syntax
-from .functions import FUNCTIONS
-from .syntax import shown
+from ..model import expression_syntax, expressions
+from ..model.expression_functions import FUNCTIONS
+from ..model.expression_syntax import shown
 
 
 class Dimension(NamedTuple):
@@ -95,9 +95,9 @@ def quantity(
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise QuantityError(f"{what} is {describe(value)}; {_wanted(dimension)}")
-    if isinstance(value, str) and len(value) > syntax.LENGTH:
+    if isinstance(value, str) and len(value) > expression_syntax.LENGTH:
         raise QuantityError(f"{what} is a text of {len(value)} letters; {_wanted(dimension)}")
-    used = syntax.names_in(value) & (parameters or {}).keys() if isinstance(value, str) else set()
+    used = expression_syntax.names_in(value) & (parameters or {}).keys() if isinstance(value, str) else set()
     if used and not symbolic:
         raise QuantityError(f"{what} is {shown(str(value))}; it takes numbers, not expressions of parameters")
     if used:
@@ -144,7 +144,7 @@ def _expression(text: str, parameters: Mapping[str, float], used: set[str], what
         expression = expressions.parse(text, parameters)
         value = expressions.evaluate(expression, parameters)
     except ExpressionError as why:
-        units = sorted(name for name in syntax.names_in(text) if _known(name))
+        units = sorted(name for name in expression_syntax.names_in(text) if _known(name))
         hint = f". It holds {', '.join(sorted(used))}, so it is an expression; {units[0]!r} is no unit in it" if units else ""
         raise QuantityError(f"{what}: {why}{hint}") from None
     return expression if expression.free_symbols else value

@@ -6,13 +6,14 @@ from functools import cache
 
 import numpy as np
 
-from ..loops import mobility
-from ..machine import Machine
-from ..plots import plot
-from ..questions import Motion, kinematics, reactions
-from ..results import Result
-from ..scenario import read
-from ..simulate import simulate
+from ..analysis.kinematic_drive import Motion, kinematics
+from ..analysis.mobility import mobility
+from ..machine.machine import Machine
+from ..machine.reactions import reactions
+from ..results.plots import plot
+from ..results.result import Result
+from ..simulation import simulate
+from ..simulation.scenario import read
 from .drawing import over_time
 from .page import Example, Page, Picture, number
 

@@ -10,17 +10,18 @@ from matplotlib.axes import Axes
 from scipy.optimize import brentq
 from scipy.special import j0, j1, y0, y1
 
-from ..flexible import folded
+from ..analysis.statics import equilibrium
+from ..analysis.vibration import modes
 from ..formats import load
-from ..machine import Machine, compile
-from ..mechanism import Joint, Mechanism
-from ..plots import plot
-from ..plots.style import COLOURS, FAINT, INK, legend, pen
-from ..pose import Pose
-from ..questions import equilibrium, modes
-from ..results import Result
-from ..scenario import read
-from ..simulate import simulate
+from ..machine.machine import Machine, compile
+from ..model.flexible import folded
+from ..model.mechanism import Joint, Mechanism
+from ..model.pose import Pose
+from ..results.plots import plot
+from ..results.plots.style import COLOURS, FAINT, INK, legend, pen
+from ..results.result import Result
+from ..simulation import simulate
+from ..simulation.scenario import read
 from .drawing import panels
 from .page import Example, Page, Picture, number
 

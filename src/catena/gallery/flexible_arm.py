@@ -8,16 +8,17 @@ from functools import cache
 import numpy as np
 from scipy.optimize import brentq, newton
 
-from ..flexible import folded
+from ..analysis.linearization import linearize
+from ..analysis.vibration import modes
 from ..formats import load
-from ..loads import JointSpring
-from ..mechanism import Mechanism
-from ..plots import plot
-from ..plots.bending import deflections
-from ..questions import linearize, modes
-from ..results import Result
-from ..scenario import read
-from ..simulate import simulate
+from ..model.flexible import folded
+from ..model.loads import JointSpring
+from ..model.mechanism import Mechanism
+from ..results.plots import plot
+from ..results.plots.bending import deflections
+from ..results.result import Result
+from ..simulation import simulate
+from ..simulation.scenario import read
 from .drawing import over_time
 from .page import Example, Page, Picture, Table, number
 

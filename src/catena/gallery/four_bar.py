@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from ..analysis.actuation import inverse_dynamics
+from ..analysis.kinematic_drive import Motion, kinematics
+from ..analysis.mobility import mobility
 from ..formats import load
-from ..loops import mobility
-from ..machine import Machine, compile
-from ..mechanism import Mechanism
-from ..plots import plot
-from ..questions import Motion, inverse_dynamics, kinematics
-from ..results import Result
-from ..scenario import read
-from ..simulate import simulate
+from ..machine.machine import Machine, compile
+from ..model.mechanism import Mechanism
+from ..results.plots import plot
+from ..results.result import Result
+from ..simulation import simulate
+from ..simulation.scenario import read
 from .drawing import over_time, panels, row
 from .page import Example, Number, Page, Picture, number
 

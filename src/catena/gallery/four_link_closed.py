@@ -6,15 +6,15 @@ from functools import cache
 
 import numpy as np
 
+from ..analysis.mobility import mobility
 from ..formats import load
-from ..loops import mobility
-from ..machine import Machine, compile
-from ..mechanism import Mechanism
-from ..plots import plot
-from ..questions import reactions
-from ..results import Result
-from ..simulate import simulate
-from ..simulate.stabilise import Corrective
+from ..machine.machine import Machine, compile
+from ..machine.reactions import reactions
+from ..model.mechanism import Mechanism
+from ..results.plots import plot
+from ..results.result import Result
+from ..simulation import simulate
+from ..simulation.stabilisation import Corrective
 from .drawing import over_time
 from .page import Example, Number, Page, Picture, misprints, number
 

@@ -6,14 +6,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.special import jn_zeros
 
+from ..analysis.vibration import Modes, modes
 from ..formats import load
-from ..mechanism import GROUND, Body, Joint, Mechanism, Shape
-from ..plots import plot
-from ..plots.style import FAINT, INK, legend, pen
-from ..pose import Pose
-from ..questions import modes
-from ..questions.vibration import Modes
-from ..simulate import simulate
+from ..model.mechanism import GROUND, Body, Joint, Mechanism, Shape
+from ..model.pose import Pose
+from ..results.plots import plot
+from ..results.plots.style import FAINT, INK, legend, pen
+from ..simulation import simulate
 from .drawing import panels
 from .page import Example, Number, Page, Picture, number
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..analysis.assembly import assemble
+from ..analysis.inverse_kinematics import inverse_kinematics
+from ..analysis.statics import static_torques
 from ..formats import load
-from ..loops import assemble
-from ..machine import Machine, compile
-from ..mechanism import Mechanism
-from ..questions import inverse_kinematics, reactions, static_torques
-from ..results import Result
-from ..simulate import simulate
-from ..simulate.control import PID
-from ..simulate.pieces import Trajectory, pieces
+from ..machine.machine import Machine, compile
+from ..machine.reactions import reactions
+from ..model.mechanism import Mechanism
+from ..results.result import Result
+from ..simulation import simulate
+from ..simulation.control import PID
+from ..simulation.piecewise import Trajectory, pieces
 from .drawing import over_time, poses
 from .page import Example, Number, Page, Picture, misprints, number
 

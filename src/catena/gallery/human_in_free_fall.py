@@ -8,12 +8,12 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 from ..formats import load
-from ..machine import Machine, compile
-from ..mechanism import Mechanism
-from ..plots.view import view_of
-from ..results import Result
-from ..simulate import simulate
-from ..simulate.trajectories import Trajectory, cycloid
+from ..machine.machine import Machine, compile
+from ..model.mechanism import Mechanism
+from ..results.plots.view import view_of
+from ..results.result import Result
+from ..simulation import simulate
+from ..simulation.trajectories import Trajectory, cycloid
 from .drawing import house, over_time, panels, row
 from .page import Example, Number, Page, Picture, number
 

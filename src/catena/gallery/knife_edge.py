@@ -7,10 +7,10 @@ from functools import cache
 import numpy as np
 from matplotlib.axes import Axes
 
-from ..plots.style import FAINT, INK
-from ..results import Result
-from ..scenario import read
-from ..simulate import simulate
+from ..results.plots.style import FAINT, INK
+from ..results.result import Result
+from ..simulation import simulate
+from ..simulation.scenario import read
 from .drawing import over_time, panels, row
 from .page import Example, Page, Picture, number
 

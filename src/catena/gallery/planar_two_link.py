@@ -6,12 +6,12 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ..formats import load
-from ..machine import Machine, compile
-from ..plots.style import legend, pen
-from ..results import Result
-from ..simulate import simulate
-from ..simulate.control import Forces
-from ..simulate.trajectories import Trajectory, line, spline
+from ..machine.machine import Machine, compile
+from ..results.plots.style import legend, pen
+from ..results.result import Result
+from ..simulation import simulate
+from ..simulation.control import Forces
+from ..simulation.trajectories import Trajectory, line, spline
 from .drawing import over_time, panels, row
 from .page import Example, Page, Picture, misprints, number
 

@@ -9,15 +9,15 @@ from matplotlib.axes import Axes
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
+from ..analysis.linearization import linearize
 from ..formats import load
-from ..loads import Rolling
-from ..machine import Machine, compile
-from ..mechanism import GROUND, Body, Joint, Mechanism
-from ..plots.style import FAINT, INK, TIMES
-from ..questions import linearize
-from ..results import Result
-from ..scenario import read
-from ..simulate import simulate
+from ..machine.machine import Machine, compile
+from ..model.loads import Rolling
+from ..model.mechanism import GROUND, Body, Joint, Mechanism
+from ..results.plots.style import FAINT, INK, TIMES
+from ..results.result import Result
+from ..simulation import simulate
+from ..simulation.scenario import read
 from .drawing import over_time, panels
 from .page import Example, Number, Page, Picture, number
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
+from ..analysis.actuation import inverse_dynamics
+from ..analysis.kinematic_drive import Motion, kinematics
 from ..formats import load
-from ..machine import Machine, compile
-from ..questions import Motion, inverse_dynamics, kinematics, reactions
-from ..results import Result
-from ..scenario import read
-from ..simulate import simulate
+from ..machine.machine import Machine, compile
+from ..machine.reactions import reactions
+from ..results.result import Result
+from ..simulation import simulate
+from ..simulation.scenario import read
 from .drawing import over_time, panels, row
 from .page import Example, Page, Picture, number
 

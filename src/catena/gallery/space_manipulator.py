@@ -7,13 +7,13 @@ from functools import cache
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ..analysis.impulse import impulse
 from ..formats import load
-from ..machine import Machine, compile
-from ..mechanism import Mechanism
-from ..questions import impulse
-from ..results import Result
-from ..simulate import simulate
-from ..simulate.trajectories import Trajectory, cycloid
+from ..machine.machine import Machine, compile
+from ..model.mechanism import Mechanism
+from ..results.result import Result
+from ..simulation import simulate
+from ..simulation.trajectories import Trajectory, cycloid
 from .drawing import over_time, poses
 from .page import Example, Number, Page, Picture, misprints, number
 

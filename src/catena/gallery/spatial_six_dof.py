@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..analysis.routes import chain
+from ..equations.formulations import derive
 from ..formats import load
-from ..formulations import derive
-from ..machine import Machine, compile
-from ..questions.routes import chain
-from ..results import Result
-from ..simulate import simulate
-from ..simulate.control import Forces
-from ..simulate.trajectories import Trajectory, line, spline
+from ..machine.machine import Machine, compile
+from ..results.result import Result
+from ..simulation import simulate
+from ..simulation.control import Forces
+from ..simulation.trajectories import Trajectory, line, spline
 from .drawing import over_time, poses
 from .page import Example, Number, Page, Picture, number
 

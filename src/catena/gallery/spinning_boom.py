@@ -9,16 +9,16 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..beams import Beam
 from ..certify import check
 from ..formats import load
-from ..machine import compile
-from ..mechanism import Body, Joint, Mechanism
-from ..plots.bending import deflections
-from ..plots.style import FAINT, INK, legend, pen
-from ..results import Result
-from ..simulate import simulate
-from ..simulate.pieces import Trajectory
+from ..machine.machine import compile
+from ..model.beams import Beam
+from ..model.mechanism import Body, Joint, Mechanism
+from ..results.plots.bending import deflections
+from ..results.plots.style import FAINT, INK, legend, pen
+from ..results.result import Result
+from ..simulation import simulate
+from ..simulation.piecewise import Trajectory
 from .drawing import over_time, panels
 from .page import Example, Number, Page, Picture, number
 

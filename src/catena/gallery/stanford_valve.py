@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..analysis.routes import chain
 from ..formats import load
-from ..machine import Machine, compile
-from ..mechanism import Mechanism
-from ..questions.routes import chain
-from ..simulate.trajectories import Trajectory, cubic
+from ..machine.machine import Machine, compile
+from ..model.mechanism import Mechanism
+from ..simulation.trajectories import Trajectory, cubic
 from .drawing import over_time, poses
 from .page import Example, Number, Page, Picture, number
 

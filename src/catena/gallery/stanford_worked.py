@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ..formats import load
-from ..machine import Machine, compile
-from ..plots.style import COLOURS, INK, legend
+from ..machine.machine import Machine, compile
+from ..results.plots.style import COLOURS, INK, legend
 from .drawing import panels, poses
 from .page import Example, Number, Page, Picture, misprints, number
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..equations.formulations import ALL_FORMULATIONS, derive
 from ..formats import load
-from ..formulations import ALL_FORMULATIONS, derive
-from ..mechanism import Mechanism
-from ..plots import plot
-from ..results import Result
-from ..simulate import simulate
+from ..model.mechanism import Mechanism
+from ..results.plots import plot
+from ..results.result import Result
+from ..simulation import simulate
 from .drawing import over_time
 from .page import Example, Number, Page, Picture, Table, misprints, number
 

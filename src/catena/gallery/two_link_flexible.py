@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from ..beams import Beam
+from ..analysis.linearization import linearize
+from ..analysis.vibration import modes
 from ..certify import check
 from ..formats import load
-from ..mechanism import Body, Joint, Mechanism
-from ..plots import plot
-from ..plots.bending import deflections
-from ..pose import Pose
-from ..questions import linearize, modes
-from ..results import Result
-from ..simulate import simulate
-from ..simulate.control import PD
-from ..simulate.trajectories import cycloid
+from ..model.beams import Beam
+from ..model.mechanism import Body, Joint, Mechanism
+from ..model.pose import Pose
+from ..results.plots import plot
+from ..results.plots.bending import deflections
+from ..results.result import Result
+from ..simulation import simulate
+from ..simulation.control import PD
+from ..simulation.trajectories import cycloid
 from .drawing import over_time
 from .page import Example, Number, Page, Picture, Table, number
 

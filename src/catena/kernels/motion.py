@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..joints import Motion
+from ..model.joints import Motion
 from ..spatial import (
     add,
     cos,

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import spatial
-from ..joints import Freedom, Motion, Shift, elementary, onto_z
-from ..mechanism import GROUND, Body, Joint, Mechanism
-from ..pose import Pose
-from ..validate import value_of
+from ..model.joints import Freedom, Motion, Shift, elementary, onto_z
+from ..model.mechanism import GROUND, Body, Joint, Mechanism
+from ..model.pose import Pose
+from ..model.validation import value_of
 
 SNAP = 1e-9  # entries of placements this near to 0, 1 or -1 are taken for them: a file's 1.5707963 means a right angle
 

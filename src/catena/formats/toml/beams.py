@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...beams import DIRECTIONS, Beam
 from ...errors import MechanismError, unknown
+from ...model.beams import DIRECTIONS, Beam
 from ..units import describe
 from .schema import BEAM_KEYS
 from .tables import Table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...mechanism import Body, Shape
+from ...model.mechanism import Body, Shape
 from .beams import read_beam
 from .poses import read_pose
 from .schema import BODY_KEYS, INERTIA, SHAPE_KEYS, SIZES

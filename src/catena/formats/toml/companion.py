@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...errors import FormatError, unknown
-from ...mechanism import Joint, Mechanism
+from ...model.mechanism import Joint, Mechanism
 from ..draft import Draft
 from .joints import known_freedoms, read_limits, read_loop, read_losses
 from .loads import read_load, read_row

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ... import joints as catalogue
 from ...errors import MechanismError
-from ...joints import Freedom, Motion
-from ...mechanism import Joint, Mimic
-from ...pose import Vector
+from ...model import joints as catalogue
+from ...model.joints import Freedom, Motion
+from ...model.mechanism import Joint, Mimic
+from ...model.pose import Vector
 from ..draft import MISSING
 from ..units import describe
 from .poses import read_pose

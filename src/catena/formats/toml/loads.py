@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import unknown
-from ...loads import Bushing, Force, JointForce, JointSpring, KnifeEdge, Load, Nonholonomic, Rolling, SpeedRow, Spring
+from ...model.loads import Bushing, Force, JointForce, JointSpring, KnifeEdge, Load, Nonholonomic, Rolling, SpeedRow, Spring
 from ..draft import MISSING
 from ..units import describe
 from .tables import Table

@@ -6,10 +6,10 @@ import tomllib
 from pathlib import Path
 
 from ...errors import FormatError, QuantityError
-from ...mechanism import GRAVITY, Frame, Mechanism
+from ...model.expression_syntax import fit_name
+from ...model.mechanism import GRAVITY, Frame, Mechanism
 from .. import files
 from ..draft import MISSING, Draft
-from ..syntax import fit_name
 from ..units import describe, quantity
 from .bodies import read_body
 from .joints import read_joint, read_loop

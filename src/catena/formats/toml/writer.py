@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from ... import joints as catalogue
-from ...flexible import Parts, folded
-from ...mechanism import Body, Frame, Joint, Mechanism, Shape
-from ...pose import IDENTITY, ORIGIN, Pose
-from ..expressions import write
+from ...model import joints as catalogue
+from ...model.expressions import write
+from ...model.flexible import Parts, folded
+from ...model.mechanism import Body, Frame, Joint, Mechanism, Shape
+from ...model.pose import IDENTITY, ORIGIN, Pose
 from .beams import beam_pairs
 from .schema import LIMIT_KEYS, LOSS_KEYS
 

@@ -6,11 +6,11 @@ import math
 from pathlib import Path
 from typing import Any
 
-from ... import joints as catalogue
 from ... import spatial
 from ...errors import FormatError, unknown
-from ...mechanism import GROUND, Body, Joint, Mechanism, Mimic, Shape
-from ...pose import IDENTITY, ORIGIN, Pose
+from ...model import joints as catalogue
+from ...model.mechanism import GROUND, Body, Joint, Mechanism, Mimic, Shape
+from ...model.pose import IDENTITY, ORIGIN, Pose
 from .. import files
 from ..draft import MISSING, ROOT_JOINT, Draft
 from .kinds import KINDS

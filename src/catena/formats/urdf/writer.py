@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from ... import joints as catalogue
 from ...errors import MechanismError
-from ...mechanism import GRAVITY, GROUND, Body, Frame, Joint, Mechanism, Shape
-from ...pose import Pose
-from ...validate import scalars
+from ...model import joints as catalogue
+from ...model.mechanism import GRAVITY, GROUND, Body, Frame, Joint, Mechanism, Shape
+from ...model.pose import Pose
+from ...model.validation import scalars
 from ..draft import ROOT_JOINT
 from .kinds import LIMITED, TYPES, UNLIMITED
 

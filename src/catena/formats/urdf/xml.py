@@ -13,7 +13,7 @@ from defusedxml.common import DefusedXmlException, DTDForbidden, EntitiesForbidd
 from defusedxml.ElementTree import DefusedXMLParser
 
 from ...errors import FormatError
-from ..syntax import shown
+from ...model.expression_syntax import shown
 from .kinds import UNLIMITED
 
 DEPTH = 100  # elements inside each other; a URDF has about six

@@ -1,0 +1,188 @@
+"""Assembly: coordinates that close every loop, from a guess, and speeds that keep them closed.
+
+Damped Gauss-Newton (Levenberg and Marquardt) on the residuals e(q), along the speeds:
+
+    d = -A' (A A' + mu)^-1 e,      q <- q moved by d
+
+from the guess, then from other places around it; first with rotation vectors where the rows have cosines (`facing.turns`), then
+with the rows themselves, as far as rounding lets them. A closed loop is one whose residuals vanish in all its rows, also those
+that no joint can change, and whose two sides look the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ClosureError
+from ..machine.constraint_rows import Rows, loop_count, rows_at
+from ..machine.lookup import all_speeds_of, machine_of, state, where
+from ..model.mechanism import Mechanism
+from .joint_orientation import turns, upside_down
+
+if TYPE_CHECKING:
+    from ..machine.machine import Machine
+
+Array = np.ndarray
+Residual = Callable[["Machine", np.ndarray], tuple[np.ndarray, np.ndarray]]
+CLOSED = 1e-9  # the largest residual of a closed loop; Newton's steps go on as far as rounding lets them
+STARTS, STEPS, REACH = 30, 200, 1.0  # starts, steps of one, and how far a step may go (rad, m)
+SPREADS = (0.1, 0.5, 1.5, 3.0)  # how far other starts lie from the guess
+
+
+def assemble(m: Mechanism | Machine, q: Any = None, v: Any = None, fixed: Iterable[str] = ()) -> tuple[Array, Array]:
+    """(q, v) that close every loop: q near the guess, v the nearest to the given one in kinetic energy.
+
+    q: the guess, by default every coordinate zero. v: the wanted speeds, by default rest. fixed: joints or coordinates
+    that keep the value (and speed) they have in q and v. A ClosureError says which loop stays open by how much, in `.gaps`.
+
+    The speeds minimise (v - v_given)' M (v - v_given) under A v + B = 0 (B only where speed rows move).
+    """
+    machine = machine_of(m)
+    q, v = state(machine, "assemble", q=q, v=v)
+    held = all_speeds_of(machine, fixed)
+    free = [k for k in range(machine.nv) if k not in held]
+    q = closed(machine, q, free)
+    return q, consistent(machine, q, v, free)
+
+
+def closed(machine: Machine, q: Array, free: list[int]) -> Array:
+    """The coordinates nearest to q that close every loop, moving only the free speeds; several starts."""
+    if not machine.mechanism.loops:
+        return q
+    inner = set(all_speeds_of(machine, [j.name for j in machine.mechanism.elastic]))
+    rigid = [k for k in free if k not in inner]
+    if inner and len(rigid) >= np.linalg.matrix_rank(residual(machine, q)[1], 1e-9):
+        try:  # flexible bodies as they are, if that closes it: a beam is bent by forces, not by assembly
+            return _closed(machine, q, rigid)
+        except ClosureError:
+            pass
+    return _closed(machine, q, free)
+
+
+def _closed(machine: Machine, q: Array, free: list[int]) -> Array:
+    best, least = q, np.inf
+    for start in starts(machine, q, free):
+        found = gauss_newton(machine, gauss_newton(machine, start, free, far), free)
+        gap = np.abs(rows_at(machine, found).error).max(initial=0.0)
+        turned = upside_down(machine, found)
+        if gap < CLOSED and not turned:
+            return found
+        if gap + len(turned) < least:
+            best, least = found, gap + len(turned)
+        if not free:
+            break
+    raise _open(machine, best, free)
+
+
+def starts(machine: Machine, q: Array, free: list[int], count: int = STARTS) -> Iterator[Array]:
+    """The guess, then places around it, nearer ones first; the same ones every time."""
+    yield q
+    rng = np.random.default_rng(4)
+    for k in range(count - 1):
+        change = np.zeros(machine.nv)
+        change[free] = SPREADS[k % len(SPREADS)] * rng.standard_normal(len(free))
+        yield machine.move(q, change)
+
+
+def gauss_newton(machine: Machine, q: Array, free: list[int], of: Residual | None = None) -> Array:
+    """Damped steps towards e(q) = 0 until they no longer help; e as `residual` or another function gives it."""
+    if not loop_count(machine) or not free:
+        return q
+    of = of or residual
+    error, A = of(machine, q)
+    mu, size = 1e-3, float(error @ error)
+    for _ in range(STEPS):
+        step = np.zeros(machine.nv)
+        J = A[:, free]
+        step[free] = -J.T @ np.linalg.solve(J @ J.T + mu * np.eye(len(error)), error)
+        trial = machine.move(q, shortened(step, REACH))
+        trial_error, trial_A = of(machine, trial)
+        trial_size = float(trial_error @ trial_error)
+        if trial_size < size:
+            still = trial_size > 0.9999 * size
+            q, error, A, size, mu = trial, trial_error, trial_A, trial_size, max(0.1 * mu, 1e-13)
+            if still:
+                break
+        else:
+            mu *= 8.0
+            if mu > 1e8:
+                break
+        if size < 1e-30:
+            break
+    return q
+
+
+def shortened(step: Array, reach: float) -> Array:
+    """A step no longer than `reach`."""
+    length = float(np.linalg.norm(step))
+    return step * (reach / length) if length > reach else step
+
+
+def residual(machine: Machine, q: Array) -> tuple[Array, Array]:
+    """Residuals of the loops' rows that can act, and A."""
+    error, _, _, A = machine.constraint_rows(q, np.zeros(machine.nv))
+    count = loop_count(machine)
+    return error[:count], A[:count]
+
+
+def far(machine: Machine, q: Array) -> tuple[Array, Array]:
+    """The same with rotation vectors in place of cosines where a joint has sides that must face each other."""
+    (error, A), (vectors, rates, names) = residual(machine, q), turns(machine, q)
+    keep = [k for k in range(len(error)) if machine.rows[k][0] not in names or not machine.rows[k][1].startswith("rotation")]
+    return np.concatenate([error[keep], vectors]), np.vstack([A[keep], rates])
+
+
+def consistent(machine: Machine, q: Array, v: Array, free: list[int]) -> Array:
+    """The speeds nearest to v in kinetic energy that keep the loops closed; only the free ones change.
+
+    v - M_ff^-1 A_f' (A_f M_ff^-1 A_f')^+ (A v + B). A ClosureError where the speeds that are fixed contradict the loops.
+    """
+    if not machine.mechanism.loops and not machine.rows:
+        return v
+    rows, M = rows_at(machine, q, v), machine.mass_matrix(q)
+    given, v = v, v.copy()
+    if free and rows.names:
+        A, Mff = rows.A[:, free], M[np.ix_(free, free)]
+        L = np.linalg.cholesky(Mff + 1e-14 * np.trace(Mff) * np.eye(len(free)))
+        B = np.linalg.solve(L, A.T).T  # A L^-T: least squares in y = L' dv are nearest in kinetic energy
+        y = np.linalg.lstsq(B, rows.rate, rcond=1e-10)[0]
+        v[free] -= np.linalg.solve(L.T, y)
+    left = np.abs(rows.rate + rows.A @ (v - given))
+    if left.max(initial=0.0) > 1e-9 * max(1.0, np.abs(v).max(initial=0.0)):
+        gaps = by_loop(rows, left)
+        worst = max(gaps, key=lambda name: gaps[name])
+        raise ClosureError(f"{where(machine)}: the speeds that are fixed tear loop {worst!r} open at {gaps[worst]:.3g} m/s "
+                           "(or rad/s); fix fewer, or give them speeds that agree", gaps)  # fmt: skip
+    return v
+
+
+def by_loop(rows: Rows, size: Array) -> dict[str, float]:
+    """The largest of the rows' sizes for each loop."""
+    gaps: dict[str, float] = {}
+    for (joint, _), x in zip(rows.names, size):
+        gaps[joint] = max(gaps.get(joint, 0.0), float(x))
+    return gaps
+
+
+def _open(machine: Machine, q: Array, free: list[int]) -> ClosureError:
+    rows = rows_at(machine, q)
+    gaps, turned = {n: x for n, x in by_loop(rows, np.abs(rows.error)).items() if x > CLOSED}, upside_down(machine, q)
+    if not gaps:
+        text = f"loop {turned[0]!r} closes only with its two sides looking away from each other; turn its axis round"
+        return ClosureError(f"{where(machine)}: {text}", dict.fromkeys(turned, 2.0))
+    sentences = [_sentence(rows, name, free) for name in sorted(gaps, key=lambda n: -gaps[n])[:5]]
+    tried = "with every coordinate fixed" if not free else f"the best of {STARTS} starts"
+    return ClosureError(f"{where(machine)} cannot be assembled: {'; '.join(sentences)} ({tried}). "
+                        "Check the lengths of the bodies in the loop, or give a better guess", gaps)  # fmt: skip
+
+
+def _sentence(rows: Rows, loop: str, free: list[int]) -> str:
+    worst = max((k for k, (name, _) in enumerate(rows.names) if name == loop), key=lambda k: abs(rows.error[k]))
+    label, size = rows.names[worst][1], abs(rows.error[worst])
+    unit = "m" if not label.startswith("rotation") else "(cosine)"
+    stuck = np.abs(rows.A[worst, free]).max(initial=0.0) < 1e-9
+    tail = ", where no joint that is free moves it" if stuck else ""
+    return f"loop {loop!r} stays open by {size:.3g} {unit} in its {label}{tail}"

@@ -1,0 +1,166 @@
+"""Impulses: what a blow, a capture or a sudden lock does to the speeds, at once.
+
+[Passerello1972] chapter IV: momentum changes by the impulses, the configuration does not. With P the generalised impulse from
+outside, B the rows that must hold afterwards (loops; locked speeds; a frame that moves with its target) and e the restitution:
+
+    M dv = P + B' L,        B (v + dv) = -e B v
+
+so that the energy lost between the bodies is (1 - e^2)/2 (B v)' (B M^-1 B')^+ (B v): never negative for e <= 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import QuestionError, UnknownNameError
+from ..machine.constraint_rows import Rows, rows_at, spaces
+from ..machine.lookup import all_speeds_of, by_speed, machine_of, state, where
+from ..machine.reactions import influence
+from ..machine.terms import accelerated
+from ..model.mechanism import Mechanism
+from .capture import NONE, Meeting, Target, meeting, three
+
+if TYPE_CHECKING:
+    from ..machine.machine import Machine
+
+Array = np.ndarray
+Strikes = dict[tuple[str, str], Array]  # (frame, axes): impulse, torque first
+
+
+@dataclass(frozen=True)
+class Impulse:
+    """What a blow did. It unpacks as (dv, impulses).
+
+    dv (nv,): the change of the speeds. impulses: {joint: (6,)}, the impulse that each joint, loops included, gave its child,
+    torque first, about the child body's origin in its axes (N m s, N s); NaN where it is not determined. before, after: the
+    kinetic energy (J), the target's included. caught (6,): what the target gave the frame, about the frame's origin in the
+    ground's axes. target (6,): the target's velocity afterwards, angular first.
+    """
+
+    dv: Array
+    impulses: dict[str, Array]
+    before: float
+    after: float
+    caught: Array = field(default_factory=lambda: np.zeros(6))
+    target: Array = field(default_factory=lambda: np.zeros(6))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.dv, self.impulses))
+
+    @property
+    def lost(self) -> float:
+        """Kinetic energy that is gone (J); negative where the blow did work."""
+        return self.before - self.after
+
+
+def impulse(
+    m: Mechanism | Machine, q: Any, v: Any = None, *, at: str | None = None, linear: Sequence[float] = NONE,
+    angular: Sequence[float] = NONE, axes: str = "world", joint: Mapping[str, Any] | None = None, lock: Iterable[str] = (),
+    capture: tuple[str, Target] | None = None, restitution: float = 0.0,
+) -> Impulse:  # fmt: skip
+    """The change of speeds, dv, impulses = impulse(...): see `Impulse`.
+
+    at: the frame or body struck, by linear (N s) and angular (N m s) impulses at its origin, along the axes of the "world" or
+    of the "body". joint: {coordinate or joint: impulse}, N m s or N s, from its motor. lock: joints or coordinates that stop.
+    capture: (frame, Target). restitution: 0 for what stays together, 1 for what bounces without loss; it holds for locks and
+    captures, and the speeds they undo are those before the blow.
+    """
+    machine = machine_of(m)
+    q, v = state(machine, "impulse", q=q, v=v)
+    if not 0.0 <= restitution <= 1.0:
+        raise QuestionError(
+            f"impulse: restitution is {restitution:g}; it lies between 0 (stay together) and 1 (bounce without loss)"
+        )
+    P, strikes = _applied(machine, q, at, linear, angular, axes, joint)
+    rows = rows_at(machine, q, v)
+    if rows.rate.size and np.abs(rows.rate).max() > 1e-6 * max(1.0, np.abs(v).max()):
+        worst = int(np.abs(rows.rate).argmax())
+        raise QuestionError(f"impulse: the speeds before the blow break {rows.names[worst][0]!r}, by "
+                            f"{abs(rows.rate[worst]):.3g} m/s "
+                            "(or rad/s); take those of assemble(mechanism, q, v)")  # fmt: skip
+    meet = None if capture is None else meeting(machine, q, *capture)
+    system = _system(machine, q, v, rows, all_speeds_of(machine, lock), meet)
+    change, L = _struck(machine, system, P, restitution)
+    gave = np.zeros(6)
+    if meet is not None:
+        gave = meet.rows.T @ L[len(L) - len(meet.rows) :]
+        strikes[meet.frame, "world"] = strikes.get((meet.frame, "world"), np.zeros(6)) + gave
+    after = system.speed + change
+    moved = np.zeros(6) if meet is None else after[machine.nv :] if meet.yields else meet.velocity
+    impulses = _joint_impulses(machine, q, change[: machine.nv], strikes, rows, L[: len(rows.A)])
+    before_energy, after_energy = (0.5 * float(x @ system.M @ x) for x in (system.speed, after))
+    return Impulse(change[: machine.nv], impulses, before_energy, after_energy, gave, moved)
+
+
+def _applied(
+    machine: Machine, q: Array, at: str | None, linear: Any, angular: Any, axes: str, joint: Any
+) -> tuple[Array, Strikes]:
+    """The generalised impulse P from outside and from motors, and the strikes by frame."""
+    P = np.zeros(machine.nv)
+    for k, x in by_speed(machine, "impulse", joint).items():
+        P[k] += x
+    blow = np.concatenate([three("angular", angular), three("linear", linear)])
+    if at is None:
+        if blow.any():
+            raise QuestionError("impulse: it has a size but no place; name the frame or body it strikes with at=")
+        return P, {}
+    if axes not in ("world", "body"):
+        raise UnknownNameError("axes", axes, ("world", "body"), "impulse")
+    return P + machine.jacobian(q, at, axes).T @ blow, {(at, axes): blow}
+
+
+@dataclass(frozen=True)
+class _System:
+    """Mechanism and target side by side: mass matrix, speeds, the rows that must hold, and how fast each is approached."""
+
+    M: Array
+    speed: Array
+    B: Array
+    approach: Array
+
+
+def _system(machine: Machine, q: Array, v: Array, rows: Rows, stop: list[int], meet: Meeting | None) -> _System:
+    locks = np.eye(machine.nv)[stop]
+    if meet is None:
+        B = np.vstack([rows.A, locks])
+        return _System(machine.mass_matrix(q), v, B, np.concatenate([rows.rate, locks @ v]))
+    approach = np.concatenate([rows.rate, locks @ v, meet.rows @ (meet.J @ v - meet.velocity)])
+    B = np.vstack([rows.A, locks, meet.rows @ meet.J])
+    if not meet.yields:
+        return _System(machine.mass_matrix(q), v, B, approach)
+    nv, zeros = machine.nv, np.zeros((len(B) - len(meet.rows), 6))
+    M = np.zeros((nv + 6, nv + 6))
+    M[:nv, :nv], M[nv:, nv:] = machine.mass_matrix(q), meet.inertia
+    return _System(M, np.concatenate([v, meet.velocity]), np.hstack([B, np.vstack([zeros, -meet.rows])]), approach)
+
+
+def _struck(machine: Machine, s: _System, P: Array, e: float) -> tuple[Array, Array]:
+    """The change of all speeds and the rows' impulses L."""
+    pushed = np.concatenate([P, np.zeros(len(s.speed) - len(P))])
+    Y = accelerated(machine, s.M, np.column_stack([s.B.T, pushed]))
+    wanted = -(1.0 + e) * s.approach - s.B @ Y[:, -1]
+    L = np.linalg.lstsq(s.B @ Y[:, :-1], wanted, rcond=1e-11)[0] if len(s.B) else np.zeros(0)
+    change = Y[:, -1] + Y[:, :-1] @ L
+    left = np.abs(s.B @ change + (1.0 + e) * s.approach).max(initial=0.0)
+    if left > 1e-7 * max(1.0, np.abs(s.approach).max(initial=0.0), np.abs(s.speed).max(initial=0.0)):
+        raise QuestionError(f"impulse: locks, loops and the target contradict each other in {where(machine)}: {left:.3g} "
+                            "m/s (or rad/s) "
+                            "cannot be met; lock less, or let the target meet along one direction")  # fmt: skip
+    return change, L
+
+
+def _joint_impulses(machine: Machine, q: Array, dv: Array, strikes: Strikes, rows: Rows, L: Array) -> dict[str, Array]:
+    """The impulse in every joint: the reactions of the acceleration dv at rest, without weight, under strikes and rows."""
+    joints, zero = (*machine.mechanism.ordered, *machine.mechanism.loops), np.zeros(machine.nv)
+    count, found = len(machine.mechanism.ordered), np.zeros((len(joints), 6))
+    weight = machine._evaluate("reactions", (q, zero, zero))
+    found[:count] = machine._evaluate("reactions", (q, zero, dv), strikes or None) - weight
+    if len(L):
+        effect = influence(machine, q, joints, rows)
+        inner = np.linalg.norm(effect @ spaces(rows.A).N, axis=2)
+        found = np.where(inner > 1e-8 * max(1.0, np.abs(effect).max()), np.nan, found + effect @ L)
+    return {j.name: found[k] for k, j in enumerate(joints)}

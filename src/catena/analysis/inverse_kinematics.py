@@ -1,0 +1,160 @@
+"""Inverse kinematics: the coordinates that bring a frame to a place, within the joints' limits, loops closed.
+
+Damped least squares on the distance still to go, (turn left, way left) = r, and on the loops' residuals e:
+
+    d = J' (J J' + mu)^-1 r,      J = [J_frame; A]
+
+from the guess, then from other places. A coordinate at its limit that wants to pass it is held there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import QuestionError, StateError
+from ..machine.constraint_rows import rows_at
+from ..machine.lookup import Coordinate, coordinates, machine_of, state, where
+from ..model.mechanism import Mechanism
+from ..model.pose import Pose
+from .assembly import CLOSED, residual, shortened, starts
+from .joint_orientation import upside_down
+
+if TYPE_CHECKING:
+    from ..machine.machine import Machine
+
+Array = np.ndarray
+THERE, STEPS, REACH = 1e-9, 150, 0.7  # when a frame has arrived (m, rad), steps of a start, how far one may go
+
+
+def inverse_kinematics(
+    m: Mechanism | Machine, frame: str, pose: Any = None, *, position: Any = None, orientation: Any = None, guess: Any = None,
+    limits: bool = True,
+) -> Array:  # fmt: skip
+    """q (nq,) that brings a frame or body to a pose (a Pose or 4 x 4), a position (3,) or an orientation (3 x 3).
+
+    All in the ground's axes. guess: where to start, by default every coordinate zero; the answer is near it. limits: within the
+    joints' lower and upper (those of quaternions are not limited). A QuestionError says how far away the nearest place is that
+    it can reach.
+    """
+    machine = machine_of(m)
+    (q,) = state(machine, "inverse kinematics", guess=guess)
+    machine.mechanism.frame(frame)
+    goal = _goal(pose, position, orientation)
+    bounds = [c for c in coordinates(machine) if limits and (np.isfinite(c.lower) or np.isfinite(c.upper))]
+    best, least = q, np.inf
+    for start in starts(machine, q, list(range(machine.nv))):
+        found = _search(machine, frame, goal, _within(start, bounds), bounds)
+        far = _far(machine, frame, goal, found)
+        if far < THERE and not upside_down(machine, found):
+            return found
+        if far < least:
+            best, least = found, far
+    raise _unreached(machine, frame, goal, best, bounds)
+
+
+def _goal(pose: Any, position: Any, orientation: Any) -> tuple[Array | None, Array | None]:
+    """(R, p) of the goal; None for what is left open."""
+    if pose is not None:
+        if position is not None or orientation is not None:
+            raise StateError("inverse kinematics: give a pose, or a position and an orientation, not both")
+        X = pose.matrix() if isinstance(pose, Pose) else np.asarray(pose, float)
+        if X.shape != (4, 4):
+            raise StateError(f"inverse kinematics: the pose has shape {X.shape}; it is a Pose or a 4 x 4 matrix")
+        orientation, position = X[:3, :3], X[:3, 3]
+    if position is None and orientation is None:
+        raise StateError("inverse kinematics: nowhere to go; give a pose, a position or an orientation")
+    p = None if position is None else np.asarray(position, float)
+    orientation = orientation.rotation if isinstance(orientation, Pose) else orientation
+    R = None if orientation is None else np.asarray(orientation, float)
+    if p is not None and (p.shape != (3,) or not np.isfinite(p).all()):
+        raise StateError(f"inverse kinematics: the position is {position!r}; it takes three finite numbers, metres")
+    if R is not None and (R.shape != (3, 3) or np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0):
+        raise StateError("inverse kinematics: the orientation is not a rotation matrix (3 x 3, R R' = 1, determinant 1)")
+    return R, p
+
+
+def _search(machine: Machine, frame: str, goal: tuple, q: Array, bounds: list[Coordinate]) -> Array:
+    r, J = _to_go(machine, frame, goal, q)
+    mu, size = 1e-4, float(r @ r)
+    for _ in range(STEPS):
+        free = _free(machine, q, J.T @ r, bounds)
+        step, Jf = np.zeros(machine.nv), J[:, free]
+        step[free] = Jf.T @ np.linalg.solve(Jf @ Jf.T + mu * np.eye(len(r)), r)
+        trial = _within(machine.move(q, shortened(step, REACH)), bounds)
+        trial_r, trial_J = _to_go(machine, frame, goal, trial)
+        trial_size = float(trial_r @ trial_r)
+        if trial_size < size:
+            still = trial_size > 0.99999 * size
+            q, r, J, size, mu = trial, trial_r, trial_J, trial_size, max(0.1 * mu, 1e-12)
+            if still or size < 1e-28:
+                break
+        else:
+            mu *= 8.0
+            if mu > 1e8:
+                break
+    return q
+
+
+def _to_go(machine: Machine, frame: str, goal: tuple, q: Array) -> tuple[Array, Array]:
+    """What is left to go, and how the speeds go it: the frame's turn and way, then the loops' residuals with a minus."""
+    (R, p), X, J = goal, machine.pose(q, frame), machine.jacobian(q, frame)
+    left, rows = [], []
+    if R is not None:
+        left.append(rotation_vector(R @ X[:3, :3].T))
+        rows.append(J[:3])
+    if p is not None:
+        left.append(p - X[:3, 3])
+        rows.append(J[3:])
+    if machine.mechanism.loops:
+        error, A = residual(machine, q)
+        left.append(-error)
+        rows.append(A)
+    return np.concatenate(left), np.vstack(rows)
+
+
+def _free(machine: Machine, q: Array, pull: Array, bounds: list[Coordinate]) -> list[int]:
+    """The speeds that may move: not those at a limit that are pulled beyond it."""
+    held = {c.vi for c in bounds if (q[c.qi] <= c.lower and pull[c.vi] < 0) or (q[c.qi] >= c.upper and pull[c.vi] > 0)}
+    return [k for k in range(machine.nv) if k not in held]
+
+
+def _within(q: Array, bounds: list[Coordinate]) -> Array:
+    q = q.copy()
+    for c in bounds:
+        q[c.qi] = min(max(q[c.qi], c.lower), c.upper)
+    return q
+
+
+def _far(machine: Machine, frame: str, goal: tuple, q: Array) -> float:
+    error = np.abs(rows_at(machine, q).error).max(initial=0.0)
+    return float(np.abs(_to_go(machine, frame, goal, q)[0]).max() + (error if error > CLOSED else 0.0))
+
+
+def _unreached(machine: Machine, frame: str, goal: tuple, q: Array, bounds: list[Coordinate]) -> QuestionError:
+    (R, p), X = goal, machine.pose(q, frame)
+    words = []
+    if p is not None:
+        words.append(f"{np.linalg.norm(p - X[:3, 3]):.4g} m")
+    if R is not None:
+        words.append(f"{np.degrees(np.linalg.norm(rotation_vector(R @ X[:3, :3].T))):.4g} degrees")
+    error = np.abs(rows_at(machine, q).error).max(initial=0.0)
+    if error > CLOSED:
+        words.append(f"{error:.3g} m of open loop")
+    at = [f"{c.name!r} at {q[c.qi]:.4g}" for c in bounds if q[c.qi] in (c.lower, c.upper)]
+    tail = f"; at their limits: {', '.join(at)}" if at else ""
+    return QuestionError(f"inverse kinematics: frame {frame!r} of {where(machine)} cannot get there: "
+                         f"{' and '.join(words)} are left at the "
+                         f"nearest place found{tail}")  # fmt: skip
+
+
+def rotation_vector(R: Array) -> Array:
+    """The axis of a rotation times its angle, in [0, pi].
+
+    >>> rotation_vector(np.diag([1.0, -1.0, -1.0])).round(6).tolist()
+    [3.141593, 0.0, 0.0]
+    """
+    from scipy.spatial.transform import Rotation
+
+    return Rotation.from_matrix(R).as_rotvec()

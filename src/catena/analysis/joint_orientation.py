@@ -1,0 +1,93 @@
+"""Facing: what a closed loop's rows cannot say, that the two sides of the joint look the same way.
+
+A row keeps an angle by its cosine, and a cosine does not know a direction from its opposite: a pin that was put in upside
+down satisfies every row. A joint that turns about one axis needs that axis to point the same way on both sides; one that
+does not turn needs all three.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..model.joints import Motion
+from ..model.mechanism import GROUND, Joint
+from ..model.pose import Pose
+from ..model.validation import value_of
+
+if TYPE_CHECKING:
+    from ..machine.machine import Machine
+
+Array = np.ndarray
+
+
+def facing_axes(joint: Joint) -> Array:
+    """(k, 3): the axes of the joint's frame that its two sides share: three, one, or none."""
+    turns = [np.array(f.axis) for f in joint.freedoms if f.motion in (Motion.TURN, Motion.SCREW)]
+    if any(f.motion == Motion.BALL for f in joint.freedoms):
+        return np.zeros((0, 3))
+    if not turns:
+        return np.eye(3)
+    parallel = all(np.linalg.norm(np.cross(turns[0], t)) < 1e-9 for t in turns)
+    return turns[0][None] if parallel else np.zeros((0, 3))
+
+
+def upside_down(machine: Machine, q: Array) -> list[str]:
+    """The loop joints whose sides look away from each other at q."""
+    found = []
+    for j in machine.mechanism.loops:
+        axes = facing_axes(j)
+        if len(axes):
+            R_P, R_C = _side(machine, q, j.parent, j.placement), _side(machine, q, j.child, j.offset)
+            if (np.einsum("ki,ki->k", axes @ R_P.T, axes @ R_C.T) < 0).any():
+                found.append(j.name)
+    return found
+
+
+def turns(machine: Machine, q: Array) -> tuple[Array, Array, set[str]]:
+    """How far the sides of such joints are turned from each other, as rotation vectors (3 k,) with their rates (3 k, nv).
+
+    Unlike the rows' cosines, these do not vanish when the sides look away from each other, so that a guess far away finds
+    the right way round. And the names of the joints whose rotation they stand for.
+    """
+    vectors, rates, names = [np.zeros(0)], [np.zeros((0, machine.nv))], set()
+    for j in machine.mechanism.loops:
+        axes = facing_axes(j)
+        if len(axes):
+            R_P, R_C = _side(machine, q, j.parent, j.placement), _side(machine, q, j.child, j.offset)
+            J = _spin(machine, q, j.child) - _spin(machine, q, j.parent)
+            if len(axes) == 3:
+                vectors.append(_rotation_vector(R_C @ R_P.T))
+            else:
+                n = R_P @ axes[0]
+                vectors.append(_between(n, R_C @ axes[0]))
+                J = J - np.outer(n, n @ J)
+            rates.append(J)
+            names.add(j.name)
+    return np.concatenate(vectors), np.vstack(rates), names
+
+
+def _between(a: Array, b: Array) -> Array:
+    """The shortest rotation that takes the unit vector a to b, as a rotation vector."""
+    axis = np.cross(a, b)
+    s = np.linalg.norm(axis)
+    if s < 1e-9 and a @ b < 0:  # opposite: any axis across will do
+        axis = np.cross(a, np.eye(3)[np.abs(a).argmin()])
+        return np.pi * axis / np.linalg.norm(axis)
+    return axis * (np.arctan2(s, a @ b) / s) if s > 0 else axis
+
+
+def _rotation_vector(R: Array) -> Array:
+    from scipy.spatial.transform import Rotation
+
+    return Rotation.from_matrix(R).as_rotvec()
+
+
+def _spin(machine: Machine, q: Array, body: str) -> Array:
+    return np.zeros((3, machine.nv)) if body == GROUND else machine.jacobian(q, body)[:3]
+
+
+def _side(machine: Machine, q: Array, body: str, on: Pose) -> Array:
+    own = np.array([[value_of(x, machine.mechanism.parameters) for x in row] for row in on.rotation], float)
+    return own if body == GROUND else machine.pose(q, body)[:3, :3] @ own

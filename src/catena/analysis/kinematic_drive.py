@@ -1,0 +1,116 @@
+"""Kinematic mode: drive some coordinates, get the position, velocity and acceleration of all.
+
+    e(q) = 0 with the driven ones held,      A_f v_f = -A_d v_d,      A_f a_f = gamma - A_d a_d
+
+No mass enters. The driven coordinates must leave nothing free and must not contradict the loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import QuestionError, StateError, UnknownNameError
+from ..machine.constraint_rows import rows_at, spaces
+from ..machine.lookup import Coordinate, coordinates, machine_of, state, where
+from ..model.mechanism import Mechanism
+from .assembly import closed
+
+if TYPE_CHECKING:
+    from ..machine.machine import Machine
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Coordinates (..., nq), speeds and accelerations (..., nv); it unpacks as q, v, a."""
+
+    q: Array
+    v: Array
+    a: Array
+
+    def __iter__(self) -> Iterator[Array]:
+        return iter((self.q, self.v, self.a))
+
+
+def kinematics(m: Mechanism | Machine, driven: Mapping[str, Any], guess: Any = None) -> Motion:
+    """q, v, a = kinematics(mechanism, {"crank": (angle, speed, acceleration)}, guess).
+
+    driven: {coordinate: (q, v, a)}; speed and acceleration may be left out and are then zero. Each may be an array over a
+    course of moments: the first is assembled from the guess, each next from the one before. A QuestionError names what is
+    still free, or the loop that the driven coordinates contradict.
+    """
+    machine = machine_of(m)
+    (q,) = state(machine, "kinematics", guess=guess)
+    if machine.mechanism.nonholonomic:
+        raise QuestionError(
+            f"kinematics: the speed rows of {where(machine)} tie speeds, not positions; simulate(...) follows them"
+        )
+    table = {c.name: c for c in coordinates(machine)} | {c.speed: c for c in coordinates(machine)}
+    places, course = [], []
+    for name, values in driven.items():
+        if name not in table:
+            raise UnknownNameError(
+                "coordinate", name, [c.name for c in coordinates(machine)], f"{where(machine)}, to be driven"
+            )
+        places.append(table[name])
+        course.append(_triple(name, values))
+    if not course and machine.nv:
+        raise QuestionError(f"kinematics: nothing of {where(machine)} is driven; give the motion of at least one coordinate")
+    shape = np.broadcast_shapes(*(x.shape for three in course for x in three))
+    if len(shape) > 1:
+        raise StateError(
+            f"kinematics: the driven values have shape {shape}; they are numbers, or arrays over one course of moments"
+        )
+    moments = np.array([[np.broadcast_to(x, shape).reshape(-1) for x in three] for three in course])  # (driven, 3, moments)
+    found = []
+    for k in range(moments.shape[2]):
+        found.append(_moment(machine, q, places, moments[:, :, k]))
+        q = found[-1][0]
+    q, v, a = (np.array([moment[k] for moment in found]).reshape(*shape, -1) for k in range(3))
+    return Motion(q, v, a)
+
+
+def _triple(name: str, values: Any) -> list[Array]:
+    three = list(values) if isinstance(values, (tuple, list)) else [values]
+    if not 1 <= len(three) <= 3:
+        raise StateError(f"kinematics: {name!r} is given {len(three)} values; give its position, speed and acceleration")
+    found = [np.asarray(x, float) for x in three] + [np.zeros(())] * (3 - len(three))
+    if not all(np.isfinite(x).all() for x in found):
+        raise StateError(f"kinematics: the motion of {name!r} is not finite")
+    return found
+
+
+def _moment(machine: Machine, q: Array, places: list[Coordinate], values: Array) -> tuple[Array, Array, Array]:
+    q, v, a = q.copy(), np.zeros(machine.nv), np.zeros(machine.nv)
+    q[[c.qi for c in places]] = values[:, 0]
+    held = [c.vi for c in places]
+    free = [k for k in range(machine.nv) if k not in held]
+    q = closed(machine, q, free)
+    v[held], a[held] = values[:, 1], values[:, 2]
+    rows = rows_at(machine, q)
+    loose = spaces(rows.A[:, free]).T
+    if loose.shape[1]:
+        names = [machine.speed_names[free[k]] for k in np.argsort(-np.linalg.norm(loose, axis=1), kind="stable")]
+        raise QuestionError(f"kinematics: {loose.shape[1]} way(s) to move are left free in {where(machine)}; drive "
+                            f"{loose.shape[1]} more "
+                            f"coordinate(s), such as {names[0]!r}")  # fmt: skip
+    v[free] = _follow(machine, rows.names, rows.A, free, -rows.A @ v, "speeds")
+    rows = rows_at(machine, q, v)
+    a[free] = _follow(machine, rows.names, rows.A, free, rows.gamma - rows.A @ a, "accelerations")
+    return q, v, a
+
+
+def _follow(machine: Machine, names: Any, A: Array, free: list[int], wanted: Array, what: str) -> Array:
+    found = np.linalg.lstsq(A[:, free], wanted, rcond=1e-11)[0] if len(wanted) else np.zeros(len(free))
+    left = np.abs(A[:, free] @ found - wanted)
+    if left.max(initial=0.0) > 1e-8 * max(1.0, np.abs(wanted).max(initial=0.0)):
+        raise QuestionError(f"kinematics: the {what} of the driven coordinates tear loop {names[int(left.argmax())][0]!r} "
+                            f"of {where(machine)} "
+                            f"open, by {left.max():.3g} in SI units; drive fewer coordinates, or motions that "
+                            "agree")  # fmt: skip
+    return found

@@ -1,0 +1,140 @@
+"""Mobility: how many ways a mechanism can move, which rows say the same thing twice, what its motors can hold.
+
+The count is by rank, at a configuration that closes: degrees of freedom = nv - rank A. Grubler's formula, which counts rows,
+is wrong for every planar loop in space and for Bricard's mechanism; the rank is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..machine.constraint_rows import RANK, Rows, rows_at, spaces
+from ..machine.lookup import all_speeds_of, machine_of, state
+from ..model.mechanism import Mechanism
+from .assembly import CLOSED, closed, gauss_newton
+
+if TYPE_CHECKING:
+    from ..machine.machine import Machine
+
+Array = np.ndarray
+NEARBY, WAYS = 1e-2, 6  # how far (rad, m) and how often one looks for a higher rank beside a configuration
+NEAR_SINGULAR = 1e-4  # a singular value this small beside the largest is worth a word
+
+
+@dataclass(frozen=True)
+class Mobility:
+    """How a mechanism can move at one configuration.
+
+    coordinates: nv. rows: of all loops. rank: of A. redundant: (joint, direction) of the rows that repeat others, by one
+    choice among several where there is one. singular: the rank is lower here than nearby. condition: the smallest singular
+    value of A that counts, beside the largest. stuck: joints that cannot move. actuated: speeds with a motor. held: how
+    many of the degrees of freedom they can drive.
+    """
+
+    name: str
+    coordinates: int
+    rows: int
+    rank: int
+    redundant: tuple[tuple[str, str], ...]
+    singular: bool
+    condition: float
+    stuck: tuple[str, ...]
+    actuated: tuple[str, ...]
+    held: int
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """The ways it can move: coordinates less independent rows."""
+        return self.coordinates - self.rank
+
+    @property
+    def underactuated(self) -> int:
+        """Ways to move that no motor drives."""
+        return self.degrees_of_freedom - self.held
+
+    @property
+    def overactuated(self) -> int:
+        """Motors beyond those needed: so many that they can load the mechanism without moving it."""
+        return len(self.actuated) - self.held
+
+    def __str__(self) -> str:
+        plural = "" if self.degrees_of_freedom == 1 else "s"
+        lines = [f"{self.name}: {self.degrees_of_freedom} degree{plural} of freedom"]
+        lines.append(f"  {self.coordinates} speeds, {self.rows} rows of loops, {self.rank} of them independent")
+        if self.redundant:
+            lines.append(f"  {len(self.redundant)} redundant row{'s' if len(self.redundant) > 1 else ''}:")
+            lines += [f"    {joint}: {direction}" for joint, direction in self.redundant]
+        if self.singular:
+            lines.append("  singular here: nearby the rows have a higher rank, so branches of motion meet")
+        elif self.condition < NEAR_SINGULAR:
+            lines.append(f"  near a singular configuration: smallest singular value {self.condition:.2g} of the largest")
+        if self.stuck:
+            lines.append(f"  cannot move: {', '.join(self.stuck)}")
+        lines.append(f"  {len(self.actuated)} motors: {self._motors()}")
+        return "\n".join(lines)
+
+    def _motors(self) -> str:
+        words = []
+        if self.underactuated:
+            words.append(f"underactuated, {self.underactuated} degree(s) of freedom have none")
+        if self.overactuated:
+            words.append(f"overactuated by {self.overactuated}")
+        return ", ".join(words) or "one for each degree of freedom"
+
+
+def mobility(m: Mechanism | Machine, q: Any = None, actuated: Iterable[str] | None = None) -> Mobility:
+    """The mobility at q, or at a configuration assembled from it.
+
+    q: a guess, by default every coordinate zero; where it leaves a loop open it is assembled first. actuated: joints or
+    coordinates that have a motor, by default all of the tree's.
+    """
+    machine = machine_of(m)
+    (q,) = state(machine, "mobility", q=q)
+    motors = list(range(machine.nv)) if actuated is None else all_speeds_of(machine, actuated)
+    everything = list(range(machine.nv))
+    if np.abs(rows_at(machine, q).error).max(initial=0.0) > CLOSED:
+        q = closed(machine, q, everything)
+    rows = rows_at(machine, q)
+    rank, T, _, values = spaces(rows.A)
+    held = int(np.linalg.matrix_rank(T[motors], tol=1e-9)) if T.size and motors else 0
+    still = [name for k, name in enumerate(machine.speed_names) if np.abs(T[k]).max(initial=0.0) < 1e-9]
+    return Mobility(
+        machine.mechanism.name, machine.nv, len(rows.names), rank, redundant(rows), _highest_rank(machine, q, T) > rank,
+        float(values[rank - 1] / values[0]) if rank else 1.0, tuple(still), tuple(machine.speed_names[k] for k in motors), held,
+    )  # fmt: skip
+
+
+def redundant(rows: Rows) -> tuple[tuple[str, str], ...]:
+    """The rows that depend on those before them (Gram and Schmidt, in the order of the rows)."""
+    basis: list[Array] = []
+    found = []
+    scale = np.linalg.norm(rows.A, axis=1).max(initial=0.0)
+    for name, row in zip(rows.names, rows.A):
+        left = row.copy()
+        for _ in range(2):  # twice is enough
+            for b in basis:
+                left -= (b @ left) * b
+        size = np.linalg.norm(left)
+        if size > 10 * RANK * scale:
+            basis.append(left / size)
+        else:
+            found.append(name)
+    return tuple(found)
+
+
+def _highest_rank(machine: Machine, q: Array, T: Array) -> int:
+    """The highest rank met close by, on the loops: along random motions that they allow here."""
+    if not T.shape[1] or not machine.rows:
+        return 0
+    rng, best, everything = np.random.default_rng(2), 0, list(range(machine.nv))
+    for _ in range(WAYS):
+        way = T @ rng.standard_normal(T.shape[1])
+        near = gauss_newton(machine, machine.move(q, NEARBY * way / np.linalg.norm(way)), everything)
+        rows = rows_at(machine, near)
+        if np.abs(rows.error).max(initial=0.0) < CLOSED:
+            best = max(best, spaces(rows.A).rank)
+    return best

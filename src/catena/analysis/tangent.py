@@ -1,0 +1,134 @@
+"""Tangent: the exact derivatives of a mechanism's equations at one state, loops included, by CasADi.
+
+A tape of hundreds of bodies takes long to differentiate; there the derivatives at rest come from differences (`differences.py`).
+
+    r(q, v, a, lam) = M a + b - A' lam,      c(q, v, a) = A a - gamma,      s(q, v) = A v
+
+d/dq is along the speeds: column k is the change when the coordinates move along the k-th speed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..machine.constraint_rows import Spaces, spaces
+from .differences import differences, long
+
+if TYPE_CHECKING:
+    from ..machine.machine import Machine
+
+Array = np.ndarray
+_moving: WeakKeyDictionary[Machine, Any] = WeakKeyDictionary()
+_resting: WeakKeyDictionary[Machine, Any] = WeakKeyDictionary()
+_damping: WeakKeyDictionary[Machine, Any] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Rest:
+    """At rest: M, A and what A leaves, dr/dq (nv, nv); rows that can act only."""
+
+    M: Array
+    A: Array
+    spaces: Spaces
+    r_q: Array
+
+
+@dataclass(frozen=True)
+class Tangent(Rest):
+    """In motion: also dr/dv (nv, nv); dc/dq, dc/dv, ds/dq (m, nv)."""
+
+    r_v: Array
+    c_q: Array
+    c_v: Array
+    s_q: Array
+
+
+def rest(machine: Machine, q: Array, lam: Array) -> Rest:
+    """The derivatives at q with v = a = 0, and multipliers lam of the rows in `machine.rows`."""
+    if long(machine):
+        A, r_q = differences(machine, q, lam)
+        return Rest(machine.mass_matrix(q), A, spaces(A), r_q)
+    if machine not in _resting:
+        _resting[machine] = _trace(machine, moving=False)
+    A, r_q = (np.array(x) for x in _resting[machine](q, lam, _values(machine), 0.0))
+    A = A.reshape(len(machine.rows), machine.nv)
+    return Rest(machine.mass_matrix(q), A, spaces(A), r_q)
+
+
+def tangent(machine: Machine, q: Array, v: Array, a: Array, lam: Array) -> Tangent:
+    """The derivatives at (q, v, a) with multipliers lam of the rows in `machine.rows`."""
+    if machine not in _moving:
+        _moving[machine] = _trace(machine, moving=True)
+    A, r_q, r_v, c_q, c_v, s_q = (np.array(x) for x in _moving[machine](q, v, a, lam, _values(machine), 0.0))
+    A, c_q, c_v, s_q = (x.reshape(len(machine.rows), machine.nv) for x in (A, c_q, c_v, s_q))
+    return Tangent(machine.mass_matrix(q), A, spaces(A), r_q, r_v, c_q, c_v, s_q)
+
+
+def load_damping(machine: Machine, q: Array) -> Array:
+    """C (nv, nv) of the loads at rest: -d(their generalised forces)/dv at v = 0."""
+    springs = machine._springs
+    if springs is not None or not machine.mechanism.loads:
+        C = np.zeros((machine.nv, machine.nv))
+        if springs is not None:
+            np.add.at(C, (springs.speed, springs.speed), springs.c)
+        return C
+    if machine not in _damping:
+        import casadi as ca
+
+        from ..compiler.trace import Tracer
+
+        s = Tracer(machine.layout, machine.snap)
+        felt = -ca.jacobian(s.applied.generalised(), s.v)
+        still = ca.substitute(felt, s.v, ca.SX.zeros(machine.nv))
+        _damping[machine] = ca.Function("damping", [s.q, s.p, s.t], [ca.densify(still)])
+    return np.array(_damping[machine](q, _values(machine), 0.0))
+
+
+def _values(machine: Machine) -> list[float]:
+    return list(machine.mechanism.parameters.values())
+
+
+def _trace(machine: Machine, moving: bool) -> Any:
+    import casadi as ca
+
+    from ..compiler.trace import Tracer
+
+    t, m = Tracer(machine.layout, machine.snap), len(machine.rows)
+    lam, N = ca.SX.sym("lam", m), ca.jacobian(t.coordinate_rate(), t.v)
+    A, c, s = ca.SX.zeros(0, machine.nv), ca.SX.zeros(0), ca.SX.zeros(0)
+    r = t.inverse_dynamics() if moving else t.gravity()
+    if m:
+        _, s, gamma, A = t.constraint_rows()
+        r, c = r - A.T @ lam, A @ t.a - gamma
+
+    def along(f: Any) -> Any:
+        return ca.densify(ca.jacobian(f, t.q) @ N)
+
+    def with_v(f: Any) -> Any:
+        return ca.densify(ca.jacobian(f, t.v))
+
+    if moving:
+        outputs = [A, along(r), with_v(r), along(c), with_v(c), along(s)]
+        return ca.Function("moving", [t.q, t.v, t.a, lam, t.p, t.t], ca.cse(outputs))
+    still = ca.substitute([A, along(r)], [t.v], [ca.SX.zeros(machine.nv)])  # dampers speak of speeds
+    return ca.Function("resting", [t.q, lam, t.p, t.t], ca.cse(still))
+
+
+def turning(machine: Machine, v: Array) -> Array:
+    """W (nv, nv): a small turn d of a ball changes at d' = dv - W d, W d = w x d; zero for every other coordinate.
+
+    The rate of a change along a ball's speeds is not the change of its speeds: its axes turn with it.
+    """
+    from ..kernels.motion import BALL
+
+    W = np.zeros((machine.nv, machine.nv))
+    for node in machine.layout.nodes:
+        if node.motion == BALL:
+            k = node.vi
+            x, y, z = v[k : k + 3]
+            W[k : k + 3, k : k + 3] = [[0, -z, y], [z, 0, -x], [-y, x, 0]]
+    return W

@@ -1,0 +1,127 @@
+"""Vibration: natural frequencies and shapes about an equilibrium, loops and springs included.
+
+K y = omega^2 M y        in the motions that the loops allow, K the stiffness of `statics`
+zeta = y' C y / 2 omega   the damping ratio to first order in the damping C; exact where C is proportional to K and M
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.linalg import eigh
+
+from ..errors import QuestionError
+from ..machine.lookup import machine_of, state, where
+from ..machine.terms import name_of
+from ..model.mechanism import Mechanism
+from .linearization import dampings
+from .statics import balance, stiffness
+from .tangent import load_damping
+
+if TYPE_CHECKING:
+    from ..machine.machine import Machine
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Small vibrations about a rest, slowest first.
+
+    squares (d,): omega^2 (rad2/s2), negative where the rest is unstable. shapes (nv, d): a column for each, along the speeds,
+    with shapes' M shapes = 1. speeds: their names. losses (d,): y' C y (1/s), of joint damping and of dampers.
+    """
+
+    squares: Array
+    shapes: Array
+    speeds: tuple[str, ...]
+    losses: Array
+
+    @property
+    def frequencies(self) -> Array:
+        """omega (d,), rad/s; NaN for a mode that grows instead."""
+        with np.errstate(invalid="ignore"):
+            return np.sqrt(self.squares)
+
+    @property
+    def hertz(self) -> Array:
+        """The frequencies in 1/s."""
+        return self.frequencies / (2 * np.pi)
+
+    @property
+    def ratios(self) -> Array:
+        """The damping ratio zeta (d,) of each mode; NaN where it does not vibrate."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(self.squares > 0, self.losses / (2 * np.sqrt(np.abs(self.squares))), np.nan)
+
+    @property
+    def leading(self) -> tuple[str, ...]:
+        """The speed that is largest in each mode's shape."""
+        return tuple(self.speeds[int(np.abs(self.shapes[:, k]).argmax())] for k in range(len(self.squares)))
+
+    @property
+    def stable(self) -> bool:
+        """Whether no mode grows."""
+        return bool((self.squares >= 0).all())
+
+    def __str__(self) -> str:
+        lines = [f"{len(self.squares)} mode{'s' if len(self.squares) != 1 else ''}"]
+        for k, square in enumerate(self.squares):
+            shape = self.shapes[:, k] / np.abs(self.shapes[:, k]).max()
+            largest = np.argsort(-np.abs(shape), kind="stable")[:4]
+            moves = ", ".join(f"{self.speeds[i]} {shape[i]:+.2f}" for i in largest if abs(shape[i]) > 0.01)
+            rate = f"{self.frequencies[k]:.6g} rad/s, {self.hertz[k]:.6g} Hz"
+            if square < 0:
+                rate = f"grows as exp({np.sqrt(-square):.4g} t)"
+            lines.append(f"  {k + 1}: {rate}: {moves}")
+        return "\n".join(lines)
+
+
+def modes(m: Mechanism | Machine, q: Any = None, tau: Any = None) -> Modes:
+    """Natural frequencies and shapes about the equilibrium q, under the joint forces tau (by default none).
+
+    A QuestionError where q is not an equilibrium; `equilibrium` finds one, and `static_torques` what would hold it.
+    """
+    machine = machine_of(m)
+    q, tau = state(machine, "modes", q=q, tau=tau)
+    if machine.mechanism.nonholonomic:
+        raise QuestionError(
+            f"modes: {where(machine)} has speed rows, and they have no stiffness of their own; linearize(...).poles answers"
+        )
+    g, t = balance(machine, q, tau)
+    T = t.spaces.T
+    left = T @ (T.T @ g)
+    if np.abs(left).max(initial=0.0) > 1e-6 * max(1.0, np.abs(g).max(initial=0.0)):
+        name, size = name_of(machine, left)
+        raise QuestionError(f"modes: {where(machine)} does not rest here: {name!r} needs {size:.4g} (N m or N) more; take "
+                            "q from "
+                            "equilibrium(mechanism, q), or give the forces that hold it as tau")  # fmt: skip
+    K = stiffness(t)
+    squares, y = eigh(0.5 * (K + K.T), T.T @ t.M @ T)
+    squares = np.where(np.abs(squares) < 1e-12 * np.abs(squares).max(initial=0.0), 0.0, squares)
+    shapes = T @ y
+    losses = np.einsum("ik,ij,jk->k", shapes, damping_matrix(machine, q), shapes)
+    return Modes(squares, shapes, machine.speed_names, losses)
+
+
+def highest_frequency(m: Mechanism | Machine, q: Any = None) -> float:
+    """The fastest rate at q (by default every coordinate zero), rad/s: the largest |pole| of the springs and dampers there.
+
+    An explicit method is stable while this times its step stays below a number of its own, 2.78 for rk4. Without damping it
+    is the highest natural frequency; a mode damped beyond its critical damping decays faster than it would vibrate.
+    """
+    machine = machine_of(m)
+    (q,) = state(machine, "highest_frequency", q=q)
+    _, t = balance(machine, q, np.zeros(machine.nv))
+    T, K, C = t.spaces.T, stiffness(t), damping_matrix(machine, q)
+    d = T.shape[1]
+    rates = np.linalg.solve(T.T @ t.M @ T, np.hstack([K, T.T @ C @ T])) if d else np.zeros((0, 0))
+    A = np.block([[np.zeros((d, d)), np.eye(d)], [-rates[:, :d], -rates[:, d:]]])
+    return float(np.abs(np.linalg.eigvals(A)).max(initial=0.0))
+
+
+def damping_matrix(machine: Machine, q: Array) -> Array:
+    """C (nv, nv) at rest: the joints' own viscous damping, and that of dampers among the loads."""
+    return np.diag(dampings(machine)) + load_damping(machine, q)

@@ -1,0 +1,99 @@
+"""Joint springs in the generic life: linear in the coordinates and speeds, so that arrays say all about them.
+
+    tau' = tau - k (q - rest) - c v        before the articulated pass, at the speeds that have a spring
+    V' = V + 1/2 k (q - rest)^2
+
+Other loads are known as expressions only and go through tapes (`applied.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..kernels.tree import Layout
+from ..model.loads import JointSpring
+from ..model.validation import value_of
+from . import numba_cache
+from .generic import OPTIONS
+
+Array = np.ndarray
+
+
+class Springs:
+    """The joint springs of a mechanism. speed, coordinate: which, one entry a spring; k, rest, c: their values there."""
+
+    def __init__(self, layout: Layout):
+        m = layout.mechanism
+        q = {n: i for i, n in enumerate(n for j in m.moving for n in j.coordinate_names)}
+        v = {n: i for i, n in enumerate(n for j in m.moving for n in j.speed_names)}
+        loads = [x for x in m.loads if isinstance(x, JointSpring)]
+        self.coordinate: Array = np.array([q[x.coordinate] for x in loads], np.int64)
+        self.speed: Array = np.array([v[x.coordinate] for x in loads], np.int64)
+        rows = [[value_of(y, m.parameters) for y in (x.stiffness, x.rest, x.damping)] for x in loads]
+        self.k, self.rest, self.c = np.ascontiguousarray(np.array(rows, float).reshape(-1, 3).T)
+        self._arrays = (self.coordinate, self.speed, self.k, self.rest, self.c)
+        self._shapes, self._still = ((layout.nq,), (layout.nv,), (layout.nv,)), np.zeros(layout.nv)
+
+    def pushed(self, q: Array, v: Array, tau: Array, sign: float = 1.0) -> Array:
+        """tau (..., nv), and the springs' forces added to it (sign 1) or taken from it (-1)."""
+        out = np.array(tau, float)
+        flat = [np.ascontiguousarray(x).reshape(-1, x.shape[-1]) for x in (q, v)]
+        _push(*flat, *self._arrays, sign, out.reshape(-1, out.shape[-1]))
+        return out
+
+    def energy(self, q: Array) -> Array:
+        """(...): what is stored in them, J."""
+        return 0.5 * (self.k * (q[..., self.coordinate] - self.rest) ** 2).sum(axis=-1)
+
+    # ------------------------------------------------------------------------------------------------ around kernels
+    def around(self, quantity: str, kernel: Callable[..., Array], states: list[Array], *more: Any) -> Array:
+        """A generic kernel's answer for rows of states, the springs included."""
+        if quantity in ("forward_dynamics", "multipliers"):
+            q, v, tau = states
+            return kernel([q, v, self.pushed(q, v, tau)], *more)
+        out = kernel(states, *more)
+        if quantity in ("inverse_dynamics", "bias", "gravity"):
+            q, v = states[0], (states[1] if len(states) > 1 else np.zeros_like(out))
+            return self.pushed(q, v, out, -1.0)
+        if quantity == "energy":
+            out[:, 1] += self.energy(states[0])
+        return out
+
+    def one(self, quantity: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+        """A built-in for one state, the springs included; None to what is not one good state of doubles, as it does."""
+        if quantity == "mass_matrix":
+            return kernel
+        forward = quantity == "forward_dynamics"
+
+        def call(*given: Any) -> Any:
+            if not all(type(x) is np.ndarray and x.shape == shape and x.dtype == float for x, shape in zip(given, self._shapes)):
+                return None
+            q, v = given[0], given[1] if len(given) > 1 else self._still
+            if forward:
+                tau = given[2].copy()
+                _push(q[None], v[None], *self._arrays, 1.0, tau[None])
+                return kernel(q, v, tau)
+            found = kernel(*given)
+            if found is not None:
+                _push(q[None], v[None], *self._arrays, -1.0, found[None])
+            return found
+
+        return call
+
+
+@numba_cache.njit(**OPTIONS)
+def _push(q, v, coordinate, speed, k, rest, c, sign, out):
+    """Add sign (-k (q - rest) - c v) to rows of forces."""
+    for b in range(len(out)):
+        for i in range(len(k)):
+            out[b, speed[i]] -= sign * (k[i] * (q[b, coordinate[i]] - rest[i]) + c[i] * v[b, speed[i]])
+
+
+def springs(layout: Layout) -> Springs | None:
+    """The springs of a mechanism whose loads are joint springs alone; None where there are others, or speed rows, or no load."""
+    m = layout.mechanism
+    only = bool(m.loads) and all(isinstance(x, JointSpring) for x in m.loads) and not m.nonholonomic
+    return Springs(layout) if only else None

@@ -1,0 +1,89 @@
+"""Attitude: rotations made of turns about given axes, and the turns read back from a rotation.
+
+For R = Rot(a1, q1) Rot(a2, q2) Rot(a3, q3) nothing is asked of the axes but that neighbours are not parallel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import casadi as ca
+
+from ...spatial import cos, cross, dot, rotate, sin, unrotate
+
+
+def rotation(axis: Sequence[float], angle: Any) -> tuple:
+    """Rot(axis, angle), three rows (Rodrigues): cos 1 + sin tilde(a) + (1 - cos) a a'."""
+    (x, y, z), c, s = axis, cos(angle), sin(angle)
+    k = 1.0 - c
+    return (
+        (c + x * x * k, x * y * k - z * s, x * z * k + y * s),
+        (y * x * k + z * s, c + y * y * k, y * z * k - x * s),
+        (z * x * k - y * s, z * y * k + x * s, c + z * z * k),
+    )
+
+
+def quaternion(R: Any) -> list:
+    """The unit quaternion (w, x, y, z) of a rotation: the column of 4 Q Q' whose diagonal entry is largest, over its root.
+
+    No angle is singular (Shepperd 1978). Of Q and -Q, the one whose largest entry is positive.
+    """
+    (a, b, c), (d, e, f), (g, h, i) = R
+    K = [
+        [1.0 + a + e + i, h - f, c - g, d - b],
+        [h - f, 1.0 + a - e - i, b + d, c + g],
+        [c - g, b + d, 1.0 - a + e - i, f + h],
+        [d - b, c + g, f + h, 1.0 - a - e + i],
+    ]
+    best, largest = K[0], K[0][0]
+    for k in (1, 2, 3):
+        better = K[k][k] > largest
+        best = [ca.if_else(better, new, old) for new, old in zip(K[k], best)]
+        largest = ca.if_else(better, K[k][k], largest)
+    return [x / (2.0 * ca.sqrt(largest)) for x in best]
+
+
+def between(axis: Any, a: Any, b: Any) -> Any:
+    """The angle about a unit axis that turns the vector a into b; both lean on the axis alike."""
+    return ca.atan2(dot(axis, cross(a, b)), dot(a, b) - dot(axis, a) * dot(axis, b))
+
+
+def angles(axes: Sequence[Any], R: Any) -> list:
+    """The angles of up to three turns whose product is R, each between -pi and pi.
+
+    Of three turns the second has two values, q2 and its mirror; the branch that holds zero is taken. Where the first axis and
+    the third fall together (gimbal lock) only their sum is known, and the values are not to be trusted.
+    """
+    if len(axes) < 2:
+        sine, cosine = (R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1]), R[0][0] + R[1][1] + R[2][2] - 1.0
+        return [ca.atan2(dot(a, sine), cosine) for a in axes]
+    first, last = axes[0], axes[-1]
+    if len(axes) == 2:
+        return [between(first, last, rotate(R, last)), between(last, unrotate(R, first), first)]
+    # first . R last = A + B cos q2 + C sin q2, what the middle turn does to the angle between its neighbours
+    middle = axes[1]
+    A = dot(first, middle) * dot(middle, last)
+    B, C = dot(first, last) - A, dot(first, cross(middle, last))
+    k = dot(first, rotate(R, last)) - A
+    away = (1.0 if C <= 0.0 else -1.0) * ca.sqrt(ca.fmax(B * B + C * C - k * k, 0.0))
+    q2 = ca.atan2(C * k + B * away, B * k - C * away)
+    turned = rotation(middle, q2)
+    q1, q3 = between(first, rotate(turned, last), rotate(R, last)), between(last, unrotate(R, first), unrotate(turned, first))
+    return [q1, q2, q3]
+
+
+def components(w: Any, axes: Sequence[Any], cosine: Any) -> list:
+    """The parts of a vector w along up to three axes: w = sum of them, where w lies in their span.
+
+    cosine: of the angle between two axes, which a joint keeps.
+    """
+    if len(axes) < 2:
+        return [dot(a, w) for a in axes]
+    if len(axes) == 2:
+        x, y = (dot(a, w) for a in axes)
+        k = 1.0 / (1.0 - cosine * cosine)
+        return [k * (x - cosine * y), k * (y - cosine * x)]
+    a, b, c = axes
+    k = 1.0 / dot(a, cross(b, c))
+    return [k * dot(cross(b, c), w), k * dot(cross(c, a), w), k * dot(cross(a, b), w)]

@@ -1,0 +1,117 @@
+"""Rows: what holds free bodies together, each with its rates.
+
+    f = 0,   f' = A V + f_t = 0,   f'' = A V' + bias = 0
+
+Joints of the tree and of loops have f. A joint that mimics another and what the speeds obey (a knife edge, a rolling disc, a
+text) begin with f'. A row pushes the body it is about and pulls the other, or acts along the speeds of joints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import casadi as ca
+import numpy as np
+
+from ...model.closure import RowKind
+from ...model.loads import KnifeEdge, Rolling, SpeedRow
+from ...model.mechanism import GROUND
+from ...spatial import cross, dot, rotate, scale, sub
+from .joint_constraints import Bodies, Pair
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some rows with one name. f: m or cosines, zero where the row begins with f'. angles: which of them are cosines.
+
+    between: the two bodies they push, where they do. along: the rows in the speeds u of all joints, where they are that.
+    """
+
+    name: str
+    f: ca.SX
+    rate: ca.SX
+    A: ca.SX
+    bias: ca.SX
+    angles: tuple[bool, ...]
+    between: tuple[str, str] | None = None
+    along: ca.SX | None = None
+
+    def __len__(self) -> int:
+        return self.A.shape[0]
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """The speeds of all joints, those that mimic included: u = G V, u' = G V' + g.
+
+    own: which are the mechanism's, v = u[own]. columns: those of each joint, in the order of the pairs. first: by name.
+    """
+
+    u: ca.SX
+    G: ca.SX
+    g: ca.SX
+    own: list[int]
+    columns: list[slice]
+    first: dict[str, int]
+
+
+def speeds(b: Bodies) -> Speeds:
+    """The speeds of all joints, read from the bodies."""
+    u = ca.vertcat(*(x for pair in b.pairs for x in b.speeds(pair)))
+    starts = np.cumsum([0, *(pair.joint.nv for pair in b.pairs)]).tolist()
+    columns, first = [slice(*ends) for ends in pairwise(starts)], {pair.joint.name: k for pair, k in zip(b.pairs, starts)}
+    own = [first[j.name] + k for j in b.mechanism.moving for k in range(j.nv)]
+    return Speeds(u, ca.jacobian(u, b.V), b.rate(u), own, columns, first)
+
+
+def joint(b: Bodies, pair: Pair) -> Rows:
+    """What a joint of the tree, or of a loop, forbids."""
+    f, j = b.residual(pair), pair.joint
+    rate, angles = b.rate(f), tuple(r.kind == RowKind.ANGLE for r in pair.rows)
+    return Rows(j.name, f, rate, ca.jacobian(rate, b.V), b.rate(rate), angles, between=(j.parent, j.child))
+
+
+def mimics(b: Bodies, s: Speeds) -> Iterator[Rows]:
+    """One row for each joint that mimics another: its speed less the ratio times the other's."""
+    for j in (pair.joint for pair in b.pairs):
+        if j.mimic is not None:
+            along = ca.SX(1, s.u.numel())
+            along[s.first[j.name]], along[s.first[j.mimic.joint]] = 1.0, -b.value(j.mimic.multiplier)
+            yield _along(j.name, along, ca.SX.zeros(1), s)
+
+
+def nonholonomic(b: Bodies, s: Speeds) -> Iterator[Rows]:
+    """What the speeds obey, in the order of the mechanism: velocities of points of bodies, or texts in the joints' speeds."""
+    t, k = b.tracer, 0
+    texts = t.applied.rows()[0] if b.mechanism.nonholonomic else ca.SX(0, 1)
+    for row in b.mechanism.nonholonomic:
+        if isinstance(row, SpeedRow):
+            along = ca.SX(1, s.u.numel())
+            along[s.own] = ca.jacobian(texts[k], t.v)
+            drift = ca.jtimes(texts[k], t.q, t.coordinate_rate()) + ca.jacobian(texts[k], t.t)
+            found = _along(row.name, along, drift, s)
+        else:
+            rate = ca.vertcat(*_slip(b, row))
+            found = Rows(row.name, ca.SX.zeros(rate.numel()), rate, ca.jacobian(rate, b.V), b.rate(rate),
+                         (False,) * rate.numel(), between=(GROUND, b.mechanism.frame(row.frame).body))  # fmt: skip
+        yield found
+        k += len(found)
+
+
+def _along(name: str, along: ca.SX, drift: ca.SX, s: Speeds) -> Rows:
+    return Rows(name, ca.SX.zeros(1), along @ s.u, along @ s.G, along @ s.g + drift, (False,), along=along)
+
+
+def _slip(b: Bodies, row: KnifeEdge | Rolling) -> tuple:
+    """The velocities that a knife edge or a rolling disc forbids; of the disc, those of the point that touches the plane."""
+    side = b.frame(row.frame)
+    R, p = b.pose(side)
+    u = tuple(b.rate(x) for x in p)
+    if isinstance(row, KnifeEdge):
+        return (dot(rotate(R, row.direction), u),)
+    axis, n = rotate(R, row.axis), row.normal
+    up = sub(n, scale(dot(n, axis), axis))  # the steepest direction in the disc's plane
+    radius = scale(-b.value(row.radius) / ca.sqrt(dot(up, up)), up)
+    return tuple(x + y for x, y in zip(u, cross(b.turning(side), radius)))

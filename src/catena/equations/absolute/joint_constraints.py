@@ -1,0 +1,279 @@
+"""Pairs: what two free bodies know of the joint between them.
+
+    P, R     where a link is: its centre of mass in the ground (m), and its axes, row by row          3 and 9 numbers a link
+    V        how it moves: velocity of the centre of mass in the ground's axes, angular velocity in the link's    6 numbers
+    f        what a joint forbids: zero as long as it holds, read from the poses of its two bodies    6 - nv rows
+    v        how fast a joint moves, read from the motion of its two bodies                           nv rows
+
+`rate` differentiates any of these along the motion, P' = u and R' = R tilde(w), so f' and what f'' has beside accelerations
+are never written by hand. A planar mechanism is the same thing with fewer rows: what is forbidden across the plane is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import tau as TURN
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ...compiler.trace import Tracer, elements
+from ...kernels import kinematics
+from ...kernels.constraint_rows import active_rows
+from ...kernels.tree import layout
+from ...model.closure import Row, RowKind, rows
+from ...model.joints import Motion, X, Y, Z, onto_z
+from ...model.mechanism import Joint, Mechanism
+from ...model.pose import vector
+from ...model.validation import plane
+from ...spatial import add, cross, dot, product, rotate, sub, tilde, transpose, unrotate
+from .attitude import angles, components, quaternion, rotation
+from .links import SNAP, Side, Welded, snapped
+
+ACROSS = (RowKind.ACROSS_P, RowKind.ACROSS_C)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A joint between two free bodies, and the rows it forbids. point: it forbids every displacement (of the plane).
+
+    q, v: where its coordinates and speeds stand in the mechanism's; empty for a joint that mimics or closes a loop.
+    sense: 1 or -1, of its turn about the plane's normal.
+    """
+
+    joint: Joint
+    parent: Side
+    child: Side
+    rows: tuple[Row, ...]
+    point: bool
+    q: slice
+    v: slice
+    sense: float = 1.0
+
+
+class Bodies:
+    """The links of a mechanism as free bodies: symbols P, R, V of their motion, and the pairs that join them.
+
+    `pairs[i]` carries `links[i]`; `loops` are the pairs that close the tree. The symbols q, v, tau and p are the tracer's, and
+    `value` turns a scalar of the mechanism into a number or an expression of p. normal: of the plane, if there is one.
+    """
+
+    def __init__(self, mechanism: Mechanism):
+        self.mechanism, self.tracer = mechanism, Tracer(layout(mechanism), SNAP)
+        self.value, self._welded = self.tracer.value, Welded(mechanism, self.tracer.value)
+        self.links, self.ground = self._welded.links, self._welded.ground
+        n = len(self.links)
+        self.P, self.R, self.V = ca.SX.sym("P", 3 * n), ca.SX.sym("R", 9 * n), ca.SX.sym("V", 6 * n)
+        normal = None if mechanism.planar is False else plane(mechanism)
+        self.normal = None if normal is None else tuple(snapped(x) for x in normal)
+        self.pairs, self.loops = list(self._pairs()), list(self._loops())
+
+    # ------------------------------------------------------------------------------------------------ motion
+    def axes(self, k: int) -> tuple:
+        """The axes of link k, three rows of symbols."""
+        r = elements(self.R[9 * k : 9 * k + 9])
+        return tuple(r[:3]), tuple(r[3:6]), tuple(r[6:])
+
+    def centre(self, k: int) -> tuple:
+        """The centre of mass of link k."""
+        return tuple(elements(self.P[3 * k : 3 * k + 3]))
+
+    def spin(self, k: int) -> tuple:
+        """The angular velocity of link k in its own axes."""
+        return tuple(elements(self.V[6 * k + 3 : 6 * k + 6]))
+
+    def pose(self, side: Side) -> tuple[tuple, tuple]:
+        """Axes and origin of one side of a joint, in the ground."""
+        if side.link < 0:
+            return side.R, side.p
+        R = self.axes(side.link)
+        return product(R, side.R), add(self.centre(side.link), rotate(R, side.p))
+
+    def frame(self, name: str) -> Side:
+        """The side that a named frame or body makes."""
+        f = self.mechanism.frame(name)
+        return self._welded.side(f.body, f.pose)
+
+    def turning(self, side: Side) -> tuple:
+        """Angular velocity of a side in the ground's axes."""
+        return (0.0, 0.0, 0.0) if side.link < 0 else rotate(self.axes(side.link), self.spin(side.link))
+
+    def rate(self, f: ca.SX) -> ca.SX:
+        """The rate of an expression of P, R and q, with V and v held."""
+        return ca.jtimes(f, *self._flow)
+
+    @cached_property
+    def _flow(self) -> tuple[ca.SX, ca.SX]:
+        n, s = len(self.links), self.tracer
+        u = [self.V[6 * k : 6 * k + 3] for k in range(n)]
+        R = [x for k in range(n) for row in product(self.axes(k), tilde(self.spin(k))) for x in row]
+        return ca.vertcat(self.P, self.R, s.q), ca.vertcat(*u, *R, s.coordinate_rate())
+
+    @cached_property
+    def motion(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """P, R, V as the joints' q and v make them."""
+        s, x = self.tracer, self.tracer.work()
+        kinematics.velocities(s.tree, s.Q, s.V, x)
+        P: list = []
+        R: list = []
+        V: list = []
+        for link in self.links:
+            axes, p = kinematics.frame_pose(*s.seat(link.name), s.posed)
+            w, u = kinematics.frame_velocity(*s.seat(link.name), x)
+            P.extend(add(p, rotate(axes, link.at)))
+            R.extend(x for row in axes for x in row)
+            V.extend((*rotate(axes, add(u, cross(w, link.at))), *w))
+        return ca.vertcat(*P), ca.vertcat(*R), ca.vertcat(*V)
+
+    @cached_property
+    def rest(self) -> tuple[ca.SX, ca.SX]:
+        """P, R with every joint at zero."""
+        P, R = ca.substitute(list(self.motion[:2]), [self.tracer.q], [ca.SX.zeros(self.tracer.layout.nq)])
+        return P, R
+
+    def sample(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Some q and v: normal numbers, quaternions of length one."""
+        rng, n = np.random.default_rng(seed), self.tracer.layout
+        q, v = rng.standard_normal(n.nq), rng.standard_normal(n.nv)
+        for node in n.nodes:
+            if node.motion == Motion.BALL:
+                q[node.qi : node.qi + 4] /= np.linalg.norm(q[node.qi : node.qi + 4])
+        return q, v
+
+    # ------------------------------------------------------------------------------------------------ joints
+    def _pairs(self) -> Iterator[Pair]:
+        """The pairs of the tree; in the plane each with the rows that speak of it."""
+        q = v = 0
+        for j in (link.joint for link in self.links):
+            nq, nv = (j.nq, j.nv) if j.mimic is None else (0, 0)
+            parent, child = self._welded.side(j.parent, j.placement), self._welded.side(j.child, j.offset)
+            found, sense = rows(j.kind, j.axis, j.pitch, j.sequence), 1.0
+            if self.normal is not None:
+                n = self._normal_in(parent)
+                found = _in_plane(found, n)
+                sense = next((1.0 * round(dot(n, a)) for a in _turns(j)), 1.0)
+            found = tuple(sorted(found, key=lambda r: r.kind != RowKind.ANGLE))  # angles first: less fill in elimination
+            point = sum(r.kind in ACROSS for r in found) == len(self.directions)
+            yield Pair(j, parent, child, found, point, slice(q, q + nq), slice(v, v + nv), sense)
+            q, v = q + nq, v + nv
+
+    def _loops(self) -> Iterator[Pair]:
+        """The pairs that close the tree, with the rows that can ever act, as the kernels choose and order them."""
+        active, count = set(active_rows(self.tracer.layout)), 0
+        for j in self.mechanism.loops:
+            found = rows(j.kind, j.axis, j.pitch, j.sequence)
+            kept = tuple(r for k, r in enumerate(found, count) if k in active)
+            count += len(found)
+            sides = self._welded.side(j.parent, j.placement), self._welded.side(j.child, j.offset)
+            yield Pair(j, *sides, kept, False, slice(0), slice(0))
+
+    def _normal_in(self, side: Side) -> tuple:
+        """The plane's normal in the axes of a side, at the parameters' own values."""
+        _, R = ca.Function("rest", [self.tracer.p], list(self.rest))(list(self.mechanism.parameters.values()))
+        n = np.array(self.normal)
+        n = n if side.link < 0 else np.array(R)[9 * side.link : 9 * side.link + 9].reshape(3, 3).T @ n
+        fixed = ca.Function("R", [self.tracer.p], [ca.vertcat(*(ca.horzcat(*row) for row in side.R))])
+        return tuple(snapped(float(x)) for x in n @ np.array(fixed(list(self.mechanism.parameters.values()))))
+
+    @cached_property
+    def directions(self) -> tuple:
+        """The directions of the ground along which a link's place is told: x, y, z, or two of the plane."""
+        if self.normal is None:
+            return X, Y, Z
+        level = tuple(e for e in (X, Y, Z) if dot(e, self.normal) == 0.0)
+        return level if len(level) == 2 else transpose(onto_z(self.normal).rotation)[:2]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What to call those directions."""
+        names = {X: "x", Y: "y", Z: "z"}
+        return tuple(names.get(e, f"along{k}") for k, e in enumerate(self.directions, 1))
+
+    def residual(self, pair: Pair) -> ca.SX:
+        """f of a joint: a cosine for each angle it keeps, metres for each displacement it forbids.
+
+        A joint that forbids every displacement does so along the ground's directions, others across what they leave free.
+        """
+        (R_P, p_P), (R_C, p_C) = self.pose(pair.parent), self.pose(pair.child)
+        d, level, f = sub(p_C, p_P), iter(self.directions), []
+        for r in pair.rows:
+            if r.kind == RowKind.ANGLE:
+                f.append(dot(rotate(R_P, r.a), rotate(R_C, r.b)) - self.value(r.value))
+            elif r.kind == RowKind.SCREW:
+                a, b_P, b_C, h = rotate(R_P, r.a), rotate(R_P, r.b), rotate(R_C, r.b), self.value(r.value)
+                e = dot(a, d) - h * ca.atan2(dot(a, cross(b_P, b_C)), dot(b_P, b_C))
+                f.append(e - TURN * h * ca.floor(e / (TURN * h) + 0.5))  # whole turns do not count
+            elif pair.point:
+                f.append(dot(next(level), d))
+            else:
+                f.append(dot(rotate(R_P if r.kind == RowKind.ACROSS_P else R_C, r.a), d))
+        return ca.vertcat(ca.SX(0, 1), *f)
+
+    def speeds(self, pair: Pair) -> list:
+        """v of a joint: turns along their axes, slides as rates, a ball in the child's axes.
+
+        Of three turns the middle axis depends on the first angle, which is taken from the symbols q.
+        """
+        (R_P, p_P), (R_C, p_C) = self.pose(pair.parent), self.pose(pair.child)
+        w, turns = sub(self.turning(pair.child), self.turning(pair.parent)), _turns(pair.joint)
+        axes = [rotate(R_P, a) for a in turns[:1]] + [rotate(R_C, a) for a in turns[1:][-1:]]
+        if len(turns) == 3:  # these stand first in a joint, or alone
+            axes.insert(1, rotate(R_P, rotate(rotation(turns[0], self.tracer.q[pair.q.start]), turns[1])))
+        turned = iter(components(w, axes, dot(turns[0], turns[1]) if len(turns) == 2 else 0.0))
+        v: list = []
+        for f in pair.joint.freedoms:
+            if f.motion == Motion.BALL:
+                v.extend(unrotate(R_C, w))
+            elif f.motion == Motion.SLIDE:
+                v.append(self.rate(dot(_slid(pair.joint, R_P, R_C, f.axis), sub(p_C, p_P))))
+            else:
+                v.append(next(turned))
+        return v
+
+    def coordinates(self, pair: Pair, turned: Sequence[Any]) -> list:
+        """q of a joint from the poses of its bodies. turned: the angles of the links about the plane's normal, if there is one.
+
+        In space an angle comes back between -pi and pi, and the second of three in the branch that holds zero.
+        """
+        (R_P, p_P), (R_C, p_C) = self.pose(pair.parent), self.pose(pair.child)
+        Q, d = product(transpose(R_P), R_C), sub(p_C, p_P)
+        if self.normal is None:
+            found = iter(angles(_turns(pair.joint), Q))
+        else:
+            below, above = (0.0 if side.link < 0 else turned[side.link] for side in (pair.parent, pair.child))
+            found = iter([pair.sense * (above - below)])
+        q: list = []
+        for f in pair.joint.freedoms:
+            if f.motion == Motion.BALL:
+                q.extend(quaternion(Q))
+            elif f.motion == Motion.SLIDE:
+                q.append(dot(_slid(pair.joint, R_P, R_C, f.axis), d))
+            elif f.motion == Motion.SCREW:
+                q.append(dot(rotate(R_P, f.axis), d) / self.value(f.pitch))
+            else:
+                q.append(next(found))
+        return q
+
+
+def _turns(j: Joint) -> list:
+    """The axes a joint turns about."""
+    return [f.axis for f in j.freedoms if f.motion in (Motion.TURN, Motion.SCREW)]
+
+
+def _slid(j: Joint, R_P: tuple, R_C: tuple, axis: tuple) -> tuple:
+    """The direction of a slide in the ground's axes: slides that come before the turns stay with the parent."""
+    return rotate(R_P if j.freedoms[0].motion == Motion.SLIDE else R_C, axis)
+
+
+def _in_plane(found: tuple[Row, ...], n: tuple) -> tuple[Row, ...]:
+    """What rows forbid in the plane with normal n: displacements in their span less n; the turn about n if they forbid all."""
+    across = [r for r in found if r.kind in ACROSS]
+    D = np.array([r.a for r in across]).reshape(-1, 3)
+    _, sizes, Vt = np.linalg.svd(D - np.outer(D @ n, n))
+    level = [vector(d + 0.0) for d, size in zip(Vt, sizes) if size > 1e-9]
+    x, y, _ = transpose(onto_z(n).rotation)
+    turn = (Row(RowKind.ANGLE, y, x, "rotation in the plane"),) if sum(r.kind == RowKind.ANGLE for r in found) == 3 else ()
+    return (*(Row(across[0].kind, d, d, "displacement in the plane") for d in level), *turn)

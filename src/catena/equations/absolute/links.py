@@ -1,0 +1,127 @@
+"""Links: bodies that move as one. What a moving joint carries, with everything welded to it; the ground has its share too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...model.mechanism import GROUND, Joint, Mechanism
+from ...model.pose import Pose
+from ...model.validation import value_of
+from ...spatial import add, dot, neg, outer, rotate, sadd, scale, sub, transpose, unrotate_symmetric
+
+SNAP = 1e-12  # residues of right angles in placements; finer than the kernels', because every joint here snaps on its own
+
+
+@dataclass(frozen=True)
+class Member:
+    """A body of a link, in the link's axes and seen from its centre of mass: axes R, origin, com (m), inertia (kg m2).
+
+    A member of the ground is seen from the ground's origin.
+    """
+
+    name: str
+    mass: Any
+    R: tuple
+    origin: tuple
+    com: tuple
+    inertia: tuple
+
+
+@dataclass(frozen=True)
+class Link:
+    """One free body, in the axes of the body its joint carries. inertia: about the centre of mass, (xx, xy, xz, yy, yz, zz).
+
+    at: the centre of mass in the carried body's frame, or that frame's origin where nothing has mass.
+    """
+
+    joint: Joint
+    members: tuple[Member, ...]
+    mass: Any
+    inertia: tuple
+    at: tuple
+
+    @property
+    def name(self) -> str:
+        """That of the body its joint carries."""
+        return self.joint.child
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a joint: a frame on a link (-1: the ground), in the link's axes and seen from its centre of mass."""
+
+    link: int
+    R: tuple
+    p: tuple
+
+
+class Welded:
+    """The links of a mechanism, `ground` (the members that stand still), and the side of a joint on any body."""
+
+    def __init__(self, m: Mechanism, value: Callable[[Any], Any]):
+        self._value = value
+        home: dict[str, tuple[int, Pose]] = {GROUND: (-1, Pose())}
+        carried: list[Joint] = []
+        for j in m.ordered:
+            if j.nv:
+                home[j.child] = (len(carried), Pose())
+                carried.append(j)
+            else:
+                k, X = home[j.parent]
+                home[j.child] = (k, X @ j.pose(()))
+        self._home = home
+        seen = [self._member(m, name) for name in home if name != GROUND]
+        self.ground = tuple(x for x in seen if home[x.name][0] < 0)
+        groups = [tuple(x for x in seen if home[x.name][0] == k) for k in range(len(carried))]
+        self.links = [_link(j, group, m) for j, group in zip(carried, groups)]
+
+    def _member(self, m: Mechanism, name: str) -> Member:
+        """A body in its link's frame."""
+        b, pose = m.body(name), self._home[name][1]
+        R, p = self._seen(pose)
+        com, inertia = (tuple(self._value(x) for x in values) for values in (b.com, b.inertia))
+        turned = inertia if pose == Pose() else unrotate_symmetric(transpose(R), inertia)
+        return Member(name, self._value(b.mass), R, p, add(p, rotate(R, com)), turned)
+
+    def _seen(self, X: Pose) -> tuple[tuple, tuple]:
+        R, p = ([snapped(self._value(x)) for x in values] for values in ([x for row in X.rotation for x in row], X.position))
+        return (tuple(R[:3]), tuple(R[3:6]), tuple(R[6:])), tuple(p)
+
+    def side(self, body: str, frame: Pose) -> Side:
+        """The side of a joint whose frame has this pose on this body."""
+        k, X = self._home[body]
+        R, p = self._seen(X @ frame)
+        return Side(k, R, sub(p, self.links[k].at) if k >= 0 else p)
+
+
+def snapped(x: Any) -> Any:
+    """A number of a placement; whole ones without their residue."""
+    return float(round(x)) if isinstance(x, float) and abs(x - round(x)) < SNAP else x
+
+
+def _link(j: Joint, members: Sequence[Member], m: Mechanism) -> Link:
+    """Members put together about their common centre of mass."""
+    if len(members) == 1:
+        (only,) = members
+        mass, at = only.mass, only.com
+    elif any(value_of(m.body(x.name).mass, m.parameters) for x in members):
+        mass = sum(x.mass for x in members)
+        moment = (0.0, 0.0, 0.0)
+        for x in members:
+            moment = add(moment, scale(x.mass, x.com))
+        at = scale(1.0 / mass, moment)
+    else:
+        mass, at = 0.0, (0.0, 0.0, 0.0)
+    seen = tuple(Member(x.name, x.mass, x.R, sub(x.origin, at), sub(x.com, at), x.inertia) for x in members)
+    inertia = (0.0,) * 6
+    for x in seen:
+        inertia = sadd(inertia, sadd(x.inertia, _parallel(x.mass, x.com)) if len(seen) > 1 else x.inertia)
+    return Link(j, seen, mass, inertia, at)
+
+
+def _parallel(mass: Any, c: tuple) -> tuple:
+    """m (c.c 1 - c c'), what a centre of mass at c adds to an inertia."""
+    d = dot(c, c)
+    return tuple(mass * x for x in sadd((d, 0.0, 0.0, d, 0.0, d), neg(outer(c)[:3]) + neg(outer(c)[3:])))

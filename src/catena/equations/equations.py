@@ -1,0 +1,132 @@
+"""Equations: what every formulation returns, with one face.
+
+The canonical form and the signs of the whole house, drawn once:
+
+    M(q) a + bias(q, v) = tau + J_ext' wrench + A' lambda          n_v rows:  motion
+    A(q) a              = gamma(q, v, t)                           n_c rows:  loops and nonholonomic rows, if any
+
+    q' = N(q) v          coordinates; N is the identity but for quaternions
+    tau                  the whole generalised force along the speeds v: motors, springs, losses
+    lambda               what the constraint does to the mechanism, so that A' lambda is a generalised force
+    reaction             what the parent does to the child through a joint, motor included, about the child body's origin
+                         in the child body's axes, torque first
+
+A formulation is one function, `name(mechanism) -> Equations`, in one file. It may choose any state x to integrate; `encode`
+and `decode` lead from (q, v) to x and back, so that all formulations can be asked the same question at the same state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+
+from ..model.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from .readable import Readable
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a formulation costs: first-order equations to integrate, the largest linear system solved, scalar operations."""
+
+    first_order: int
+    largest_matrix: int
+    operations: int
+
+
+@dataclass(frozen=True)
+class Statement:
+    """The rows left = right that a formulation writes down, before anything is solved. tape: (a vector a role) -> left, right.
+
+    roles: what the tape's inputs are, out of t, q, v, a, tau, p (time, coordinates, speeds, accelerations, joint forces,
+    parameters), h, h_rate, q_rate, lam (momenta, their rates, the coordinates' rates, multipliers). note: what a reader should
+    know of them.
+    """
+
+    tape: ca.Function
+    roles: tuple[str, ...]
+    note: str = ""
+
+    @staticmethod
+    def of(symbols: Mapping[str, ca.SX], left: ca.SX, right: ca.SX, note: str = "") -> Statement:
+        """The rows left = right of these symbols, by role."""
+        sides = [ca.densify(side) for side in ca.cse([left, right])]
+        return Statement(ca.Function("statement", list(symbols.values()), sides), tuple(symbols), note)
+
+    def size(self, role: str) -> int:
+        """How many entries a role has, none where it has no part."""
+        return self.tape.numel_in(self.roles.index(role)) if role in self.roles else 0
+
+
+@dataclass(frozen=True)
+class Equations:
+    """The equations of motion of one mechanism by one formulation, as traced functions.
+
+    derivative: (t, x, tau, p) -> x'. encode: (q, v, p) -> x. decode: (x, p) -> q, v. acceleration: (t, q, v, tau, p) -> a.
+    reactions: (t, q, v, tau, p) -> (joints, 6) in the order of `mechanism.ordered`, where the formulation finds them.
+    multipliers: (t, q, v, tau, p) -> lambda, where it has loops or nonholonomic rows. error: for an approximate
+    formulation, the relative size of what it neglects; zero for an exact one. extra: what only this formulation knows
+    (operation counts of its variants, its penalty factor), by name.
+    """
+
+    mechanism: Mechanism
+    formulation: str
+    state_names: tuple[str, ...]
+    derivative: ca.Function
+    encode: ca.Function
+    decode: ca.Function
+    acceleration: ca.Function
+    counts: Counts
+    reactions: ca.Function | None = None
+    multipliers: ca.Function | None = None
+    error: float = 0.0
+    extra: dict[str, Any] = field(default_factory=dict)
+    readable: Callable[[], Statement] | None = None  # what `catena.equations.readable` makes readable; None: the accelerations
+
+    def __repr__(self) -> str:
+        c = self.counts
+        return (f"Equations({self.mechanism.name!r} by {self.formulation}: {c.first_order} first-order equations, largest "
+                f"matrix {c.largest_matrix}, {c.operations} operations)")  # fmt: skip
+
+    @property
+    def parameters(self) -> np.ndarray:
+        """The mechanism's own parameter values, in the order of p."""
+        return np.array(list(self.mechanism.parameters.values()))
+
+    # ------------------------------------------------------------------------------------ the form people read
+    def sympy(self, seconds: float = 10.0) -> Readable:
+        """The equations in SymPy, with the user's own symbols; simplified where that succeeds within so many seconds."""
+        from .readable import read
+
+        return read(self, seconds)
+
+    def text(self, seconds: float = 10.0) -> str:
+        """The equations as plain text."""
+        return self.sympy(seconds).text()
+
+    def latex(self, seconds: float = 10.0) -> str:
+        """The equations as LaTeX, an align* environment."""
+        return self.sympy(seconds).latex()
+
+    def python(self, what: str = "acceleration") -> str:
+        """The source of a Python function that needs nothing but math: the "acceleration" or the "derivative"."""
+        from .readable import python
+
+        return python(self, what)
+
+    def c(self, what: str = "acceleration") -> str:
+        """The source of a C function that needs nothing but math.h: the "acceleration" or the "derivative"."""
+        from .readable import c
+
+        return c(self, what)
+
+
+def operations(f: ca.Function) -> int:
+    """How many arithmetic operations a tape has: its instructions without inputs, outputs and constants."""
+    trivial = {ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST, ca.OP_PARAMETER}
+    return sum(f.instruction_id(k) not in trivial for k in range(f.n_instructions()))

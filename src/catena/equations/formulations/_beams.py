@@ -1,0 +1,91 @@
+"""Flexible bodies by modes, from their mass integrals ([Everett1988] eq. 33-37): what lagrange, hamilton and variational add.
+
+A point of the body lies at r = n + v in the body's frame B, n of the neutral body, v its deflection, and moves with
+
+    V_p = V + w x r + BD r                                                                                         (36)
+    T = 1/2 integral rho V_p . V_p                                                                                 (33)
+      = 1/2 m V.V + V.(w x s + s') + 1/2 w.I w + w.h + 1/2 integral rho r'.r'                                      (37)
+
+where V and w are those of the frame, ' is the derivative in it (BD), s = integral rho r, I = integral rho (r.r 1 - r r),
+h = integral rho r x r'. With r = sum_a c_a B_a axis_a (`flexible.integrals`) all of them are sums over the integrals S and P:
+
+    integral rho (sum c_a B_a) (sum d_b B_b) = m sum_ab c_a d_b P_ab axis_a axis_b  =:  <c, d>      (3, 3)
+
+(37) has n and v apart; here they are together, as n is the first of the fields. Sections that turn add 1/2 J (w + chi.e')^2
+about each axis.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ...compiler.trace import Tracer
+
+AROUND = ((1, 2), (2, 0), (0, 1))
+
+
+class Beam:
+    """The mass integrals of one flexible body with the symbols of a tracer. e: its amplitudes; own: where their speeds are."""
+
+    def __init__(self, s: Tracer, modal: Any):
+        self.s, self.body = s, modal.body
+        I, basis = modal.integrals, modal.integrals.basis
+        joint = s.layout.mechanism.joint(modal.joint)
+        before = s.layout.mechanism.moving[: s.layout.mechanism.moving.index(joint)]
+        q, v, n = sum(j.nq for j in before), sum(j.nv for j in before), joint.nv
+        self.e, self.own = s.q[q : q + n], list(range(v, v + n))
+        L = ca.SX(s.value(modal.length))
+        self.m, self.J = s.value(modal.rhoA) * L, [s.value(J) * L for J in modal.rhoJ]
+        self.c = ca.vertcat(*modal.amplitudes([self.e[k] for k in range(n)], L))  # (fields,)
+        self.C = ca.jacobian(self.c, self.e)  # (fields, n)
+        self._S, self._P = I.S, I.P
+        self._fields = [np.flatnonzero(basis.axes == d).tolist() for d in range(3)]
+        scale = (ca.SX(1), 1 / L, 1 / L)  # twist is an angle, slopes are displacements a length
+        self.chi1 = [x * ca.SX(ca.sparsify(ca.DM(I.chi1[d]))) for d, x in enumerate(scale)]
+        self.chi2 = [x * x * ca.SX(ca.sparsify(ca.DM(I.chi2[d]))) for d, x in enumerate(scale)]
+
+    def first(self, c: ca.SX) -> ca.SX:
+        """integral rho sum c_a B_a, (3, k) for k columns of amplitudes."""
+        return self.m * ca.vertcat(*(ca.DM(self._S[f]).T @ c[f, :] if f else ca.SX(1, c.shape[1]) for f in self._fields))
+
+    def second(self, c: ca.SX, d: ca.SX, i: int, j: int) -> ca.SX:
+        """<c, d>_ij, (k, l) for k and l columns of amplitudes."""
+        f, g = self._fields[i], self._fields[j]
+        if not f or not g:
+            return ca.SX(c.shape[1], d.shape[1])
+        return self.m * (c[f, :].T @ ca.DM(self._P[np.ix_(f, g)]) @ d[g, :])
+
+    def tensor(self, c: ca.SX, d: ca.SX) -> ca.SX:
+        """<c, d>, (3, 3)."""
+        return ca.vertcat(*(ca.horzcat(*(self.second(c, d, i, j) for j in range(3))) for i in range(3)))
+
+    def trace(self, c: ca.SX, d: ca.SX) -> ca.SX:
+        """integral rho (sum c_a B_a) . (sum d_b B_b), (k, l)."""
+        return sum((self.second(c, d, i, i) for i in range(3)), ca.SX(c.shape[1], d.shape[1]))
+
+    def crossed(self, c: ca.SX, d: ca.SX) -> ca.SX:
+        """integral rho (sum c_a B_a) x (sum d_b B_b), (3, l), for one column c and l columns d."""
+        return ca.vertcat(*(self.second(c, d, i, j) - self.second(c, d, j, i) for i, j in AROUND))
+
+    @property
+    def inertia(self) -> ca.SX:
+        """I = integral rho (r.r 1 - r r), with the turning sections', (3, 3)."""
+        Q = self.tensor(self.c, self.c)
+        return ca.trace(Q) * ca.SX.eye(3) - Q + ca.diag(ca.vertcat(*self.J))
+
+    def energies(self, V: ca.SX, w: ca.SX, rate: ca.SX, R: ca.SX, p: ca.SX, g: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """T and V. V, w (3,): of the frame along its own axes. rate: of the amplitudes. R, p: its pose. g: gravity."""
+        dc, s = self.C @ rate, self.first(self.c)
+        T = 0.5 * self.m * ca.sumsqr(V) + ca.dot(V, ca.cross(w, s) + self.first(dc)) + 0.5 * ca.dot(w, self.inertia @ w)
+        T += ca.dot(w, self.crossed(self.c, dc)) + 0.5 * self.trace(dc, dc)
+        for d in range(3):
+            T += self.J[d] * (w[d] * ca.dot(self.chi1[d], rate) + 0.5 * ca.dot(rate, self.chi2[d] @ rate))
+        return T, -ca.dot(g, self.m * p + R @ s)
+
+
+def beams(s: Tracer) -> list[Beam]:
+    """The flexible bodies by modes of a mechanism."""
+    return [Beam(s, modal) for modal in s.layout.modal]

@@ -1,0 +1,93 @@
+"""Links for `boltzmann_hamel`: the rigid pieces of a tree, the joints between them, and how their axes turn ([Quinn1991]).
+
+    ground --joint 1-- O_1 [link 1] --L--> joint 2 -- O_2 [link 2] ...
+
+The axes of link i sit at O_i, on the moving side of joint i.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import casadi as ca
+
+from ...compiler.trace import Tracer, matrix, vector
+from ...kernels import motion
+from ...kernels.tree import seated
+from ...model.mechanism import GROUND
+from ...spatial import full, inertia_tensor
+
+UNTURNED = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+class Link(NamedTuple):
+    """A link and the joint that carries it; `parent` is the index of the link below, -1 for the ground.
+
+    C: C_ki, from the link's axes to the parent's. L: from O_k to O_i in the parent's axes. Omega, U: relative angular velocity
+    (link's axes) and L' (parent's axes), with dOmega, dU their rates at a = 0. D: (6 x nv), (Omega, U) = D v. m, S, I: mass and
+    moments about O_i in the link's axes. name, node: of the body, and where it sits.
+    """
+
+    name: str
+    node: int
+    parent: int
+    C: ca.SX
+    L: ca.SX
+    Omega: ca.SX
+    U: ca.SX
+    dOmega: ca.SX
+    dU: ca.SX
+    D: ca.SX
+    m: Any
+    S: ca.SX
+    I: ca.SX
+
+
+def links(s: Tracer, melt: bool) -> list[Link]:
+    """The links in the order of the joints, parents first. melt: bodies on fixed joints become part of the link they sit on."""
+    m, rate, index, used = s.layout.mechanism, s.coordinate_rate(), {GROUND: -1}, 0
+    found: list[Link] = []
+    for j in m.ordered:
+        nodes = range(used, used + len(j.freedoms))
+        used, seat, below = nodes.stop, s.layout.seats[j.child], index[j.parent]
+        mass, h, J = seated(m.body(j.child), seat, s.value)
+        S, I = vector(h), matrix(full(inertia_tensor(J)))
+        if melt and not nodes:
+            index[j.child] = below
+            if below >= 0:
+                k = found[below]
+                found[below] = k._replace(m=k.m + mass, S=k.S + S, I=k.I + I)
+            continue
+        C, L, Omega, U = joint_motion(s, nodes)
+        both = ca.vertcat(Omega, U)
+        D, rates = ca.sparsify(ca.jacobian(both, s.v)), ca.jtimes(both, s.q, rate)  # (28) and D' v of (33)
+        index[j.child] = len(found)
+        found.append(Link(j.child, seat.node, below, C, L, Omega, U, rates[:3], rates[3:], D, mass, S, I))
+    return found
+
+
+def joint_motion(s: Tracer, nodes: range) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+    """C_ki, L, Omega and U = L' of a joint, through its elementary motions."""
+    C, L, Omega, U = ca.SX.eye(3), ca.SX.zeros(3), ca.SX.zeros(3), ca.SX.zeros(3)
+    for i in nodes:
+        step = ca.SX(matrix(motion.out_columns(s.tree, i, s.posed, UNTURNED)))
+        r, turn, slide = ca.SX(vector(s.posed.r[i])), ca.SX.zeros(3), ca.SX.zeros(3)
+        for k in range(motion.speeds(s.tree.motion[i])):
+            S_turn, S_slide = motion.direction(s.tree, i, k)
+            speed = s.v[s.layout.nodes[i].vi + k]
+            turn, slide = turn + vector(S_turn) * speed, slide + vector(S_slide) * speed
+        L, U = L + C @ r, U + C @ (ca.cross(Omega, r) + step @ slide)
+        C, Omega = C @ step, step.T @ Omega + turn
+    return C, L, Omega, U
+
+
+Rotations = list[dict[int, ca.SX]]  # C[i][j] = C_ij for j on the way from link i to the ground (-1), i included
+
+
+def connectivity(chain: list[Link]) -> Rotations:
+    """C_ij = C_ik C_kj for every link j below link i, and C_iN."""
+    C: Rotations = []
+    for i, link in enumerate(chain):
+        below = C[link.parent] if link.parent >= 0 else {-1: ca.SX.eye(3)}
+        C.append({j: link.C.T @ C_kj for j, C_kj in below.items()} | {i: ca.SX.eye(3)})
+    return C

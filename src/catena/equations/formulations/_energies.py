@@ -1,0 +1,195 @@
+"""Energies: what lagrange and hamilton start from. T and V of a mechanism in the coordinates chosen, and how they turn.
+
+    q' = N(q) v            N is the identity but for quaternions, whose three speeds w are quasi-velocities
+    dF = N' dF/dq          the change of F along the speeds
+    w x h                  what the rate of a momentum h along turning axes adds (Poincare 1901; the Lie bracket of N's columns)
+
+Coordinates "joint" are the mechanism's own. Coordinates "absolute", for planar linkages, measure every turn from the ground
+about the normal of the plane, from the place where all joints are at zero: theta = A q with a constant A of 0, 1 and -1
+([Baysec1996] figure 3). Slides stay what they are. Forces follow by virtual work: Q = A^-T tau, which is why [Baysec1996]
+writes tau_1 - tau_2 on link 1. V is that of gravity; springs act among the forces, as eq. 8 allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from ...compiler.trace import Tracer, vector
+from ...errors import FormulationError, unknown
+from ...kernels import kinematics
+from ...kernels.motion import BALL, SLIDE
+from ...kernels.tree import Layout, layout
+from ...kernels.workspace import Work
+from ...model.mechanism import Mechanism
+from ...model.validation import plane
+from ..equations import Statement
+from ._beams import beams
+
+MARK = " (absolute)"
+COORDINATES = ("joint", "absolute")
+
+
+@dataclass(frozen=True)
+class Energies:
+    """Kinetic energy T(q, v, p) and potential energy V(q, p) as expressions of the symbols here.
+
+    q (nq), v (nv): the coordinates chosen and their speeds. t, tau (nv), p: time, forces along the mechanism's own speeds,
+    free parameters. chart (nv, nv), the A of the head: chosen speeds = A own speeds, and likewise the coordinates.
+    rate: q' = N v. force (nv): Q = A^-T (tau + loads). rows (m,): what loops and nonholonomic constraints keep zero,
+    linear in the speeds.
+    """
+
+    tracer: Tracer
+    chart: np.ndarray
+    q: ca.SX
+    v: ca.SX
+    T: ca.SX
+    V: ca.SX
+    rate: ca.SX
+    force: ca.SX
+    rows: ca.SX
+
+    @property
+    def t(self) -> ca.SX:
+        """The symbol of time."""
+        return self.tracer.t
+
+    @property
+    def tau(self) -> ca.SX:
+        """The symbols of the joints' forces."""
+        return self.tracer.tau
+
+    @property
+    def p(self) -> ca.SX:
+        """The symbols of the parameters."""
+        return self.tracer.p
+
+    def along(self, gradient: ca.SX) -> ca.SX:
+        """N' dF/dq (nv): the change of a function along the speeds, from its gradient (nq)."""
+        return ca.jtimes(self.rate, self.v, gradient, True)
+
+    def bracket(self, h: ca.SX) -> ca.SX:
+        """(nv): w x h on the three rows of every ball, zero elsewhere."""
+        turned = ca.SX.zeros(h.numel())
+        for node in self.tracer.layout.nodes:
+            if node.motion == BALL:
+                rows = slice(node.vi, node.vi + 3)
+                turned[rows] = ca.cross(self.v[rows], h[rows])
+        return turned
+
+    def own(self, q: ca.SX, v: ca.SX) -> list[ca.SX]:
+        """Coordinates and speeds of the mechanism's own, from the chosen ones."""
+        return [mapped(np.linalg.inv(self.chart), x) for x in (q, v)]
+
+    def chosen(self, q: ca.SX, v: ca.SX) -> list[ca.SX]:
+        """Chosen coordinates and speeds, from the mechanism's own."""
+        return [mapped(self.chart, x) for x in (q, v)]
+
+    def speaking_own(self, name: str, found: ca.SX, along_speeds: bool) -> ca.Function:
+        """(t, q, v, tau, p) -> what was found in the chosen coordinates, asked in the mechanism's own."""
+        s = self.tracer
+        f = ca.Function(name, [self.t, self.q, self.v, self.tau, self.p], [ca.cse(found)])
+        value = f(s.t, *self.chosen(s.q, s.v), s.tau, s.p)
+        value = mapped(np.linalg.inv(self.chart), value) if along_speeds else value
+        return ca.Function(name, [s.t, s.q, s.v, s.tau, s.p], [ca.cse(ca.densify(value))])
+
+    # ------------------------------------------------------------------------------------------------ for people
+    def statement(self, left: ca.SX, right: ca.SX, **more: ca.SX) -> Statement:
+        """The rows left = right, after q' = N v where a speed is no coordinate's rate by name, before what must stay zero."""
+        q_rate, moving = ca.SX.sym("q_rate", self.q.numel()), self.tracer.layout.mechanism.moving
+        speeds = {n for j in moving for n in j.speed_names}
+        turned = [k for k, name in enumerate(n for j in moving for n in j.coordinate_names) if name not in speeds]
+        left, right = (ca.vertcat(*part) for part in (
+            (*([q_rate[turned]] if turned else []), left, self.rows),
+            (*([self.rate[turned]] if turned else []), right, ca.SX.zeros(self.rows.numel())),
+        ))  # fmt: skip
+        symbols = {"t": self.t, "q": self.q, "v": self.v, "tau": self.tau, "p": self.p, "q_rate": q_rate, **more}
+        return Statement.of(symbols, left, right, self.note)
+
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Of the chosen coordinates: the joints' own, marked where the angle is an absolute one."""
+        return self._marked(n for j in self.tracer.layout.mechanism.moving for n in j.coordinate_names)
+
+    def speed_names(self, form: str = "{}") -> tuple[str, ...]:
+        """Of the chosen speeds, each put into a form such as "momentum of {}"."""
+        return self._marked(form.format(n) for j in self.tracer.layout.mechanism.moving for n in j.speed_names)
+
+    @property
+    def note(self) -> str:
+        """What a reader of these coordinates should know."""
+        from_ground = [n.removesuffix(MARK) for n in self.coordinate_names() if n.endswith(MARK)]
+        return f"{', '.join(from_ground)}: measured from the ground, not from the link before" if from_ground else ""
+
+    def _marked(self, names: Iterable[str]) -> tuple[str, ...]:
+        if (np.eye(len(self.chart)) == self.chart).all():
+            return tuple(names)
+        return tuple(f"{n}{MARK}" if np.abs(row).sum() > 1 else n for n, row in zip(names, self.chart))
+
+
+def energies(mechanism: Mechanism, coordinates: str = "joint") -> Energies:
+    """T and V, traced, in the coordinates asked for; the loads' forces and the rows of loops beside them."""
+    if coordinates not in COORDINATES:
+        raise FormulationError(unknown("coordinate system", coordinates, COORDINATES))
+    s = Tracer(layout(mechanism))
+    if not s.layout.nv:
+        raise FormulationError(f"mechanism {mechanism.name!r} has no motion to derive: all its joints are fixed")
+    T, V = kinematics.energy(s.tree, s.Q, s.V, s.work())
+    for beam in beams(s):
+        w, X = s.frame_velocity(beam.body, "body"), s.pose(beam.body)
+        more = beam.energies(w[3:], w[:3], s.v[beam.own], X[:, :3], X[:, 3], vector(s.tree.gravity))
+        T, V = T + more[0], V + more[1]
+    rows = s.constraint_rows()[1] if mechanism.loops or mechanism.nonholonomic else ca.SX(0, 1)
+    found, q, v, chart = [ca.SX(T), ca.SX(V), s.coordinate_rate(), s.tau + loads(s), rows], s.q, s.v, np.eye(s.layout.nv)
+    if coordinates == "absolute":
+        chart = absolute(s.layout)
+        q, v = ca.SX.sym("theta", s.layout.nq), ca.SX.sym("theta_dot", s.layout.nv)
+        own = [mapped(np.linalg.inv(chart), x) for x in (q, v)]
+        found = ca.substitute(found, [s.q, s.v], own)
+        found[2] = v
+    T, V, rate, force, rows = ca.cse(found)
+    return Energies(s, chart, q, v, T, V, rate, mapped(np.linalg.inv(chart).T, force), rows)
+
+
+def loads(s: Tracer) -> ca.SX:
+    """Q (nv) of springs, dampers and forces at points: the slope of their power in the speeds, eq. 8.
+
+    A wrench (t, f) at a body's origin has the power t.w + f.u; what it does along a speed is that power's slope.
+    """
+    Q = s.applied.forces
+    for body, (t, f) in s.applied.wrenches.items():
+        if s.layout.seat(body).node >= 0:
+            Q = Q + ca.jtimes(s.frame_velocity(body, "world"), s.v, ca.vertcat(t, f), True)
+    return Q
+
+
+def mapped(A: np.ndarray, x: ca.SX) -> ca.SX:
+    """A x for a matrix of whole numbers; quaternions as they are, since they come with A = 1 only."""
+    return x if x.numel() != len(A) else ca.densify(ca.sparsify(ca.DM(np.round(A))) @ x)
+
+
+def absolute(layout: Layout) -> np.ndarray:
+    """A (nv, nv) with theta = A q: row i adds up the turns, about the plane's normal, on the way from the ground to joint i."""
+    m = layout.mechanism
+    n = plane(m)
+    if n is None:
+        raise FormulationError(f"absolute angles are for planar linkages, and the joints of {m.name!r} do not all move in one "
+                               "plane; ask for coordinates='joint'")  # fmt: skip
+    if layout.modal:
+        raise FormulationError(f"absolute angles: body {layout.modal[0].body!r} of {m.name!r} bends by modes, and its ends turn by "
+                               "more than joints do; ask for coordinates='joint'")  # fmt: skip
+    if layout.coupled:
+        follower = next(j.name for j in m.ordered if j.mimic)
+        raise FormulationError(f"absolute angles: joint {follower!r} of {m.name!r} follows another, so that its angle is not "
+                               "free; ask for coordinates='joint'")  # fmt: skip
+    tree, x, A = layout.tree(), Work.empty(len(layout.nodes)), np.eye(layout.nv)
+    kinematics.poses(tree, np.zeros(layout.nq), x)
+    for i, node in enumerate(layout.nodes):
+        if node.motion != SLIDE:
+            J = np.zeros((6, layout.nv))
+            kinematics.jacobian(tree, i, (0.0, 0.0, 0.0), x, J)
+            A[node.vi] = np.round(n @ J[:3])
+    return A

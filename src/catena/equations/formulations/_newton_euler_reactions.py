@@ -1,0 +1,77 @@
+"""The wrench in every joint, for newton_euler: from the forces of its rows and its motor, and by cutting where it has none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+
+from ...compiler.trace import elements, matrix
+from ...spatial import add, apply, cross, dot, neg, rotate, scale, sub, unrotate
+from ..absolute.joint_constraints import Bodies
+from ..absolute.links import Member, Side
+
+Wrench = tuple[tuple, tuple]  # torque about the ground's origin and force, in the ground's axes
+
+
+def reactions(b: Bodies, held: Sequence[ca.SX], pushed: Sequence[tuple[tuple[str, str], list[ca.SX]]], moved: ca.SX) -> ca.SX:
+    """(joints, 6): what each joint does to its child, about the child's origin in its axes, torque first.
+
+    held: (force, torque) on each link by its own joint, about its centre of mass. pushed: of rows that close the tree, the two
+    bodies they are between, and what they do to each link. moved: V'. Leaves to root: what lies beyond a cut needs a wrench,
+    its own and that of what it carries. In welds, and across the plane, this is the wrench in the joint.
+    """
+    seen = {x.name: (k, x) for k, link in enumerate(b.links) for x in link.members} | {x.name: (-1, x) for x in b.ground}
+    needed, found = {name: _needed(b, k, x, moved) for name, (k, x) in seen.items()}, []
+
+    def pass_on(body: str, w: Wrench) -> None:
+        if body in needed:
+            needed[body] = add(needed[body][0], w[0]), add(needed[body][1], w[1])
+
+    for bodies, on in pushed:
+        body, other = bodies if bodies[0] in seen and seen[bodies[0]][0] >= 0 else reversed(bodies)
+        t, f = _about_ground(b, seen[body][0], on[seen[body][0]])
+        pass_on(body, (neg(t), neg(f)))
+        pass_on(other, (t, f))
+    for j in reversed(b.mechanism.ordered):
+        k, x = seen[j.child]
+        t, f = _in_joint(b, k, held[k], needed[j.child]) if j.nv else needed[j.child]
+        pass_on(j.parent, (t, f))
+        R, p = b.pose(Side(k, x.R, x.origin))
+        found.append((*unrotate(R, sub(t, cross(p, f))), *unrotate(R, f)))
+    return matrix(reversed(found))
+
+
+def _about_ground(b: Bodies, k: int, on: ca.SX) -> Wrench:
+    """The wrench of a (force, torque) on link k, torque about its centre of mass in its axes."""
+    f = tuple(elements(on[:3]))
+    return add(rotate(b.axes(k), elements(on[3:])), cross(b.centre(k), f)), f
+
+
+def _in_joint(b: Bodies, k: int, held: ca.SX, cut: Wrench) -> Wrench:
+    """The wrench in a joint, from its rows and motors; what it has across the plane, from the cut."""
+    (t, f), n = _about_ground(b, k, held), b.normal
+    if n is None:
+        return t, f
+    return add(cut[0], scale(dot(n, sub(t, cut[0])), n)), add(f, scale(dot(n, sub(cut[1], f)), n))
+
+
+def _needed(b: Bodies, k: int, x: Member, moved: ca.SX) -> Wrench:
+    """The wrench that a body needs, beside its weight and its loads, to move as it does."""
+    g, loads = tuple(b.value(z) for z in b.mechanism.gravity), b.tracer.applied.wrenches
+    t, f = _inertia(b, k, x, moved, g)
+    if x.name not in loads:
+        return t, f
+    (torque, force), (_, p) = (elements(z) for z in loads[x.name]), b.pose(Side(k, x.R, x.origin))
+    return sub(t, add(torque, cross(p, force))), sub(f, force)
+
+
+def _inertia(b: Bodies, k: int, x: Member, moved: ca.SX, g: tuple) -> Wrench:
+    """m (a - g), and I w' + w x I w with the moment of that."""
+    if k < 0:
+        f = scale(-x.mass, g)
+        return cross(x.com, f), f
+    R, w, du, dw = b.axes(k), b.spin(k), elements(moved[6 * k : 6 * k + 3]), elements(moved[6 * k + 3 : 6 * k + 6])
+    f = scale(x.mass, sub(add(du, rotate(R, add(cross(dw, x.com), cross(w, cross(w, x.com))))), g))
+    t = rotate(R, add(apply(x.inertia, dw), cross(w, apply(x.inertia, w))))
+    return add(t, cross(add(b.centre(k), rotate(R, x.com)), f)), f

@@ -1,0 +1,296 @@
+"""boltzmann_hamel: Lagrange's equations in inertial quasi-velocities, then in joint coordinates ([Quinn1991] eq. 22-39).
+
+The quasi-velocities are the inertial angular velocities omega_i of the links, each in its own link's axes, and with them the
+translation R' of the base. Link i is carried by joint i at O_i; C_ij turns a vector of link j's axes into link i's. Here ' is
+the rate in time, ^T the transpose, and b~ the usual skew matrix.
+
+    tau_i = I_i omega_i' + omega_i x I_i omega_i + S_i x C_iN (R_i'' + g) + sum_c L_c x C_ic F_c                      (22b)
+    F_i   = m_i C_iN (R_i'' + g) + A_i(S_i) + sum_c C_ic F_c                                                          (22a)
+    R_c'' = R_i'' + C_Ni A_i(L_c),      A_i(b) = (omega_i~ omega_i~ + omega_i'~) b                                    (22c)
+
+c runs over the links that link i carries, L_c leads from O_i to O_c, S_i is the first moment and I_i the inertia about O_i (7),
+g the negative of gravity (8). The double sums of the print are nested here: F_c is their sum over all that lies beyond joint c.
+
+    omega = G Omega,    omega' = G Omega' + h           inertial from relative angular velocities                (30)-(31)
+    M = G^T tau                                         moments in the joints, constraint moments included       (24)-(26)
+    Omega = D v,        Omega' = D a + D' v             a joint of 1, 2 or 3 freedoms                            (28)-(35)
+    M_c a = D^T M - D^T G^T [tau of (22) at omega' = h + G D' v],       M_c = D^T G^T A G D                      (37)-(39)
+
+G is the connectivity matrix (27), A the coefficients of omega' in (22), as (29) has them; D^T M is the given force along the
+speeds. For a tree, C_ij stands in G where j lies on the way from i to the ground.
+
+Extensions. Every joint may slide as the print's base does: L_c then varies, U_c = L_c' (in the axes of link i) is one more
+quasi-velocity, R_c'' gains C_Ni (2 omega_i x U_c + U_c'), the row of U_c is F_c (22a), and D has six rows, Omega over U. So the
+whole joint catalogue is treated; a free base is the print's own R'. In A the sums over outboard bodies are taken once: link i
+carries at each O_c the mass mu_c of all beyond, which makes its moments S*_i = S_i + sum mu_c L_c and I*_i.
+
+Misprints and departures. (4): the print's tilde is the transpose of ours, as (3) shows. (15): F = sum C_Ni F_i, since (13) has
+F_i^T C_iN dR. (16): M_i - C_i,i+1 M_i+1 without a transpose, as in (24) and by the virtual work (10b). (22b): gravity stands
+inside the braces that L~ multiplies already, and a second L~ makes its dimension wrong; R'' in there is turned by C_iN, into
+the axes of the row, not by C_jN. (39): the last term is D^T G^T A G D' alpha'; the print has lost D', and G's 3n columns meet
+d_t rates. All that (39) subtracts from D^T M is (22) at omega' = h + G D' v; so it is evaluated.
+
+The claim that the inertial form is cheaper is measured: `extra["operations_inertial"]` counts (22) from omega and omega',
+`extra["operations_relative"]` counts (26) from Omega and Omega'. It is true of the equations. Asked from joint motion to joint
+forces, `extra["operations_inverse"]`, either form goes through G, and the gain is gone.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from ...compiler.trace import Tracer, matrix, vector
+from ...errors import FormulationError, SingularError
+from ...kernels.motion import BALL
+from ...kernels.tree import layout
+from ...model.mechanism import Mechanism
+from ..equations import Counts, Equations, operations
+from ._boltzmann_hamel_links import Link, Rotations, connectivity, links
+
+SINGULAR = 1e-13  # a pivot so much smaller than its diagonal entry is rounding
+
+Vectors = list[ca.SX]  # one a link
+
+
+def boltzmann_hamel(mechanism: Mechanism) -> Equations:
+    """The equations of a tree in minimal order (39). State: coordinates q and speeds v."""
+    if not mechanism.moving:
+        raise FormulationError(f"mechanism {mechanism.name!r} has no freedom: all its joints are fixed, there is no motion "
+                               "to derive")  # fmt: skip
+    if mechanism.loops:
+        raise FormulationError(f"boltzmann_hamel treats trees, and joint {mechanism.loops[0].name!r} closes a loop of "
+                               f"{mechanism.name!r}; newton_euler, lagrange, hamilton, kane, penalty and recursive take it")  # fmt: skip
+    if mechanism.nonholonomic:
+        raise FormulationError(f"boltzmann_hamel knows no speed rows, and {mechanism.name!r} has {mechanism.nonholonomic[0].name!r}; "
+                               "newton_euler, lagrange, hamilton, kane, penalty and recursive take it")  # fmt: skip
+    s = Tracer(layout(mechanism))
+    chain, still = links(s, melt=True), ca.SX(s.layout.nv, 1)
+    M_c = configuration_inertia(s, chain)
+    a = solve(s, M_c, s.tau - project(chain, *inverse(s, chain, still), s.layout.nv))
+
+    t, n = ca.SX.sym("t"), s.layout.nq
+    given, x = [t, s.q, s.v, s.tau, s.p], ca.SX.sym("x", s.layout.nq + s.layout.nv)
+    acceleration = ca.Function("acceleration", given, [ca.cse(a)])
+    W = joint_wrenches(s)
+    wrenches, moments = (ca.Function("inverse", [s.q, s.v, s.a, s.p], [ca.cse(x)]) for x in (W, W[:, :3]))
+    change = ca.Function("change", given, [ca.vertcat(s.coordinate_rate(), a)])
+    names = tuple(name for j in mechanism.moving for name in j.coordinate_names)
+    return Equations(
+        mechanism,
+        "boltzmann_hamel",
+        names + tuple(f"{name}'" for j in mechanism.moving for name in j.speed_names),
+        derivative=ca.Function("derivative", [t, x, s.tau, s.p], [ca.cse(change(t, x[:n], x[n:], s.tau, s.p))]),
+        encode=ca.Function("encode", [s.q, s.v, s.p], [ca.vertcat(s.q, s.v)]),
+        decode=ca.Function("decode", [x, s.p], [x[:n], x[n:]]),
+        acceleration=acceleration,
+        counts=Counts(x.numel(), s.layout.nv, operations(acceleration)),
+        reactions=ca.Function("reactions", given, [ca.cse(wrenches(s.q, s.v, a, s.p))]),
+        extra={"joint_moments": moments, **measured(s, chain)},
+    )
+
+
+# ----------------------------------------------------------------------------------------------- equations (22)-(31)
+def inertial(s: Tracer, chain: list[Link], w: Vectors, dw: Vectors, U: Vectors, dU: Vectors) -> tuple[Vectors, Vectors]:
+    """tau_i (22b) and F_i (22a), in each link's axes, from inertial angular velocities, sliding velocities and their rates."""
+    g = -vector(s.tree.gravity)
+    acceleration, force, moment = Vectors(), Vectors(), Vectors()
+    for i, link in enumerate(chain):
+        R = g  # R'' + g of O_i, in its axes
+        if (k := link.parent) >= 0:
+            R = acceleration[k] + A(w[k], dw[k], link.L) + 2 * ca.cross(w[k], U[i])
+        R = link.C.T @ (R + dU[i])
+        acceleration.append(R)
+        force.append(link.m * R + A(w[i], dw[i], link.S))
+        moment.append(link.I @ dw[i] + ca.cross(w[i], link.I @ w[i]) + ca.cross(link.S, R))
+    return gathered(chain, moment, force)
+
+
+def A(w: ca.SX, dw: ca.SX, b: ca.SX) -> ca.SX:
+    """The acceleration of the tip of a vector b that turns with its link (22c)."""
+    return ca.cross(dw, b) + ca.cross(w, ca.cross(w, b))
+
+
+def gathered(chain: list[Link], moment: Vectors, force: Vectors) -> tuple[Vectors, Vectors]:
+    """tau_i and F_i, leaves to root, of moments about O_i and forces that act on each link alone (15), (16)."""
+    moment, force = list(moment), list(force)
+    for i, link in reversed(list(enumerate(chain))):
+        if (k := link.parent) >= 0:
+            F = link.C @ force[i]
+            force[k], moment[k] = force[k] + F, moment[k] + ca.cross(link.L, F)
+    return moment, force
+
+
+def absolute(chain: list[Link], Omega: Vectors, dOmega: Vectors) -> tuple[Vectors, Vectors]:
+    """omega = G Omega and omega' = G Omega' + h, root to leaves: h_i = C_ik h_k + omega_i x Omega_i, the sum (30a) nested."""
+    w, dw = Vectors(), Vectors()
+    for i, link in enumerate(chain):
+        k = link.parent
+        w.append(Omega[i] + (link.C.T @ w[k] if k >= 0 else 0))
+        dw.append(dOmega[i] + (link.C.T @ dw[k] + ca.cross(w[i], Omega[i]) if k >= 0 else 0))
+    return w, dw
+
+
+def relative(chain: list[Link], tau: Vectors) -> Vectors:
+    """M = G^T tau, leaves to root: M_i = tau_i + sum_c C_ic M_c, the sum (25) nested."""
+    M = list(tau)
+    for i, link in reversed(list(enumerate(chain))):
+        if link.parent >= 0:
+            M[link.parent] = M[link.parent] + link.C @ M[i]
+    return M
+
+
+def inverse(s: Tracer, chain: list[Link], a: ca.SX) -> tuple[Vectors, Vectors]:
+    """M_i and F_i in every joint for the accelerations a: the inverse problem, constraint moments and forces included."""
+    d = [link.D @ a for link in chain]
+    w, dw = absolute(chain, [link.Omega for link in chain], [link.dOmega + x[:3] for link, x in zip(chain, d)])
+    tau, F = inertial(s, chain, w, dw, [link.U for link in chain], [link.dU + x[3:] for link, x in zip(chain, d)])
+    return relative(chain, tau), F
+
+
+def project(chain: list[Link], M: Vectors, F: Vectors, nv: int) -> ca.SX:
+    """D^T (M, F): what moments and forces in the joints do along the speeds (nv)."""
+    return sum((link.D.T @ ca.vertcat(M[i], link.C @ F[i]) for i, link in enumerate(chain)), ca.SX(nv, 1))
+
+
+# ----------------------------------------------------------------------------------------------- equations (27)-(37)
+def configuration_inertia(s: Tracer, chain: list[Link]) -> ca.SX:
+    """M_c = D^T G^T A G D (37), and the rotors' own inertia on its diagonal."""
+    C = connectivity(chain)
+    D = ca.vertcat(*(link.D[:3, :] for link in chain), *(link.D[3:, :] for link in chain))
+    GD = joined(chain, C) @ D
+    return GD.T @ (quasi_inertia(chain, C) @ GD) + ca.diag(vector(s.tree.armature))
+
+
+def joined(chain: list[Link], C: Rotations) -> ca.SX:
+    """G (27) and, for the sliding velocities, which stay relative, the identity: (omega, U) = G (Omega, U)."""
+    n = len(chain)
+    blocks = {(i, j): C[i][j] for i in range(n) for j in range(n) if j in C[i]}
+    return matrix_of(2 * n, blocks | {(n + i, n + i): ca.SX.eye(3) for i in range(n)})
+
+
+def quasi_inertia(chain: list[Link], C: Rotations) -> ca.SX:
+    """A (29), symmetric, of the quasi-velocities (omega_1 ... omega_n, U_1 ... U_n).
+
+        omega_i omega_i   I*_i                                omega_i omega_j   S*_i~^T C_ij L_j~       j below i
+        U_i omega_j       -C_kj S*_j~   j from i outward      U_i omega_j       -mu_i C_kj L_j~         j below i
+        U_i U_j           mu_j C_kl     j from i outward
+
+    with k and l the parents of i and j, and L_j leading from O_j towards i. It stands in twice the kinetic energy (6), (17).
+    """
+    n, half = len(chain), {}
+    mu, S, I = [k.m for k in chain], [k.S for k in chain], [k.I for k in chain]
+    for i, link in reversed(list(enumerate(chain))):  # leaves to root: all that is beyond i has been added to it
+        k, L, S_i = link.parent, ca.skew(link.L), ca.skew(S[i])
+        half[i, i], half[n + i, n + i], half[n + i, i] = I[i], mu[i] * ca.SX.eye(3), -link.C @ S_i
+        if k >= 0:
+            mu[k], S[k], I[k] = mu[k] + mu[i], S[k] + mu[i] * link.L, I[k] + mu[i] * (L.T @ L)
+        j = k
+        while j >= 0:
+            l = chain[j].parent
+            half[i, j], half[n + i, j] = S_i.T @ C[i][j] @ L, -mu[i] * C[k][j] @ L
+            half[n + j, i], half[n + i, n + j] = -C[i][l].T @ S_i, mu[i] * C[k][l]
+            j, L = l, ca.skew(chain[j].L)
+    return matrix_of(2 * n, half | {(j, i): block.T for (i, j), block in half.items()})
+
+
+def matrix_of(n: int, blocks: dict[tuple[int, int], ca.SX]) -> ca.SX:
+    """A matrix of n x n blocks of 3 x 3, those not given empty."""
+    return ca.blockcat([[blocks.get((i, j), ca.SX(3, 3)) for j in range(n)] for i in range(n)])
+
+
+# ----------------------------------------------------------------------------------------------- questions
+def joint_wrenches(s: Tracer) -> ca.SX:
+    """(joints, 6): M_i and F_i of every joint at the accelerations s.a, about the child's origin in the child's axes."""
+    chain, rows = links(s, melt=False), []
+    for link, M, F in zip(chain, *inverse(s, chain, s.a)):
+        _, R, p = s.seat(link.name)
+        R, M = matrix(R), M - ca.cross(vector(p), F)
+        rows.append(ca.horzcat(M.T @ R, F.T @ R))
+    return ca.densify(ca.vertcat(*rows))
+
+
+def generalised_force(mechanism: Mechanism, frame: str) -> ca.Function:
+    """Q (nv) of a force F (3, N, ground's axes) at a frame's origin rho: (q, F, p) -> Q = D^T G^T tau with tau of (13)-(16).
+
+    Add it to tau.
+    """
+    s, F = Tracer(layout(mechanism)), ca.SX.sym("F", 3)
+    chain = links(s, melt=True)
+    C, (node, _, rho) = connectivity(chain), s.seat(frame)
+    own = [C[i][-1] @ F if link.node == node else ca.SX.zeros(3) for i, link in enumerate(chain)]
+    tau, total = gathered(chain, [ca.cross(vector(rho), x) for x in own], own)
+    Q = project(chain, relative(chain, tau), total, s.layout.nv)
+    return ca.Function("generalised_force", [s.q, F, s.p], [ca.cse(ca.densify(Q))], ["q", "F", "p"], ["Q"])
+
+
+def measured(s: Tracer, chain: list[Link]) -> dict[str, int]:
+    """Operations of the inertial form (22), of the relative form (26), and of the inverse problem from q, v, a to tau.
+
+    The first two start at the joint coordinates and their own quasi-velocities; sliding velocities and their rows are counted
+    where joints slide.
+    """
+    w, dw, U, dU = ([ca.SX.sym(name, 3) for _ in chain] for name in ("w", "dw", "U", "dU"))
+    slides = [link.D[3:, :].nnz() > 0 for link in chain]
+    U, dU = ([x if moves else ca.SX.zeros(3) for x, moves in zip(y, slides)] for y in (U, dU))
+    free = ca.vertcat(*(x for y in (w, dw, U, dU) for x in y if not x.is_constant()))
+
+    def count(tau: Vectors, F: Vectors) -> int:
+        rows = ca.vertcat(*tau, *(link.C @ x for link, x, moves in zip(chain, F, slides) if moves))
+        return operations(ca.Function("form", [s.q, free, s.p], [ca.cse(rows)]))
+
+    tau, F = inertial(s, chain, *absolute(chain, w, dw), U, dU)
+    joints = ca.Function("joints", [s.q, s.v, s.a, s.p], [ca.cse(project(chain, *inverse(s, chain, s.a), s.layout.nv))])
+    return {
+        "operations_inertial": count(*inertial(s, chain, w, dw, U, dU)),
+        "operations_relative": count(relative(chain, tau), F),
+        "operations_inverse": operations(joints),
+    }
+
+
+# ----------------------------------------------------------------------------------------------- the linear system
+def solve(s: Tracer, M: ca.SX, b: ca.SX) -> ca.SX:
+    """a (nv) with M a = b. Leaves first, each row is solved for its own acceleration and put into the rows below it.
+
+    row k:  M_kk a_k + sum_{i<k} M_ki a_i = b_k;  M is symmetric, so its lower triangle is enough, and two branches never mix.
+    """
+    n, names = s.layout.nv, [name for j in s.layout.mechanism.moving for name in j.speed_names]
+    row, right, pivots = [[M[k, i] for i in range(k + 1)] for k in range(n)], [b[k] for k in range(n)], [ca.SX()] * n
+    for k in reversed(range(n)):
+        pivots[k] = row[k][k]
+        if pivots[k].is_zero():
+            raise _without_inertia(s, names[k])
+        scaled, right[k] = [x / pivots[k] for x in row[k][:k]], right[k] / pivots[k]
+        for i in (i for i in range(k) if not scaled[i].is_zero()):
+            right[i] -= row[k][i] * right[k]
+            for j in range(i + 1):
+                row[i][j] -= row[k][i] * scaled[j]
+        row[k] = scaled
+    found = ca.Function("pivots", [s.q, s.p], [ca.vertcat(*pivots) / ca.diag(M)])
+    vanishing = np.all([np.abs(np.array(found(*_somewhere(s, seed)))) < SINGULAR for seed in range(3)], axis=0)
+    if vanishing.any():
+        raise _without_inertia(s, names[int(np.argmax(vanishing))])
+    a: list[ca.SX] = []
+    for k in range(n):
+        a.append(right[k] - sum((x * y for x, y in zip(row[k], a)), ca.SX(0)))
+    return ca.densify(ca.vertcat(*a))
+
+
+def _somewhere(s: Tracer, seed: int) -> list[np.ndarray]:
+    """Random coordinates with unit quaternions, and the mechanism's own parameters."""
+    q = np.random.default_rng(seed).standard_normal(s.layout.nq)
+    for node in s.layout.nodes:
+        if node.motion == BALL:
+            q[node.qi : node.qi + 4] /= np.linalg.norm(q[node.qi : node.qi + 4])
+    return [q, np.array(list(s.layout.mechanism.parameters.values()))]
+
+
+def _without_inertia(s: Tracer, name: str) -> SingularError:
+    """The sentence for a coordinate that nothing resists."""
+    m = s.layout.mechanism
+    joint = next(j for j in m.moving if name in j.speed_names)
+    return SingularError(
+        f"boltzmann_hamel: the mass matrix of {m.name!r} is singular everywhere: no body resists coordinate {name!r}; give "
+        f"body {joint.child!r} mass and inertia, joint {joint.name!r} an armature, or fix it",
+        name,
+    )

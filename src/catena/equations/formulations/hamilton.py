@@ -1,0 +1,75 @@
+"""hamilton: momenta as state ([Baysec1996] eq. 10-15, 59-65).
+
+    h  = dT/dv = M v                              the momenta conjugate to the speeds (13; its print has p' and dL/dq)
+    H  = h' v - L = T + V                         (14), (15), with v = M^-1 h
+    q' = N dH/dh = N M^-1 h                       (10)
+    h' = Q - N' dH/dq - w x h + A' lambda         (11)
+
+No acceleration is formed. dH/dq at constant h is -dT/dq + dV/dq at constant v (in H = h'v - L what v changes cancels, since
+h = dL/dv), so that H need not be differentiated through M^-1. The momenta of a ball stand along its own turning axes, hence
+the bracket w x h (Poincare 1901) and N'; for all other joints N = 1 and (10), (11) are as printed.
+
+Loops and nonholonomic constraints are rows r(q, v, t) = 0, linear in v, A = dr/dv: with v = M^-1 h a function of the state, the
+multipliers are those that keep r from changing along (q', h').
+
+Departures from the print of [Baysec1996]: (13), (61), (65); see `docs/misprints.md`.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from ...model.mechanism import Mechanism
+from ..equations import Counts, Equations, Statement, operations
+from ._energies import Energies, energies
+from ._inertia import Factor, multipliers, require_inertia
+
+
+def hamilton(mechanism: Mechanism, coordinates: str = "joint") -> Equations:
+    """Hamilton's equations. coordinates: "joint", or "absolute" angles for a planar linkage.
+
+    State: the coordinates chosen and their momenta, kg m2/s of a turn, kg m/s of a slide. Where an acceleration is asked
+    for, it is the rate of v(q, h) = M^-1 h along (q', h'), so that it shares no arithmetic with Lagrange's equations.
+    """
+    e = energies(mechanism, coordinates)
+    momenta = ca.gradient(e.T, e.v)
+    M = ca.jacobian(momenta, e.v)
+    require_inertia(e, M, "hamilton")
+    factor, h = Factor(M), ca.SX.sym("h", e.v.numel())
+    x, v = ca.vertcat(e.q, h), factor.solve(h)
+    slope = e.force + e.along(ca.gradient(e.T, e.q) - ca.gradient(e.V, e.q)) - e.bracket(momenta)
+    A, lam = ca.jacobian(e.rows, e.v), None
+    h_rate = slope
+    if e.rows.numel():
+        r = ca.substitute(e.rows, e.v, v)
+        change = ca.jtimes(r, x, ca.vertcat(e.rate, slope)) + ca.jtimes(r, e.t, ca.SX(1))
+        lam = multipliers(factor, A, -ca.substitute(change, h, momenta))
+        h_rate = slope + A.T @ lam
+
+    s, at = e.tracer, [e.t, e.q, e.v, e.tau, e.p]
+    rates = ca.Function("rates", at, [ca.densify(ca.vertcat(e.rate, h_rate))])
+    momentum = ca.Function("momentum", [e.q, e.v, e.p], [ca.densify(momenta)])
+    a = ca.substitute(ca.jtimes(v, x, rates(*at)), h, momenta)
+    acceleration = e.speaking_own("acceleration", a, along_speeds=True)
+    derivative = ca.Function("derivative", [e.t, x, e.tau, e.p], [ca.cse(rates(e.t, e.q, v, e.tau, e.p))])
+    H = ca.Function("hamiltonian", [x, e.p], [ca.cse(ca.dot(h, v) / 2 + e.V)])
+    q, _ = chosen = e.chosen(s.q, s.v)
+    return Equations(
+        mechanism,
+        "hamilton",
+        e.coordinate_names() + e.speed_names("momentum of {}"),
+        derivative=derivative,
+        encode=ca.Function("encode", [s.q, s.v, s.p], [ca.cse(ca.vertcat(q, momentum(*chosen, s.p)))]),
+        decode=ca.Function("decode", [x, e.p], ca.cse(e.own(e.q, v))),
+        acceleration=acceleration,
+        multipliers=None if lam is None else e.speaking_own("multipliers", lam, along_speeds=False),
+        counts=Counts(x.numel(), max(M.shape[0], A.shape[0]), operations(acceleration)),
+        extra={"coordinates": coordinates, "hamiltonian": H, "operations of the derivative": operations(derivative)},
+        readable=lambda: _statement(e, momenta, slope, A),
+    )
+
+
+def _statement(e: Energies, momenta: ca.SX, slope: ca.SX, A: ca.SX) -> Statement:
+    """The rows h = M v, which give the speeds, and h' = Q - N' dH/dq - w x h + A' lambda."""
+    h, rate, lam = ca.SX.sym("h", e.v.numel()), ca.SX.sym("h_rate", e.v.numel()), ca.SX.sym("lam", A.shape[0])
+    return e.statement(ca.vertcat(h, rate), ca.vertcat(momenta, slope + A.T @ lam), h=h, h_rate=rate, lam=lam)

@@ -1,0 +1,268 @@
+"""kane: partial velocities, generalised active forces and generalised inertia forces ([Passerello1972] chapters I-III).
+
+Every vector is written along the ground's axes n_0k. With x_j' = v_j the mechanism's speeds (003 names a joint's three angles;
+here a joint is a sequence of elementary turns and slides, and a ball's speeds are its angular velocity in its own axes),
+
+    S0K                    the shifter matrix from the axes of node k to the ground's, by the chain rule             (1.13)
+    d/dt S0K = W0K S0K     W0K the skew matrix of omega_k, so that every rate is a product                   (1.28)-(1.29)
+    omega_i = omega_ijk v_j,   alpha_i = omega_ijk a_j + omega'_ijk v_j        turning of body i              (2.24)-(2.26)
+    V_i     = V_ijk v_j,       a_i     = V_ijk a_j     + V'_ijk v_j            motion of its mass centre G_i  (2.27)-(2.29)
+
+    F_r + F*_r = 0         active and inertia forces, r = 1 ... nv                                              (1.7), (3.1)
+    F_r  = sum_i V_ir . m_i g + tau_r                                                                           (3.2), (3.18)
+    F*_r = sum_i V_ir . (-m_i a_i) + omega_ir . (-I_i alpha_i - omega_i x I_i omega_i)                                (3.19)
+
+which is linear in the accelerations:
+
+    A_rj a_j = f_r + F_r                                                                                              (3.27)
+    A_rj = sum_i m_i V_ij . V_ir + omega_ir . I_i omega_ij                                                            (3.28)
+    f_r  = -sum_i m_i V_ir . V'_ij v_j + omega_ir . (I_i omega'_ij v_j + omega_i x I_i omega_i)                       (3.29)
+
+omega_ijk and V_ijk of body i are a 3 x nv matrix each, rows k, columns j; columns off the way to the ground are empty.
+
+Departures. By nodes, (2.4) and (2.6) are one line: the column of a turn is its axis, shifted; a joint's second and third angle
+are nodes of their own. Slides add what 003 has for its base alone: V_ijk is the axis. A free base is three slides and a ball.
+
+Misprints, each contradicted by the lines around it. (1.16): the first row is 1 0 0, since n_k1 = N_k1 in (1.15). (2.13),
+(2.15): dots are lost on S0I and S0K, a velocity is a rate. (2.19), (2.23): e_kmn, not e_imn, k being free on the left. (2.26),
+(2.28): alpha_ik and a_ik, for the same reason. (3.7): V_jrk, the sum runs over j. (3.14): r = 3k+1 ... 3k+3, the coordinates
+of B_k; its own do turn B_j (2.4). (3.27): the matrix is A_rj, as (3.28) says. (3.29): a minus, since (3.26) is F*_r = -{...};
+and omega_isn omega_ijl I_iml as in (3.26): the printed omega_iml leaves the j of x_j' without a partner.
+
+Nonholonomic rows A v + B = 0 and other generalised speeds are a second, smaller step: see `_kane_speeds`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from ...compiler.trace import Tracer, matrix, vector
+from ...errors import FormulationError, SingularError
+from ...kernels import kinematics, motion
+from ...kernels.tree import layout
+from ...model.mechanism import GROUND, Mechanism
+from ...spatial import add, full, rotate, transpose, unrotate_symmetric
+from ..equations import Counts, Equations, operations
+from ._kane_speeds import Map, Speeds, independent, own_speeds, somewhere
+
+SINGULAR = 1e-13  # a pivot so much smaller than its diagonal entry is rounding
+
+
+class Partials(NamedTuple):
+    """omega_ijk and V_ijk (3 x nv) of a body and a point of it, with their rates; S0I, and the point O in the ground."""
+
+    w: ca.SX
+    dw: ca.SX
+    V: ca.SX
+    dV: ca.SX
+    S: ca.SX
+    O: ca.SX
+
+    def at(self, r: ca.SX, v: ca.SX) -> Partials:
+        """The same body, another point r away, fixed in it: V_ijk adds omega_ij x r, (2.16); its rate is (2.23)."""
+        rate = ca.cross(self.w @ v, r)
+        V = self.V - ca.skew(r) @ self.w
+        dV = self.dV - ca.skew(r) @ self.dw - ca.skew(rate) @ self.w
+        return self._replace(V=V, dV=dV, O=self.O + r)
+
+
+class Mass(NamedTuple):
+    """A body where its mass is: its name, m_i, I_i about G_i in the ground's axes, and the partial velocities of G_i."""
+
+    name: str
+    m: Any
+    I: ca.SX
+    G: Partials
+
+
+def kane(mechanism: Mechanism, rows: Map | None = None, speeds: Map | None = None,
+         dependent: tuple[int, ...] | None = None) -> Equations:  # fmt: skip
+    """Kane's equations, with simple nonholonomic rows if there are any; the rows of loops are taken as such.
+
+    State: the coordinates q and the independent generalised speeds, which are v itself unless told otherwise.
+    rows: (t, q, p) -> A, B with A v + B = 0, by default those of the mechanism's loops and speed rows. speeds: (t, q, p) -> W, X with v = W u + X. dependent: which of u the rows
+    determine; by default those that they determine best at a random place. With rows, `multipliers` are what they do to the
+    mechanism, and `reactions` are absent: where on the bodies a row acts is not known here.
+    """
+    if not mechanism.moving:
+        raise FormulationError(f"mechanism {mechanism.name!r} has no freedom: all its joints are fixed, there is no motion "
+                               "to derive")  # fmt: skip
+    s = Tracer(layout(mechanism))
+    kept: list[int] = []
+    if rows is None and (mechanism.loops or mechanism.nonholonomic):
+        rows, kept, found = own_rows(s)
+        dependent = found if dependent is None and speeds is None else dependent
+    t, masses = ca.SX.sym("t"), mass_centres(s)
+    A, f = inertia(s, masses), forces(s, masses)
+    u = own_speeds(s, t, rows, speeds, dependent)
+
+    #  Gamma' (A (Gamma u' + gamma) - f) = 0: F~_r + F~*_r = 0 with nonholonomic partial velocities
+    du = solve(s, u, u.Gamma.T @ A @ u.Gamma, u.Gamma.T @ (f - A @ u.gamma))
+    a = u.Gamma @ du + u.gamma
+
+    given, n = [t, s.q, s.v, s.tau, s.p], s.layout.nq
+    acceleration = ca.Function("acceleration", given, [ca.cse(ca.densify(a))])
+    wrenches = ca.Function("wrenches", [s.q, s.v, s.a, s.p], [joint_wrenches(s, masses)])
+    x = ca.SX.sym("x", n + u.size)
+    q, v = x[:n], u.decode(x[:n], x[n:], s.p)
+    change = ca.Function("change", given, [s.coordinate_rate(), ca.densify(du)])
+    return Equations(
+        mechanism,
+        "kane",
+        tuple(name for j in mechanism.moving for name in j.coordinate_names) + u.names,
+        derivative=ca.Function("derivative", [t, x, s.tau, s.p], [ca.cse(ca.vertcat(*change(t, q, v, s.tau, s.p)))]),
+        encode=ca.Function("encode", [s.q, s.v, s.p], [ca.vertcat(s.q, u.encode(s.q, s.v, s.p))]),
+        decode=ca.Function("decode", [x, s.p], [q, v]),
+        acceleration=acceleration,
+        counts=Counts(n + u.size, u.size, operations(acceleration)),
+        reactions=None if rows else ca.Function("reactions", given, [ca.cse(wrenches(s.q, s.v, a, s.p))]),
+        multipliers=ca.Function("multipliers", given, [ca.cse(_spread(u.multipliers(A @ a - f), kept))]) if rows else None,
+    )
+
+
+def own_rows(s: Tracer) -> tuple[Map, list[int], tuple[int, ...]]:
+    """The rows A v + B = 0 of the mechanism's loops and speed rows; which of them are kept, and the speeds they determine best.
+
+    Both are chosen where the loops are closed: an overconstrained loop has redundant rows there and nowhere else. Rows that
+    follow from the others are left out, and their multipliers are zero.
+    """
+    error, rate, _, A = s.constraint_rows()
+    kept, found = independent(s, error, A)
+    f = ca.Function("rows", [s.t, s.q, s.p], [A[kept, :], ca.substitute(rate, s.v, ca.SX.zeros(s.layout.nv))[kept]])
+    whole = kept if len(kept) < A.shape[0] else []
+    return lambda t, q, p: tuple(f.call([t, q, p])), [*whole, A.shape[0]] if whole else [], tuple(found)  # type: ignore[return-value]
+
+
+def _spread(lam: ca.SX, kept: list[int]) -> ca.SX:
+    """The multipliers of all rows: of those left out, zero. kept: which there are, and last how many in all; or nothing."""
+    if not kept:
+        return lam
+    total = ca.SX.zeros(kept[-1])
+    total[kept[:-1]] = lam
+    return total
+
+
+# ----------------------------------------------------------------------------------------------- chapter II: kinematics
+def partials(s: Tracer) -> dict[int, Partials]:
+    """omega_ijk, V_ijk and their rates for the origin of every node, ground (-1) to leaves."""
+    none = ca.SX(3, s.layout.nv)
+    found = {-1: Partials(none, none, none, none, ca.SX.eye(3), ca.SX.zeros(3))}
+    for i, node in enumerate(s.layout.nodes):
+        below, S, O = found[node.parent], ca.SX(matrix(s.posed.R[i])), ca.SX(vector(s.posed.p[i]))
+        turning, sliding = ca.SX(none), ca.SX(none)
+        for k in range(motion.speeds(s.tree.motion[i])):
+            turn, slide = motion.direction(s.tree, i, k)
+            turning[:, node.vi + k] = S @ vector(turn)
+            sliding[:, node.vi + k] = S @ vector(slide)
+        turning, sliding, rho = ca.sparsify(turning), ca.sparsify(sliding), O - below.O
+        w, V = below.w + turning, below.V - ca.skew(rho) @ below.w + sliding
+        W0I, drho = ca.skew(w @ s.v), (V - below.V) @ s.v
+        dw = below.dw + W0I @ turning  # the axes of a motion stand still in its node: (1.28)
+        dV = below.dV - ca.skew(rho) @ below.dw - ca.skew(drho) @ below.w + W0I @ sliding
+        found[i] = Partials(w, dw, V, dV, S, O)
+    return found
+
+
+def mass_centres(s: Tracer) -> list[Mass]:
+    """Every body at its mass centre G_i, in the order of `mechanism.ordered`."""
+    found, m, masses = partials(s), s.layout.mechanism, []
+    for joint in m.ordered:
+        body = m.body(joint.child)
+        node, R, p = s.seat(body.name)
+        com, I = (tuple(s.value(x) for x in values) for values in (body.com, body.inertia))
+        at = found[node]
+        for shifter in (R, [[at.S[j, k] for k in range(3)] for j in range(3)]):  # to the node's axes, to the ground's: (3.24)
+            I = unrotate_symmetric(transpose(shifter), I)
+        r = at.S @ vector(add(p, rotate(R, com)))
+        masses.append(Mass(body.name, s.value(body.mass), matrix(full(I)), at.at(r, s.v)))
+    return masses
+
+
+# ----------------------------------------------------------------------------------------------- chapter III: equations
+def inertia(s: Tracer, masses: list[Mass]) -> ca.SX:
+    """A_rj (nv x nv) of (3.28); the rotors' own inertia stands on the diagonal."""
+    A = ca.sparsify(ca.diag(vector(s.tree.armature)))
+    for b in masses:
+        A += b.m * b.G.V.T @ b.G.V + b.G.w.T @ b.I @ b.G.w
+    return A
+
+
+def loads(s: Tracer, masses: list[Mass], a: ca.SX) -> list[tuple[ca.SX, ca.SX]]:
+    """F_i + F*_i = m_i (g - a_i) and T*_i = -I_i alpha_i - omega_i x I_i omega_i of every body (3.20), (3.21)."""
+    g, found = vector(s.tree.gravity), []
+    for b in masses:
+        omega, alpha = b.G.w @ s.v, b.G.w @ a + b.G.dw @ s.v
+        found.append((b.m * (g - b.G.V @ a - b.G.dV @ s.v), -b.I @ alpha - ca.cross(omega, b.I @ omega)))
+    return found
+
+
+def forces(s: Tracer, masses: list[Mass]) -> ca.SX:
+    """f_r + F_r (nv), the right side of (3.27): weight and inertia at a = 0, and the motors, which (3.18) shows to be tau."""
+    still = ca.SX(s.layout.nv, 1)
+    return sum((b.G.V.T @ F + b.G.w.T @ T for b, (F, T) in zip(masses, loads(s, masses, still))), s.tau)
+
+
+def generalised_force(mechanism: Mechanism, frame: str) -> ca.Function:
+    """Q (nv) of a force F (3, N, ground's axes) at a frame's origin: (q, F, p) -> Q_r = V_r . F, (3.7). Add it to tau."""
+    s, F = Tracer(layout(mechanism)), ca.SX.sym("F", 3)
+    node, _, p = s.seat(frame)
+    at = partials(s)[node]
+    Q = at.at(at.S @ vector(p), s.v).V.T @ F
+    return ca.Function("generalised_force", [s.q, F, s.p], [ca.cse(ca.densify(Q))], ["q", "F", "p"], ["Q"])
+
+
+def joint_wrenches(s: Tracer, masses: list[Mass]) -> ca.SX:
+    """(joints, 6): what each joint does to its child, at the accelerations s.a.
+
+    A joint's own reaction is non-contributing. Six auxiliary speeds that carry the joint's child and all beyond it as one
+    rigid piece bring it into evidence: their partial velocities sum F_i + F*_i over that piece, and the joint balances it.
+    """
+    m, total = s.layout.mechanism, []
+    index = {b.name: k for k, b in enumerate(masses)}
+    place = [kinematics.frame_pose(*s.seat(b.name), s.posed) for b in masses]
+    origin = [vector(p) for _, p in place]
+    for b, O, (F, T) in zip(masses, origin, loads(s, masses, s.a)):
+        total.append((-T - ca.cross(b.G.O - O, F), -F))
+    for k, joint in reversed(list(enumerate(m.ordered))):
+        if joint.parent != GROUND:
+            i, (T, F) = index[joint.parent], total[k]
+            total[i] = (total[i][0] + T + ca.cross(origin[k] - origin[i], F), total[i][1] + F)
+    rows = [ca.horzcat(T.T @ matrix(R), F.T @ matrix(R)) for (T, F), (R, _) in zip(total, place)]
+    return ca.densify(ca.vertcat(*rows))
+
+
+# ----------------------------------------------------------------------------------------------- the linear system
+def solve(s: Tracer, u: Speeds, M: ca.SX, b: ca.SX) -> ca.SX:
+    """x (p) with M x = b, by M = L' D L with L unit lower triangular, leaves first: branches that do not meet stay apart.
+
+    Only the lower triangle of M is read. A pivot that vanishes everywhere is a speed without inertia.
+    """
+    n = u.size
+    L, x = [[M[k, i] for i in range(k + 1)] for k in range(n)], [b[k] for k in range(n)]
+    for k in reversed(range(n)):  # leaves to root: M = L' D L, L' z = b
+        if L[k][k].is_zero():
+            raise _without_inertia(s, u.names[k])
+        for i in (i for i in reversed(range(k)) if not L[k][i].is_zero()):
+            l = L[k][i] / L[k][k]
+            for j in range(i + 1):
+                L[i][j] -= l * L[k][j]
+            x[i] -= l * x[k]
+            L[k][i] = l
+    pivots = ca.Function("pivots", [s.q, s.p], [ca.vertcat(*(L[k][k] for k in range(n))) / ca.diag(M)])
+    dead = np.all([np.abs(np.array(pivots(*somewhere(s, seed)))) < SINGULAR for seed in range(3)], axis=0)
+    if dead.any():
+        raise _without_inertia(s, u.names[int(np.argmax(dead))])
+    for k in range(n):  # root to leaves: D L x = z
+        x[k] = x[k] / L[k][k] - sum((L[k][i] * x[i] for i in range(k)), ca.SX(0))
+    return ca.vertcat(*x)
+
+
+def _without_inertia(s: Tracer, label: str) -> SingularError:
+    """The sentence for a speed that nothing resists."""
+    m, name = s.layout.mechanism, label.removesuffix("'")
+    joint = next((j for j in m.moving if name in j.speed_names), None)
+    cure = f"; give body {joint.child!r} mass and inertia, joint {joint.name!r} an armature, or fix it" if joint else ""
+    return SingularError(f"kane: the mass matrix of {m.name!r} is singular everywhere: no body resists {name!r}{cure}", name)

@@ -1,0 +1,200 @@
+"""newton_euler: every body free, and the joints' forces among the unknowns ([Baysec1996] eq. 3-4, 23-46; [Passerello1972] I).
+
+For each link, with u the velocity of its centre of mass in the ground's axes and w its angular velocity in its own axes,
+
+    m u' = F + m g                       (3), (23-24), (26-27), (29-30)
+    I w' + w x I w = T                   (4), (25), (28), (31)
+
+F, T are what loads and joints do. A joint forbids the rows f = 0 (32-37); differentiated twice (38-43) they read A V' = -bias
+with V = (u, w), and by the third law the same A carries the forces that hold it together, A^T lambda. Along its freedoms a
+joint moves at v = G V, so a motor does G^T tau to the two bodies, equal and opposite; a rotor (armature J) keeps J v' of it.
+With g for what v' has beside G V', this is one linear system:
+
+    [ M + G^T J G   A^T ] [   V'    ]   [ (m g, -w x I w) + loads + G^T (tau - J g) ]
+    [      A         0  ] [ -lambda ] = [ -bias                                     ]            v' = G V' + g
+
+Joints that mimic another, loops and nonholonomic rows are more rows of A.
+
+State: pose and velocity of each link; 6 first-order equations a link in the plane, 13 in space. [Baysec1996] goes on to
+eliminate the forces (44-46) and inverts a 9 x 9 matrix for the triple pendulum; here they stay, 15 unknowns: they are wanted.
+
+The matrix is factored as L D L^T in one fixed order: the links from the leaves to the root, each followed by the rows of the
+joint that carries it, other rows last. Then two branches never mix, and no pivot vanishes as long as the mechanism has a mass
+matrix: a link's pivots are an inertia, a row's are minus what that inertia yields. Links that lack inertia (a point mass, a
+massless frame) need one thing more: A^T W A on the left and -A^T W bias on the right, which says nothing new where
+A V' = -bias, but fills their pivots; W is a number, the mechanism's mass. Rows that close the tree may say a thing twice: they
+are solved by a proximal iteration, which finds the least forces then.
+
+Departures from the print: (42) needs a minus on the right. Bodies welded together are one link; the wrench in a weld follows by
+cutting there. In the plane the same cut gives what joints bear across the plane, which three coordinates a body do not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+
+from ...compiler.trace import elements, matrix, vector
+from ...errors import FormulationError, SingularError
+from ...model.mechanism import Mechanism
+from ...model.validation import value_of
+from ...spatial import add, apply, cross, full, rotate, scale, unrotate
+from ..absolute.charts import State, chart, state
+from ..absolute.constraint_rows import Rows, joint, mimics, nonholonomic, speeds
+from ..absolute.joint_constraints import Bodies
+from ..equations import Counts, Equations, operations
+from ._newton_euler_reactions import reactions
+
+VANISHED = 1e-14  # a pivot this small beside the diagonal it came from is rounding
+PROXIMAL, ROUNDS = 1e-9, 3  # compliance of the closing rows beside 1 / mass, and how often the solve is repeated to undo it
+
+
+def newton_euler(mechanism: Mechanism) -> Equations:
+    """Newton's and Euler's equations of every link, with the joints' constraints differentiated twice."""
+    b = Bodies(mechanism)
+    if not b.links:
+        raise FormulationError(f"newton_euler: all joints of {mechanism.name!r} are fixed, so nothing in it can move")
+    x, s = state(b, [chart(b, k) for k in range(len(b.links))]), b.tracer
+    solved, unknowns = _system(b, x)
+    _require_inertia(b, solved, unknowns)
+    given = [s.t, s.q, s.v, s.tau, s.p]
+    _, a, lam, W, _ = solved(*b.motion, *given)
+    moved, *_ = solved(x.P, x.R, x.V, s.t, x.q, x.v, s.tau, s.p)
+    acceleration = ca.Function("acceleration", given, [ca.cse(a)])
+    closed = mechanism.loops or mechanism.nonholonomic
+    return Equations(
+        mechanism,
+        "newton_euler",
+        x.names,
+        derivative=ca.Function("derivative", [s.t, x.x, s.tau, s.p], [ca.cse(ca.vertcat(x.rate, moved))]),
+        encode=ca.Function("encode", [s.q, s.v, s.p], [ca.cse(x.start)]),
+        decode=ca.Function("decode", [x.x, s.p], ca.cse([x.q, x.v])),
+        acceleration=acceleration,
+        reactions=ca.Function("reactions", given, [ca.cse(W)]),
+        multipliers=ca.Function("multipliers", given, [ca.cse(lam)]) if closed else None,
+        counts=Counts(x.x.numel(), len(unknowns), operations(acceleration)),
+    )
+
+
+# ----------------------------------------------------------------------------------------------- the linear system
+def _system(b: Bodies, x: State) -> tuple[ca.Function, list[str]]:
+    """(P, R, V, t, q, v, tau, p) -> w', a, lambda of the closing rows, wrenches in the joints, pivots; and the unknowns' names.
+
+    The unknowns are the speeds w of the charts, V = B w with a constant B, and the forces of the rows.
+    """
+    s, u, n = b.tracer, speeds(b), len(b.links)
+    tree, tied = [joint(b, pair) for pair in b.pairs], list(mimics(b, u))
+    closing = [*(joint(b, pair) for pair in b.loops), *nonholonomic(b, u)]
+    rows = [*tree, *tied, *closing]
+    A, bias = ca.vertcat(*(r.A for r in rows)), ca.vertcat(*(r.bias for r in rows))
+    G, g, tau = u.G[u.own, :], u.g[u.own], s.tau + s.applied.forces
+
+    J = ca.diag(vector(s.tree.armature))
+    M = ca.diagcat(*(ca.diagcat(link.mass * ca.SX.eye(3), ca.SX(matrix(full(link.inertia)))) for link in b.links))
+    F = ca.vertcat(*(_load(b, k) for k in range(n))) + G.T @ (tau - J @ g)
+    B = ca.diagcat(*(ca.jacobian(c.V, c.w) for c in x.charts))
+    W = _weights(b, x, B.T @ M @ B, rows)
+    H, AB = B.T @ (M + G.T @ J @ G + A.T @ W @ A) @ B, A @ B
+    order, unknowns = _order(b, x, tree, [*tied, *closing])
+    z, D = _solve(b, H, AB, B.T @ (F - A.T @ W @ bias), -bias, order, sum(len(r) for r in closing))
+
+    w, lam = z[: B.shape[1]], -z[B.shape[1] :]
+    moved, parts = B @ w, ca.vertsplit(lam, np.cumsum([0, *(len(r) for r in rows)]).tolist())
+    a = G @ moved + g
+    effort = ca.SX.zeros(u.u.numel())
+    effort[u.own] = tau - J @ a
+    effort += sum((r.along.T @ part for r, part in zip(rows, parts) if r.along is not None), ca.SX(0))
+    held = [_on(k, r.A, part) + _on(k, u.G[c, :], effort[c]) for k, (r, part, c) in enumerate(zip(tree, parts, u.columns))]
+    shut = parts[n + len(tied) :]
+    pushed = [(r.between, [_on(k, r.A, part) for k in range(n)]) for r, part in zip(closing, shut) if r.between]
+    found = [w, a, ca.vertcat(ca.SX(0, 1), *shut), reactions(b, held, pushed, moved), D]
+    given = [b.P, b.R, b.V, s.t, s.q, s.v, s.tau, s.p]
+    return ca.Function("solved", given, [ca.densify(x) for x in found]), unknowns
+
+
+def _on(k: int, A: ca.SX, force: ca.SX) -> ca.SX:
+    """(force, torque) on link k, about its centre of mass, of forces along rows."""
+    return A[:, 6 * k : 6 * k + 6].T @ force
+
+
+def _solve(b: Bodies, H: ca.SX, A: ca.SX, F: ca.SX, gamma: ca.SX, order: list[int], closing: int) -> tuple[ca.SX, ca.SX]:
+    """z = (w', -lambda) of [H A^T; A 0] z = (F, gamma), and its pivots, each beside the diagonal it came from (rows: as it is).
+
+       The last rows of A, which close the tree, are solved proximally.
+    Their zero is a small compliance, -e; repeating with e times
+       the last answer on the right undoes it where the rows are independent, and leaves forces that no row can tell apart the
+       least ones.
+    """
+    m, n = A.shape
+    soft = ca.SX(m, m)
+    for k in range(m - closing, m):
+        soft[k, k] = PROXIMAL / _mass(b)
+    K = ca.sparsify(ca.vertcat(ca.horzcat(H, A.T), ca.horzcat(A, -soft)))
+    K = ca.project(K, K.sparsity() + K.T.sparsity())[order, order]
+    D, LT, p = ca.ldl(K, False)
+    z = ca.SX.zeros(n + m)
+    for _ in range(ROUNDS if closing else 1):
+        right = ca.vertcat(F, gamma - soft @ z[n:])
+        z = ca.SX.zeros(n + m)
+        z[order] = ca.ldl_solve(right[order], D, LT, p)
+    whole = ca.diag(K)
+    return z, ca.vertcat(*(D[k] if whole[k].is_zero() else D[k] / whole[k] for k in range(n + m)))
+
+
+def _mass(b: Bodies) -> float:
+    """The mechanism's mass, kg."""
+    return sum(value_of(body.mass, b.mechanism.parameters) for body in b.mechanism.bodies) or 1.0
+
+
+def _weights(b: Bodies, x: State, M: ca.SX, rows: Sequence[Rows]) -> ca.SX:
+    """W: the mechanism's mass on the rows of joints whose link lacks inertia, or may lack it where a parameter stands in it."""
+    weights, i = [0.0] * sum(len(r) for r in rows), 0
+    first = np.cumsum([0, *(len(r) for r in rows)])
+    for k, c in enumerate(x.charts):
+        block = M[i : i + c.w.numel(), i : i + c.w.numel()]
+        if ca.symvar(block) or np.linalg.cond(np.array(ca.evalf(block))) > 1e8:
+            weights[first[k] : first[k + 1]] = [_mass(b)] * len(rows[k])
+        i += c.w.numel()
+    return ca.sparsify(ca.diag(ca.SX(weights)))
+
+
+def _order(b: Bodies, x: State, tree: Sequence[Rows], others: Sequence[Rows]) -> tuple[list[int], list[str]]:
+    """The unknowns, leaves to root: a link's speeds, then the rows of its joint; other rows last. And what each is called."""
+    w = np.cumsum([0, *(c.w.numel() for c in x.charts)])
+    first = w[-1] + np.cumsum([0, *(len(r) for r in tree)])
+    order: list[int] = []
+    names: list[str] = []
+    for k in reversed(range(len(tree))):
+        order += [*range(w[k], w[k + 1]), *range(first[k], first[k + 1])]
+        names += [*x.charts[k].names[1], *[f"force of {tree[k].name}"] * len(tree[k])]
+    names += [f"force of {r.name}" for r in others for _ in range(len(r))]
+    return [int(k) for k in (*order, *range(first[-1], len(names)))], names
+
+
+def _require_inertia(b: Bodies, solved: ca.Function, unknowns: list[str]) -> None:
+    """Refuse a mechanism in which something moves without inertia, whatever the configuration."""
+    s, p = b.tracer, list(b.mechanism.parameters.values())
+    pivots = ca.Function("pivots", [s.t, s.q, s.v, s.tau, s.p], [solved(*b.motion, s.t, s.q, s.v, s.tau, s.p)[-1]])
+    D = np.max([np.array(pivots(0, *b.sample(seed), 0, p)).ravel() for seed in range(3)], axis=0)
+    links = {n: link for link in b.links for n in unknowns if n.startswith(f"{link.name}.")}
+    for name, pivot in zip(unknowns, D):
+        if name in links and not pivot > VANISHED:
+            body, j = links[name].name, links[name].joint.name
+            raise SingularError(
+                f"newton_euler: the mass matrix of {b.mechanism.name!r} is singular in every configuration: {name!r} moves no "
+                f"inertia. Give body {body!r} mass and inertia, give joint {j!r} an armature, or make it fixed",
+                where=j,
+            )
+
+
+def _load(b: Bodies, k: int) -> ca.SX:
+    """(m g, -w x I w) and loads: what acts on link k beside its joints, torque about its centre of mass in its axes."""
+    link, w, R = b.links[k], b.spin(k), b.axes(k)
+    f, t = scale(link.mass, tuple(b.value(x) for x in b.mechanism.gravity)), cross(apply(link.inertia, w), w)
+    for x in link.members:
+        if x.name in b.tracer.applied.wrenches:
+            torque, force = (elements(z) for z in b.tracer.applied.wrenches[x.name])
+            f, t = add(f, force), add(t, unrotate(R, add(torque, cross(rotate(R, x.origin), force))))
+    return ca.vertcat(*f, *t)

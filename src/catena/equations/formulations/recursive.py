@@ -1,0 +1,67 @@
+"""recursive: the O(n) passes of the foundation behind the common face ([Merwe1995] chapters 4 and 5).
+
+State: coordinates q and speeds v. Nothing is solved but one pivot a joint; with flexible bodies by modes, whose masses move
+with all their amplitudes at once, the mass matrix.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ...compiler.trace import Tracer, elements
+from ...kernels.tree import layout
+from ...model.mechanism import Mechanism
+from ...spatial import add, cross, neg, rotate
+from ..equations import Counts, Equations, operations
+
+
+def recursive(mechanism: Mechanism) -> Equations:
+    """Articulated-body forward dynamics, and the joints' wrenches by the outward pass at the acceleration found."""
+    s = Tracer(layout(mechanism))
+    t, nq, nv = s.t, s.layout.nq, s.layout.nv
+    given, rows = [t, s.q, s.v, s.tau, s.p], len(s.con.kind) > 0 or bool(mechanism.nonholonomic)
+    a, lam = s.constrained() if rows else (s.forward_dynamics(), ca.SX.zeros(0))
+    acceleration = ca.Function("acceleration", given, [ca.cse(a)])
+    force = ca.SX.sym("lam", lam.numel())
+    held = _held(s, force) if len(s.con.kind) else {}
+    wrenches = ca.Function("wrenches", [t, s.q, s.v, s.a, s.p, force], [s.reactions(held)])
+    x = ca.SX.sym("x", nq + nv)
+    q, v = x[:nq], x[nq:]
+    rate = ca.Function("rate", [s.q, s.v], [s.coordinate_rate()])
+    derivative = ca.vertcat(rate(q, v), acceleration(t, q, v, s.tau, s.p))
+    names = tuple(n for j in mechanism.moving for n in j.coordinate_names)
+    speeds = tuple(f"{n}'" for j in mechanism.moving for n in j.speed_names)
+    balls = np.any([j.kind in ("ball", "free") for j in mechanism.moving])
+    return Equations(
+        mechanism,
+        "recursive",
+        names + speeds,
+        derivative=ca.Function("derivative", [t, x, s.tau, s.p], [ca.cse(derivative)]),
+        encode=ca.Function("encode", [s.q, s.v, s.p], [ca.vertcat(s.q, s.v)]),
+        decode=ca.Function("decode", [x, s.p], [q, v]),
+        acceleration=acceleration,
+        reactions=None if mechanism.nonholonomic else ca.Function("reactions", given, [ca.cse(wrenches(t, s.q, s.v, a, s.p, lam))]),
+        multipliers=ca.Function("multipliers", given, [ca.cse(lam)]) if rows else None,
+        counts=Counts(nq + nv, nv if s.flexible else 3 if balls else 1, operations(acceleration)),
+    )
+
+
+def _held(s: Tracer, lam: ca.SX) -> dict[str, tuple[Any, Any]]:
+    """What the loops' rows do to the bodies they join: torque about the node's origin and force, in the node's axes."""
+    W = s.row_wrenches()
+    found: dict[str, tuple[Any, Any]] = {}
+    for k, loop in enumerate(s.con.loop):
+        joint = s.layout.mechanism.loops[loop]
+        sides = [elements(lam[k] * W[k, :6]), elements(lam[k] * W[k, 6:])]
+        for side, other, body in ((0, 1, joint.parent), (1, 0, joint.child)):
+            w, node = sides[side], int(s.con.node[k, other])
+            if s.con.node[k, side] < 0 and node >= 0:  # a body welded to the ground bears the opposite of the other side
+                N, p = s.posed.R[node], s.posed.p[node]
+                force = rotate(N, sides[other][3:])
+                w = [*neg(add(rotate(N, sides[other][:3]), cross(p, force))), *neg(force)]
+            t, f = found.get(body, ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)))
+            found[body] = (add(t, w[:3]), add(f, w[3:]))
+    return found

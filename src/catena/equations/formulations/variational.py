@@ -1,0 +1,250 @@
+"""variational: Hamilton's principle on vectors that stay in their rotating frames ([Everett1988] eq. 25-32).
+
+    T = 1/2 sum_i  w_i . I_i . w_i + m_i V_i . V_i           w_i = 0_omega_i, V_i = 0D p_i of the mass centre            (25)
+    V = -sum_i m_i g . p_i                                                                                               (26)
+    0 = int sum_i  w_i . I_i . i_delta w_i + m_i V_i . 0_delta V_i + m_i (j_delta g . p_i + g . j_delta p_i) + dW  dt    (28)
+
+dW is the virtual work of motors and loads. The energies are scalars, so each term is varied in the frame that suits it: w_i in
+its own body, where I_i stands still; V_i in the ground; the weight in any frame j. With i_delta w_i = 0D 0_theta_i (9),
+j_delta g = j_theta_0 x g (6), and integration by parts,
+
+    0 = sum_i -0D(I_i . w_i) . 0_theta_i - 0D(m_i V_i) . 0_delta p_i
+              + m_i (p_i x g) . 0_theta_j + m_i g . j_delta p_i + dW                                                     (30)
+    0_theta_i = sum_r dw_i/du_r d_r,  0_delta p_i = sum_r dV_i/du_r d_r,  j_delta p_i = sum_r d(jD p_i)/du_r d_r   (31), (32)
+
+and what multiplies the arbitrary d_r is the r-th equation, linear in u'. Every vector of body i lives along the axes of a frame
+f of the user's choice, where 0D x = fD x + 0_omega_f x x and fD I_i = f_omega_i x I_i - I_i x f_omega_i, (14) in time.
+Whatever is chosen, the same equations come out; what changes is their length: see `benchmarks/variational_choices.py`.
+Flexible bodies add their terms in `_variational_beams`, (33)-(37).
+
+Departures. Rotors add their own 1/2 J v^2 to (25). Where speeds are not the joints' own, v = W u + X (1), (17); where rows
+A v + B = 0 make some of them dependent (2), those are eliminated, and partial velocities are nonholonomic ones (20)-(22).
+
+Misprints, each contradicted by the lines around it, are listed in `docs/algebra.md`: the mass is missing in (26)-(30); (29)
+has i_theta_0 for j_theta_0; the index j of (31), (32) is a speed and a frame at once; Hamilton varies the time integral.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from ...compiler.trace import Tracer, matrix, vector
+from ...errors import FormulationError, SingularError, UnknownNameError
+from ...kernels.tree import layout
+from ...model.mechanism import GROUND, Mechanism
+from ...spatial import add, full, rotate, transpose, unrotate_symmetric
+from ..equations import Counts, Equations, Statement, operations
+from ._variational_beams import Flexible
+from ._variational_speeds import own_speeds, somewhere
+from ._variational_vectors import INERTIAL, Kinematics, Speeds, Turning
+
+Frames = str | Mapping[str, str]
+
+SINGULAR = 1e-12  # an eigenvalue of the mass matrix, scaled to a unit diagonal, that is nothing but rounding
+
+
+class Mass(NamedTuple):
+    """A body in the frame its vectors live in: m_i, I_i about the mass centre, w_i, V_i of the mass centre, its node."""
+
+    node: int
+    m: Any
+    I: ca.SX
+    w: Turning
+    V: Turning
+    com: ca.SX  # the mass centre, from the node's origin, along the node's axes
+
+
+def variational(
+    mechanism: Mechanism, frames: Frames = "body", potential: Frames = "ground", speeds: Sequence[str] | None = None
+) -> Equations:
+    """Everett's equations of a tree, holonomic or not.
+
+    frames: the axes that each body's vectors live and are differentiated in: "body" (its own), "ground", or {body: frame}.
+    potential: the frame j of (28) in which each body's weight is varied, likewise. speeds: names of nv generalised speeds,
+    each a joint's speed or a component "body.wx" ... "body.vz" of a body's angular velocity or of its origin's velocity along
+    the body's axes; by default the joints' speeds. State: the coordinates q and the independent speeds u.
+    """
+    _require(mechanism)
+    s = Tracer(layout(mechanism))
+    u = own_speeds(s, speeds)
+    k = Kinematics(s, u, _homes(s, frames, "frames"))
+    masses = _masses(k)
+    flexible = Flexible(s, k)
+    M = _inertia(s, u, masses) + flexible.inertia()
+    b = _bias(k, masses, _homes(s, potential, "potential")) + flexible.bias()
+    Q = u.W.T @ ca.substitute(s.tau + s.applied.forces, s.v, u.v) + _virtual_work(k)
+    _require_inertia(s, u, M)
+    du = ca.ldl_solve(Q - b, *ca.ldl(M))
+    a = u.W @ du + u.rate
+
+    change = ca.Function("change", [s.t, s.q, u.u, s.tau, s.p], [_coordinate_rate(s, u), du, a])
+    given, n = [s.t, s.q, s.v, s.tau, s.p], s.layout.nq
+    x = ca.SX.sym("x", n + len(u.names))
+    at_x = change(s.t, x[:n], x[n:], s.tau, s.p)[:2]
+    at_v = change(s.t, s.q, u.encode(s.q, s.v, s.p), s.tau, s.p)[2]
+    acceleration = ca.Function("acceleration", given, [ca.cse(ca.densify(at_v))])
+    energy = ca.Function("energy", [s.q, u.u, s.p], [ca.densify(_energies(k, masses) + ca.vertcat(*flexible.energies()))])
+    return Equations(
+        mechanism,
+        "variational",
+        tuple(name for j in mechanism.moving for name in j.coordinate_names) + u.names,
+        derivative=ca.Function("derivative", [s.t, x, s.tau, s.p], [ca.cse(ca.densify(ca.vertcat(*at_x)))]),
+        encode=ca.Function("encode", [s.q, s.v, s.p], [ca.vertcat(s.q, u.encode(s.q, s.v, s.p))]),
+        decode=ca.Function("decode", [x, s.p], [x[:n], u.decode(x[:n], x[n:], s.p)]),
+        acceleration=acceleration,
+        counts=Counts(n + len(u.names), len(u.names), operations(acceleration)),
+        extra={"rows": _rows(s, u, M, b, Q), "energy": energy},
+        readable=None if speeds or mechanism.nonholonomic else (lambda: _statement(s, M, b, Q)),
+    )
+
+
+# ------------------------------------------------------------------------------------------------ energies (25)-(27)
+def _masses(k: Kinematics) -> list[Mass]:
+    """Every rigid body with inertia, in its home frame."""
+    found, rigid = [], {b.name: b for b in k.s.layout.rigid}
+    for body in (rigid[j.child] for j in k.s.layout.mechanism.ordered if j.child in rigid):
+        node, R, p = k.s.seat(body.name)
+        if node == INERTIAL:
+            continue
+        mass = k.s.value(body.mass)
+        com, I = (tuple(k.s.value(x) for x in values) for values in (body.com, body.inertia))
+        c, I_N = ca.sparsify(vector(add(p, rotate(R, com)))), ca.sparsify(matrix(full(unrotate_symmetric(transpose(R), I))))
+        if ca.SX(mass).is_zero() and I_N.nnz() == 0:
+            continue
+        w, V = _at(k, node, c)
+        found.append(Mass(node, mass, _dyadic(k, node, w.frame, I_N), w, V, c))
+    return found
+
+
+def _at(k: Kinematics, node: int, c: ca.SX) -> tuple[Turning, Turning]:
+    """omega of a node, and the velocity of a point c of it, given along its axes; both in its home frame."""
+    w, v = k.angular(node), k.linear(node)
+    r = k.turned(node, w.frame, c)
+    return w, v + w.cross(r, ca.SX(3, 1) if w.frame == node else ca.cross(w.x - k.spin(w.frame), r))
+
+
+def _dyadic(k: Kinematics, a: int, b: int, I: ca.SX) -> ca.SX:
+    """A dyadic given along the axes of frame a, along those of frame b."""
+    return k.turned(a, b, k.turned(a, b, I).T).T if a != b else I
+
+
+def _energies(k: Kinematics, masses: list[Mass]) -> ca.SX:
+    """T and V (2,)."""
+    s, v, g = k.s, k.speeds.v, vector(k.s.tree.gravity)
+    T = ca.dot(vector(s.tree.armature), v**2) + sum(ca.dot(b.w.x, b.I @ b.w.x) + b.m * ca.sumsqr(b.V.x) for b in masses)
+    V = -sum(b.m * ca.dot(g, k.position(b.node, INERTIAL) + k.turned(b.node, INERTIAL, b.com)) for b in masses)
+    return ca.densify(ca.vertcat(T / 2, V))
+
+
+# ------------------------------------------------------------------------------------------------ the rows (30)-(32)
+def _inertia(s: Tracer, u: Speeds, masses: list[Mass]) -> ca.SX:
+    """What multiplies u' in the rows of (30): the momenta I_i . w_i and m_i V_i change with u, along (31)."""
+    M = u.W.T @ ca.sparsify(ca.diag(vector(s.tree.armature))) @ u.W
+    for b in masses:
+        M += b.w.P.T @ (b.I @ b.w.P) + b.m * (b.V.P.T @ b.V.P)
+    return ca.sparsify(M)
+
+
+def _bias(k: Kinematics, masses: list[Mass], varied: Callable[[int], int]) -> ca.SX:
+    """The rest of the inertia in the rows of (30), and the weight: what is left while u stays."""
+    u, g = k.speeds, vector(k.s.tree.gravity)
+    rows = u.W.T @ (vector(k.s.tree.armature) * u.rate)
+    for b in masses:
+        f, j = b.w.frame, varied(b.node)
+        h = b.I @ b.w.x  # 0D h = I . 0D w + (w x I - I x w) . w, (14) in time
+        torque, force = b.I @ k.rate(b.w) + ca.cross(b.w.x, h), b.m * k.rate(b.V)
+        if j == INERTIAL:  # 0_theta_0 = 0: g . 0_delta p alone is left of the weight
+            force = force - b.m * k.turned(INERTIAL, f, g)
+        else:
+            rows -= _weight(k, b, j, g)
+        rows += b.w.P.T @ torque + b.V.P.T @ force
+    return ca.densify(rows)
+
+
+def _weight(k: Kinematics, b: Mass, j: int, g: ca.SX) -> ca.SX:
+    """m (p x g) . 0_theta_j + m g . j_delta p, varied in a frame j that turns."""
+    p, g_j = k.position(b.node, j) + k.turned(b.node, j, b.com), k.turned(INERTIAL, j, g)
+    theta = k.angular(j, j).P
+    moved = k.turned(b.V.frame, j, b.V.P) + ca.skew(p) @ theta  # d(jD p)/du, jD p = V - omega_j x p
+    return b.m * (theta.T @ ca.cross(p, g_j) + moved.T @ g_j)
+
+
+def _virtual_work(k: Kinematics) -> ca.SX:
+    """Of the loads on bodies: torque . 0_theta + force . 0_delta p, (nv)."""
+    total = ca.SX.zeros(k.speeds.u.numel())
+    for body, wrench in k.s.applied.wrenches.items():
+        node, _, p = k.s.seat(body)
+        if node != INERTIAL:
+            w, V = _at(k, node, ca.sparsify(vector(p)))
+            t, f = (k.turned(INERTIAL, w.frame, ca.substitute(part, k.s.v, k.speeds.v)) for part in wrench)
+            total += w.P.T @ t + V.P.T @ f
+    return total
+
+
+# ------------------------------------------------------------------------------------------------ what is asked
+def _homes(s: Tracer, frames: Frames, option: str) -> Callable[[int], int]:
+    """node -> the frame that its body's vectors live in, from the user's words."""
+    if frames == "body":
+        return lambda i: i
+    if frames == GROUND:
+        return lambda i: INERTIAL
+    if not isinstance(frames, Mapping):
+        raise FormulationError(f"variational: {option}={frames!r}; it is 'body' (each body's own axes), 'ground', or "
+                               "{body: frame}")  # fmt: skip
+    m, homes = s.layout.mechanism, {}
+    known = {b.name for b in m.bodies}
+    for body, frame in frames.items():
+        for name in (body, frame):
+            if name not in known and (name != GROUND or body == GROUND):
+                raise UnknownNameError("body", name, sorted(known), f"{option} of variational({m.name!r})")
+        if body != frame:
+            homes[s.layout.seats[body].node] = s.layout.seats[frame].node
+    return lambda i: homes.get(i, i)
+
+
+def _require(m: Mechanism) -> None:
+    """Refuse what has no motion, and what closes."""
+    if not m.moving:
+        raise FormulationError(f"mechanism {m.name!r} has no freedom: all its joints are fixed, there is no motion to derive")
+    if m.loops:
+        raise FormulationError(f"variational treats trees, and joint {m.loops[0].name!r} closes a loop of {m.name!r}; open it, "
+                               "or take lagrange, newton_euler or recursive")  # fmt: skip
+
+
+def _require_inertia(s: Tracer, u: Speeds, M: ca.SX) -> None:
+    """Refuse a mechanism whose mass matrix is singular wherever it is: name the speed."""
+    f, found = ca.Function("M", [s.q, s.p], [ca.densify(M)]), []
+    for seed in range(3):
+        value = np.array(f(*somewhere(s, seed)))
+        size = np.sqrt(np.abs(np.diag(value)))
+        size[size == 0] = 1.0
+        values, vectors = np.linalg.eigh(value / np.outer(size, size))
+        found.append(vectors[:, 0] if values[0] < SINGULAR else None)
+    if all(x is not None for x in found):
+        name = u.names[int(np.argmax(np.abs(found[0])))].removesuffix("'")  # type: ignore[arg-type]
+        m = s.layout.mechanism
+        joint = next((j for j in m.moving if name in j.speed_names), None)
+        cure = f"; give body {joint.child!r} mass and inertia, joint {joint.name!r} an armature, or fix it" if joint else ""
+        singular = f"variational: no energy of {m.name!r} resists {name!r}: its mass matrix is singular everywhere"
+        raise SingularError(singular + cure, name)
+
+
+# ------------------------------------------------------------------------------------------------ what is handed over
+def _coordinate_rate(s: Tracer, u: Speeds) -> ca.SX:
+    return ca.substitute(s.coordinate_rate(), s.v, u.v)
+
+
+def _rows(s: Tracer, u: Speeds, M: ca.SX, b: ca.SX, Q: ca.SX) -> ca.Function:
+    """(t, q, u, u', tau, p) -> the rows of (30), each zero: the equations as they are collected, before they are solved."""
+    du = ca.SX.sym("du", len(u.names))
+    return ca.Function("rows", [s.t, s.q, u.u, du, s.tau, s.p], [ca.cse(ca.densify(M @ du + b - Q))])
+
+
+def _statement(s: Tracer, M: ca.SX, b: ca.SX, Q: ca.SX) -> Statement:
+    """M a + b = Q."""
+    symbols = {"t": s.t, "q": s.q, "v": s.v, "a": s.a, "tau": s.tau, "p": s.p}
+    return Statement.of(symbols, M @ s.a + b, Q)

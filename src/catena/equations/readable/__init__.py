@@ -1,0 +1,130 @@
+"""The form people read: equations with the user's own symbols, as SymPy, text, LaTeX, Python or C.
+
+    Equations -> Statement (what the formulation writes down) -> normal form, or intermediate variables -> Readable
+
+A small mechanism's equations come out as a textbook prints them (`textbook`, `harmonics`); where that form would be longer
+than the computation itself, or is not found within the limits, as a list of named intermediate variables (`convert`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import sympy as sp
+
+from ...errors import UnknownNameError
+from ..equations import Equations, Statement
+from . import printing, program
+from .convert import sx_to_sympy
+from .harmonics import Budget, NotHarmonic, OutOfBudget
+from .names import Names, letter, names_of, words
+from .program import Argument
+from .textbook import Row, Term, textbook
+
+__all__ = ["Readable", "Row", "Term", "c", "python", "read", "sx_to_sympy"]
+
+SECONDS = 10.0  # for simplification
+TERMS = 1000  # in one expression on the way, and in all of the equations at the end
+STEPS = ("z", "u", "y")  # the letters of intermediate variables
+LONGER, PAGE = 3.0, 8000  # how much longer than the steps the textbook's form may be, and its characters in all
+
+
+@dataclass(frozen=True)
+class Readable:
+    """Equations of motion in SymPy.
+
+    rows: each with the terms of its left and right side, in the order of print. intermediates: (symbol, expression) pairs
+    in the order of computation; none in a textbook's form. note: what a reader should know, one sentence or nothing.
+    """
+
+    rows: tuple[Row, ...]
+    intermediates: tuple[tuple[Any, Any], ...]
+    note: str
+    names: Names
+
+    @property
+    def equations(self) -> list[Any]:
+        """As a list of SymPy's Eq."""
+        return [row.equation for row in self.rows]
+
+    def text(self) -> str:
+        """Plain text, one row below the other."""
+        return printing.text(self.rows, self.intermediates, self.note, self.names)
+
+    def latex(self) -> str:
+        """A LaTeX align* environment."""
+        return printing.latex(self.rows, self.intermediates, self.note, self.names)
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def read(equations: Equations, seconds: float = SECONDS) -> Readable:
+    """The equations as people read them. seconds: how long to look for the textbook's form; 0 does not look."""
+    if equations.readable is None:
+        note = f"accelerations as {equations.formulation} computes them"
+        return _in_steps(_solved(equations), names_of(equations.mechanism), note)
+    statement = equations.readable()
+    names = names_of(equations.mechanism, statement.size("lam"))
+    try:
+        if seconds <= 0:
+            raise OutOfBudget("simplification was not asked for")
+        rows = textbook(statement, names, Budget(seconds, TERMS))
+    except (NotHarmonic, OutOfBudget) as why:
+        return _in_steps(statement, names, f"not simplified: {why}")
+    steps = _in_steps(statement, names, "")
+    plain = Readable(tuple(rows), (), statement.note, names)
+    length = len(plain.text())
+    if length <= min(PAGE, LONGER * len(steps.text())):
+        return plain
+    return _in_steps(statement, names, f"in full these equations have {length} characters")
+
+
+def _solved(equations: Equations) -> Statement:
+    """a = what the formulation computes."""
+    f = equations.acceleration
+    symbols = dict(zip(("t", "q", "v", "tau", "p"), f.sx_in()))
+    a = ca.SX.sym("a", f.size1_out(0))
+    return Statement.of({**symbols, "a": a}, a, f(*symbols.values()))
+
+
+def _in_steps(statement: Statement, names: Names, note: str) -> Readable:
+    """With a name for everything that is used more than once."""
+    inputs = [[name.symbol for name in names[role]] for role in statement.roles]
+    sides, named = sx_to_sympy(statement.tape, inputs, letter(words(names), STEPS))
+    rows = tuple(Row(*((Term(x, sp.Integer(1)),) for x in pair)) for pair in zip(*sides))
+    count = f"{len(named)} intermediate variables, in the order of computation" if named else ""
+    return Readable(rows, tuple(named), "; ".join(x for x in (statement.note, note, count) if x), names)
+
+
+# ------------------------------------------------------------------------------------------------------- programs
+def python(equations: Equations, what: str = "acceleration") -> str:
+    """The source of a Python function `acceleration(t, q, v, tau, p)` or `derivative(t, x, tau, p)`, with math only."""
+    return program.python(*_program(equations, what))
+
+
+def c(equations: Equations, what: str = "acceleration") -> str:
+    """The source of the same function in C, with math.h only; results go into its last argument."""
+    return program.c(*_program(equations, what))
+
+
+PROGRAMS = {"acceleration": ("t", "q", "v", "tau", "p"), "derivative": ("t", "x", "tau", "p")}  # and what they take
+
+
+def _program(equations: Equations, what: str) -> tuple[ca.Function, list[Argument], str, str]:
+    if what not in PROGRAMS:
+        raise UnknownNameError("program", what, PROGRAMS, "Equations.python and Equations.c")
+    m, names = equations.mechanism, names_of(equations.mechanism)
+    used = words(names)
+    entries = {role: tuple(name.symbol for name in group) for role, group in names.items()}
+    entries["x"] = tuple(f"{letter(used, 'xs')}{k + 1}" for k in range(len(equations.state_names)))
+    arguments = []
+    for role in PROGRAMS[what]:
+        name = entries["t"][0] if role == "t" else role + "_" * (role in used)
+        arguments.append(Argument(name, entries[role], tuple(equations.parameters.tolist()) if role == "p" else None))
+    state = f"; x is {', '.join(equations.state_names)}" if what == "derivative" else ""
+    about = f"{what.capitalize()} of {m.name} by {equations.formulation}{state}. Written by catena; SI units."
+    return getattr(equations, what), arguments, re.sub(r'[\\"*\s]+', " ", about), letter(used | set(entries["x"]), STEPS)

@@ -1,0 +1,107 @@
+"""Names: what coordinates, speeds, forces and parameters are called in the form that people read.
+
+    role      symbol           text         LaTeX                  of a joint called theta1
+    q         theta1           theta1       \\theta_{1}             coordinate
+    v         theta1_dot       theta1'      \\dot{\\theta}_{1}       speed
+    a         theta1_ddot      theta1''     \\ddot{\\theta}_{1}      acceleration
+    tau       tau_theta1       tau_theta1   \\tau_{\\theta_{1}}      force along the speed
+    h         p_theta1         p_theta1     p_{\\theta_{1}}         momentum
+    h_rate    p_theta1_dot     p_theta1'    \\dot{p}_{\\theta_{1}}   its rate
+    q_rate                                                         the coordinate's rate, where the speed has its own name
+    lam       lambda1          lambda1      \\lambda_{1}            force of a row: loops, nonholonomic constraints
+
+A speed with a name of its own (a ball's wx) has no dot. Parameters keep their names; all others give way to them.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...model.mechanism import Mechanism
+
+DOTS = (("", ""), ("_dot", r"\dot"), ("_ddot", r"\ddot"))  # of a symbol, of LaTeX
+LETTERS = {"tau": r"\tau", "p": "p"}
+RESERVED = {*keyword.kwlist, "math", "auto", "case", "char", "const", "default", "do", "double", "enum", "extern", "float",
+            "goto", "inline", "int", "long", "register", "restrict", "short", "signed", "sizeof", "static", "struct", "switch",
+            "typedef", "union", "unsigned", "void", "volatile", "main"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Name:
+    """One quantity: the name of its symbol (a word for Python and C), how it reads in a text, how in LaTeX."""
+
+    symbol: str
+    text: str
+    latex: str
+
+
+Names = Mapping[str, tuple[Name, ...]]  # role -> a name for each entry of its vector
+
+
+def names_of(mechanism: Mechanism, rows: int = 0) -> dict[str, tuple[Name, ...]]:
+    """The names of every role, in the order of the mechanism's own vectors; of so many multipliers."""
+    coordinates = [n for j in mechanism.moving for n in j.coordinate_names]
+    speeds = [(n, 1 if n in coordinates else 0) for j in mechanism.moving for n in j.speed_names]
+    named = {
+        "p": [_name(n) for n in mechanism.parameters],
+        "t": [Name("t", "t", "t")],
+        "q": [_name(n) for n in coordinates],
+        "v": [_name(n, dots) for n, dots in speeds],
+        "a": [_name(n, dots + 1) for n, dots in speeds],
+        "tau": [_name(n, of="tau") for n, _ in speeds],
+        "h": [_name(n, of="p") for n, _ in speeds],
+        "h_rate": [_name(n, 1, of="p") for n, _ in speeds],
+        "q_rate": [_name(n, 1) for n in coordinates],
+        "lam": [_name(f"lambda{k + 1}") for k in range(rows)],
+    }
+    taken: set[str] = set(RESERVED)
+    return {role: tuple(_unique(name, taken) for name in names) for role, names in named.items()}
+
+
+def words(names: Names) -> set[str]:
+    """Every name of a symbol."""
+    return {name.symbol for group in names.values() for name in group}
+
+
+def letter(used: Collection[str], choices: Sequence[str]) -> str:
+    """The first of some letters for a series z1, z2 ... that no used name belongs to."""
+    return next(z for z in (*choices, "aux", "catena") if not any(re.fullmatch(rf"{z}(\d+|_out)", word) for word in used))
+
+
+def texts(names: Names, how: str) -> dict[Any, str]:
+    """Symbol -> its "text" or "latex", for SymPy's printers."""
+    import sympy
+
+    return {sympy.Symbol(name.symbol): getattr(name, how) for group in names.values() for name in group}
+
+
+def _name(raw: str, dots: int = 0, of: str = "") -> Name:
+    """The name of a joint's quantity: with so many dots, of the letter `of` when it is a force or a momentum."""
+    import sympy
+
+    word = re.sub(r"\W", "_", raw)
+    word = f"j{word}" if word[:1].isdigit() else word
+    latex = sympy.latex(sympy.Symbol(word))
+    head, _, index = (LETTERS[of], "", f"{latex}}}") if of else latex.partition("_{")
+    head = f"{DOTS[dots][1]}{{{head}}}" if dots else head
+    owner = f"{of}_" if of else ""
+    return Name(owner + word + DOTS[dots][0], owner + raw + "'" * dots, head + (f"_{{{index}" if index else ""))
+
+
+def _unique(name: Name, taken: set[str]) -> Name:
+    symbol = name.symbol
+    while symbol in taken:
+        symbol += "_"
+    taken.add(symbol)
+    return Name(symbol, name.text, name.latex)
+
+
+def symbols(names: Iterable[Name]) -> list[Any]:
+    """The SymPy symbols of some names."""
+    import sympy
+
+    return [sympy.Symbol(name.symbol) for name in names]

@@ -1,0 +1,164 @@
+"""The form a textbook prints: rows of terms, each a coefficient times accelerations, speeds, forces or nothing.
+
+statement -> harmonic sums -> grouped by a_j, v_j v_k, the rest -> coefficients factored
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import sympy as sp
+
+from ...compiler.tape import Node, Tape, read
+from ..equations import Statement
+from .convert import constant, expression, number
+from .harmonics import OPERATIONS, Budget, Harmonics, NotHarmonic, OutOfBudget, exact, fraction
+from .names import Names, symbols
+
+MOVING = ("a", "v", "h", "h_rate", "q_rate", "tau", "lam")  # roles whose products head a term
+FACTORED = 30  # terms: longer coefficients stay as they are
+
+
+class Term(NamedTuple):
+    """coefficient * of: `of` is a product of accelerations, speeds, momenta or forces, or 1."""
+
+    coefficient: Any
+    of: Any
+
+    @property
+    def value(self) -> Any:
+        """The product."""
+        return self.coefficient * self.of
+
+
+@dataclass(frozen=True)
+class Row:
+    """One equation: the sum of the terms on the left equals the sum of those on the right."""
+
+    left: tuple[Term, ...]
+    right: tuple[Term, ...]
+
+    @property
+    def equation(self) -> Any:
+        """As SymPy's Eq."""
+        left, right = (sp.Add(*(term.value for term in side)) for side in (self.left, self.right))
+        return sp.Eq(left, right, evaluate=False)
+
+
+def textbook(statement: Statement, names: Names, budget: Budget) -> list[Row]:
+    """The rows of a statement in normal form; NotHarmonic or OutOfBudget where there is none, or none in time."""
+    inputs = [s for role in statement.roles for s in symbols(names[role])]
+    left, right, meanings = _walk(statement, inputs, names, budget)
+    head = [inputs.index(s) for role in MOVING if role in statement.roles for s in symbols(names[role])]
+    return [Row(*(_terms(side, meanings, head, budget) for side in sides)) for sides in zip(left, right)]
+
+
+# ---------------------------------------------------------------------------------------------- from the tape
+def _walk(statement: Statement, inputs: Sequence[Any], names: Names, budget: Budget) -> tuple[list, list, list]:
+    """The outputs as harmonic sums, left and right, and the expressions that the ring's generators stand for."""
+    tape = read(statement.tape)
+    fixed = _of_parameters(tape, inputs, set(symbols(names["p"])))
+    opaque = [n for n, node in enumerate(tape.nodes) if n in fixed and node.op not in (*OPERATIONS, "INPUT", "CONST")]
+    opaque = [n for n in opaque if not fixed[n].is_Number]
+    meanings = [*inputs, *(fixed[n] for n in opaque)]
+    ring = sp.polys.rings.PolyRing([f"x{k}" for k in range(len(meanings))], sp.QQ_I, sp.lex)
+    zero = Harmonics(ring, {}, budget)
+    values: list[Any] = []
+    out: dict[int, Harmonics] = {}
+    for n, node in enumerate(tape.nodes):
+        if node.op == "OUTPUT":
+            out[node.at] = values[node.args[0]].cleaned()
+            values.append(None)
+        elif n in opaque:
+            values.append(zero.generator(len(inputs) + opaque.index(n)))
+        else:
+            values.append(_value(node, [values[a] for a in node.args], zero))
+    rows, terms = statement.tape.size1_out(0), sum(x.terms for x in out.values())
+    if terms > budget.terms:
+        raise OutOfBudget(f"in full the equations have {terms} terms")
+    return [out[k] for k in range(rows)], [out[k] for k in range(rows, 2 * rows)], meanings
+
+
+def _of_parameters(tape: Tape, inputs: Sequence[Any], parameters: set) -> dict[int, Any]:
+    """The nodes that hold nothing but parameters and numbers, as SymPy expressions."""
+    fixed: dict[int, Any] = {}
+    for n, node in enumerate(tape.nodes):
+        if node.op == "INPUT" and inputs[node.at] not in parameters:
+            continue
+        if node.op != "OUTPUT" and all(a in fixed for a in node.args):
+            fixed[n] = expression(node, [fixed[a] for a in node.args], inputs)
+    return fixed
+
+
+def _value(node: Node, arguments: Sequence[Harmonics], zero: Harmonics) -> Harmonics:
+    """One operation of the tape on harmonic sums."""
+    if node.op == "INPUT":
+        return zero.generator(node.at)
+    if node.op == "CONST":
+        return zero.constant(exact(constant(node)))
+    if node.op in OPERATIONS:
+        return OPERATIONS[node.op](*arguments)
+    known = [x.number() for x in arguments]
+    last = known[-1]
+    if node.op == "DIV" and last:
+        return arguments[0] * zero.constant(1 / last)
+    if node.op == "INV" and last:
+        return zero.constant(1 / last)
+    if node.op in ("POW", "CONSTPOW") and last is not None and last.denominator == 1 and 0 <= last <= 8:
+        return arguments[0] ** int(last)
+    if all(x is not None for x in known):
+        return zero.constant(exact(float(expression(node, [sp.Float(float(x)) for x in known], []))))  # type: ignore[arg-type]
+    raise NotHarmonic(f"the operation {node.op.lower()}")
+
+
+# ---------------------------------------------------------------------------------------------- to terms
+def _terms(x: Harmonics, meanings: Sequence[Any], head: Sequence[int], budget: Budget) -> tuple[Term, ...]:
+    """Group a sum by the powers of its moving symbols: accelerations first, then speeds, then what stands alone."""
+    groups: dict[tuple[int, ...], dict[Any, list[Any]]] = {}  # powers of the head -> cosine or sine -> coefficients
+    for mode, poly in x.parts.items():
+        lead = next((k for k in mode if k), 0)
+        if lead < 0:
+            continue  # the conjugate of a mode that is there
+        angle = sum((number(Fraction(k)) * s for k, s in zip(mode, meanings)), sp.Integer(0))
+        for powers, c in poly.terms():
+            waves = groups.setdefault(tuple(powers[k] for k in head), {})
+            rest = sp.Mul(*(s**e for k, (s, e) in enumerate(zip(meanings, powers)) if e and k not in head))
+            for part, wave in ((c.x, sp.cos(angle)), (-c.y, sp.sin(angle))):  # c exp(i angle) and its conjugate
+                if part:
+                    size = fraction(part) * (2 if lead else 1)
+                    waves.setdefault(wave, []).append(sp.Rational(size.numerator, size.denominator) * rest)
+    terms = []
+    for powers in sorted(groups, key=lambda powers: (sum(powers) == 0, tuple(-e for e in powers))):
+        parts = []
+        for wave, coefficients in groups[powers].items():
+            budget.spend()
+            parts.append(tidy(sp.Add(*coefficients)) * wave)
+        whole = sp.Add(*parts)
+        whole = min(whole, sp.factor_terms(whole, sign=True), key=_length)
+        terms.append(Term(_decimal(whole), sp.Mul(*(meanings[k] ** e for k, e in zip(head, powers)))))
+    return tuple(terms)
+
+
+def tidy(e: Any) -> Any:
+    """A polynomial of parameters as a product where it is one, else collected by the symbols that shorten it."""
+    if not e.is_Add or len(e.args) > FACTORED:
+        return e
+    best = min(e, sp.factor(e), key=_length)
+    if best.is_Add:
+        for s in sorted(e.free_symbols, key=lambda s: s.name):
+            best = min(best, sp.collect(best, s), key=_length)
+    return best
+
+
+def _length(e: Any) -> int:
+    """How long an expression is to read: its operations, and the digits of its numbers."""
+    digits = sum(len(f"{float(x):.15g}") for x in sp.preorder_traversal(e) if x.is_Rational and abs(x) != 1)
+    return int(e.count_ops()) + digits
+
+
+def _decimal(e: Any) -> Any:
+    """Whole numbers and simple fractions as they are, all other numbers as decimals."""
+    return e.xreplace({x: number(Fraction(int(x.p), int(x.q))) for x in e.atoms(sp.Rational)})

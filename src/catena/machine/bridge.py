@@ -1,0 +1,252 @@
+"""Other people's conventions: q, v, a and tau to and from Pinocchio, MuJoCo and Drake, for the same URDF.
+
+                      catena                  Pinocchio                    MuJoCo                   Drake
+    joint order       file, depth first       siblings sorted by name      file, depth first        file, depth first
+    quaternion        w x y z                 x y z w                      w x y z                  w x y z
+    free joint, q     position, quaternion    position, quaternion         position, quaternion     quaternion, position
+    free joint, v     velocity in the parent, velocity and angular         velocity in the parent,  angular velocity and
+                      angular in the body     velocity in the body         angular in the body      velocity in the parent
+    ball joint, v     in the child            in the child                 in the child             in the parent
+    continuous, q     angle                   cosine, sine                 angle                    angle
+    planar, q         x, y, angle             x, y, cosine, sine           x, y, angle              x, y, angle
+    planar, v         in the parent           in the child                 in the parent            in the parent
+
+A `Bridge` is made for one machine and one peer. Its methods take our arrays (..., n) and give the peer's, and back.
+Accelerations are the rates of the speeds, so a turning base adds a term between frames; forces go by power: tau' v is the
+same on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import StateError, unknown
+from .machine import Machine
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class _Joint:
+    """Where one joint's numbers stand, here and there, and how many."""
+
+    kind: str  # "plain", "ball", "free", "continuous" or "planar"
+    q: int
+    v: int
+    peer_q: int
+    peer_v: int
+    nq: int
+    nv: int
+    peer_nq: int
+
+
+@dataclass(frozen=True)
+class Bridge:
+    """The way between a machine and a peer. `peer` is "pinocchio", "mujoco" or "drake"."""
+
+    peer: str
+    joints: tuple[_Joint, ...]
+    nq: int
+    nv: int
+    peer_nq: int
+    joint_order: tuple[str, ...]  # the peer's
+
+    # ------------------------------------------------------------------------------------------------ coordinates
+    def q_to(self, q: Array) -> Array:
+        """Our coordinates, as the peer's."""
+        return self._copy(np.asarray(q, float), self._q_out)
+
+    def q_from(self, q: Array) -> Array:
+        """The peer's coordinates, as ours."""
+        return self._copy(np.asarray(q, float), self._q_in, back=True)
+
+    def _q_out(self, kind: str, q: Array) -> Array:
+        if kind == "plain" or self.peer == "mujoco":
+            return q
+        if kind == "continuous":
+            return np.concatenate([np.cos(q), np.sin(q)], axis=-1)
+        if kind == "planar":
+            return np.concatenate([q[..., :2], np.cos(q[..., 2:]), np.sin(q[..., 2:])], axis=-1)
+        position, quaternion = (q[..., :3], q[..., 3:]) if kind == "free" else (q[..., :0], q)
+        if self.peer == "pinocchio":
+            return np.concatenate([position, quaternion[..., 1:], quaternion[..., :1]], axis=-1)
+        return np.concatenate([quaternion, position], axis=-1)
+
+    def _q_in(self, kind: str, q: Array) -> Array:
+        if kind == "plain" or self.peer == "mujoco":
+            return q
+        if kind == "continuous":
+            return np.arctan2(q[..., 1:], q[..., :1])
+        if kind == "planar":
+            return np.concatenate([q[..., :2], np.arctan2(q[..., 3:], q[..., 2:3])], axis=-1)
+        if self.peer == "pinocchio":
+            position, quaternion = (q[..., :3], q[..., 3:]) if kind == "free" else (q[..., :0], q)
+            return np.concatenate([position, quaternion[..., 3:], quaternion[..., :3]], axis=-1)
+        return np.concatenate([q[..., 4:], q[..., :4]], axis=-1)
+
+    # ------------------------------------------------------------------------------------------------ speeds and forces
+    def v_to(self, q: Array, v: Array) -> Array:
+        """Our speeds at our coordinates q, as the peer's."""
+        return self._turned(q, v, inward=False)
+
+    def v_from(self, q: Array, v: Array) -> Array:
+        """The peer's speeds, as ours; q is in our coordinates."""
+        return self._turned(q, v, inward=True)
+
+    def tau_to(self, q: Array, tau: Array) -> Array:
+        """Our forces, as the peer's. The maps between speeds are rotations, so forces go as speeds do."""
+        return self.v_to(q, tau)
+
+    def tau_from(self, q: Array, tau: Array) -> Array:
+        """The peer's forces, as ours."""
+        return self.v_from(q, tau)
+
+    def a_to(self, q: Array, v: Array, a: Array) -> Array:
+        """Our accelerations at our q and v, as the rates of the peer's speeds."""
+        return self.v_to(q, a) + self._spin(q, v)
+
+    def a_from(self, q: Array, v: Array, a: Array) -> Array:
+        """The rates of the peer's speeds, as our accelerations; q and v are ours."""
+        return self.v_from(q, np.asarray(a, float) - self._spin(q, v))
+
+    def matrix_to(self, q: Array, M: Array) -> Array:
+        """Our (..., nv, nv) matrix over the speeds, such as the mass matrix, as the peer's."""
+        T = self._map(q)
+        return T @ np.asarray(M, float) @ np.swapaxes(T, -1, -2)
+
+    def jacobian_to(self, q: Array, J: Array) -> Array:
+        """Our (..., 6, nv) Jacobian with its columns in the peer's speeds (rows stay angular first)."""
+        return np.asarray(J, float) @ np.swapaxes(self._map(q), -1, -2)
+
+    def _map(self, q: Array) -> Array:
+        """T with v_peer = T v."""
+        q = np.asarray(q, float)
+        columns = [self.v_to(q, np.broadcast_to(e, (*q.shape[:-1], self.nv))) for e in np.eye(self.nv)]
+        return np.stack(columns, axis=-1)
+
+    def _spin(self, q: Array, v: Array) -> Array:
+        """d/dt of the map times v: what turning axes add to the rates of the peer's speeds."""
+        q, v = np.asarray(q, float), np.asarray(v, float)
+        added = np.zeros(np.broadcast_shapes(q.shape[:-1], v.shape[:-1]) + (self.nv,))
+        for j in self.joints:
+            if j.kind == "free" and self.peer == "pinocchio":
+                R, w = rotation(q[..., j.q + 3 : j.q + 7]), v[..., j.v + 3 : j.v + 6]
+                inside = np.einsum("...ji,...j->...i", R, v[..., j.v : j.v + 3])
+                added[..., j.peer_v : j.peer_v + 3] = -np.cross(w, inside)
+            elif j.kind == "planar":
+                x, y = np.moveaxis(_turned_back(q[..., j.q + 2], v[..., j.v : j.v + 2]), -1, 0)
+                w = v[..., j.v + 2]
+                added[..., j.peer_v], added[..., j.peer_v + 1] = w * y, -w * x
+        return added  # in the parent's axes w x w vanishes, so Drake's angular rates need nothing
+
+    def _turned(self, q: Array, v: Array, inward: bool) -> Array:
+        q, v = np.asarray(q, float), np.asarray(v, float)
+        for name, x, n in (("q", q, self.nq), ("v", v, self.nv)):
+            if x.shape[-1:] != (n,):
+                raise StateError(f"{name} has shape {x.shape}; its last size is {n}")
+
+        def part(j: _Joint, x: Array) -> Array:
+            if j.kind in ("plain", "continuous") or self.peer == "mujoco" or (j.kind == "ball" and self.peer == "pinocchio"):
+                return x
+            if j.kind == "planar":
+                angle = q[..., j.q + 2]
+                return np.concatenate([_turned_back(-angle if inward else angle, x[..., :2]), x[..., 2:]], axis=-1)
+            k = j.q + 3 if j.kind == "free" else j.q
+            R = rotation(q[..., k : k + 4])
+            if self.peer == "pinocchio":  # the linear part turns
+                turn = "...ij,...j->...i" if inward else "...ji,...j->...i"
+                return np.concatenate([np.einsum(turn, R, x[..., :3]), x[..., 3:]], axis=-1)
+            turn = "...ji,...j->...i" if inward else "...ij,...j->...i"  # Drake: the angular part turns and comes first
+            if j.kind == "ball":
+                return np.einsum(turn, R, x)
+            if inward:
+                return np.concatenate([x[..., 3:], np.einsum(turn, R, x[..., :3])], axis=-1)
+            return np.concatenate([np.einsum(turn, R, x[..., 3:]), x[..., :3]], axis=-1)
+
+        lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+        out = np.zeros((*lead, self.nv))
+        for j in self.joints:
+            source, target = (j.peer_v, j.v) if inward else (j.v, j.peer_v)
+            out[..., target : target + j.nv] = part(j, v[..., source : source + j.nv])
+        return out
+
+    def _copy(self, x: Array, f: Callable, back: bool = False) -> Array:
+        given, wanted = (self.peer_nq, self.nq) if back else (self.nq, self.peer_nq)
+        if x.shape[-1:] != (given,):
+            raise StateError(f"q has shape {x.shape}; its last size is {given}")
+        out = np.zeros((*x.shape[:-1], wanted))
+        for j in self.joints:
+            here, there = slice(j.q, j.q + j.nq), slice(j.peer_q, j.peer_q + j.peer_nq)
+            source, target = (there, here) if back else (here, there)
+            out[..., target] = f(j.kind, x[..., source])
+        return out
+
+
+def bridge(machine: Machine, peer: str, joint_order: Sequence[str] | None = None) -> Bridge:
+    """The bridge from a machine to a peer: "pinocchio", "mujoco" or "drake".
+
+    joint_order: the peer's own order of the moving joints, where it is known (`model.names[1:]` of Pinocchio); without it,
+    the peer's rule is used. The mechanism must be the peer's too: the same URDF, mimic joints treated alike.
+    """
+    if peer not in ("pinocchio", "mujoco", "drake"):
+        raise StateError(unknown("peer", peer, ("pinocchio", "mujoco", "drake")))
+    moving = {j.name: j for j in machine.mechanism.moving}
+    order = list(joint_order) if joint_order is not None else _order(machine, peer)
+    if sorted(order) != sorted(moving):
+        missing, extra = sorted(set(moving) - set(order)), sorted(set(order) - set(moving))
+        raise StateError(f"joint_order is not the machine's joints in another order: missing {missing}, not known {extra}")
+    here: dict[str, tuple[int, int]] = {}
+    k = l = 0
+    for name, j in moving.items():
+        here[name] = (k, l)
+        k, l = k + j.nq, l + j.nv
+    tilted = [j.name for j in moving.values() if j.kind == "planar" and j.axis != ((0.0, 0.0, 1.0),)]
+    if peer == "pinocchio" and tilted:
+        raise StateError(f"joint {tilted[0]!r} is planar with a normal that is not z; Pinocchio takes z whatever the file says")
+    rows, k, l = [], 0, 0
+    for name in order:
+        j = moving[name]
+        endless = peer == "pinocchio" and j.kind == "revolute" and j.lower == (-np.inf,) and j.upper == (np.inf,)
+        kind = j.kind if j.kind in ("ball", "free") else "continuous" if endless else "plain"
+        kind = "planar" if peer == "pinocchio" and j.kind == "planar" else kind
+        size = 2 if endless else 4 if kind == "planar" else j.nq
+        rows.append(_Joint(kind, *here[name], k, l, j.nq, j.nv, size))
+        k, l = k + size, l + j.nv
+    return Bridge(peer, tuple(rows), machine.nq, machine.nv, k, tuple(order))
+
+
+def _order(machine: Machine, peer: str) -> list[str]:
+    """The peer's joint order: ours, except that Pinocchio visits the children of a link by their joints' names."""
+    if peer != "pinocchio":
+        return list(machine.joint_names)
+    m = machine.mechanism
+    children: dict[str, list] = {}
+    for j in m.joints:
+        children.setdefault(j.parent, []).append(j)
+    order, waiting = [], sorted(children.get("ground", []), key=lambda j: j.name, reverse=True)
+    while waiting:
+        j = waiting.pop()
+        if j.nv and j.mimic is None:
+            order.append(j.name)
+        waiting.extend(sorted(children.get(j.child, []), key=lambda j: j.name, reverse=True))
+    return order
+
+
+def _turned_back(angle: Array, x: Array) -> Array:
+    """Vectors (..., 2) of the parent's plane, in axes turned by the angle (...)."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.stack([c * x[..., 0] + s * x[..., 1], c * x[..., 1] - s * x[..., 0]], axis=-1)
+
+
+def rotation(quaternion: Array) -> Array:
+    """R (..., 3, 3) of unit quaternions (..., 4), scalar first."""
+    w, x, y, z = np.moveaxis(np.asarray(quaternion, float), -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)

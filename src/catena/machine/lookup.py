@@ -1,0 +1,121 @@
+"""Asked: the mechanism or machine a question is put to, the names in it, and the states it is given.
+
+Every question takes a Mechanism or a Machine first. A Mechanism is compiled on the way in; who asks often compiles once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import StateError, UnknownNameError
+from ..model.joints import Motion
+from ..model.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+Array = np.ndarray
+
+
+def machine_of(asked: Mechanism | Machine) -> Machine:
+    """The machine asked, or the one a mechanism becomes."""
+    from .machine import Machine
+
+    if isinstance(asked, Machine):
+        return asked
+    if isinstance(asked, Mechanism):
+        return Machine(asked)
+    raise StateError(f"a question is put to a Mechanism or a Machine, not to a {type(asked).__name__}")
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """One scalar coordinate that is also a speed: its names, its places in q and v, its joint and limits."""
+
+    name: str
+    speed: str
+    qi: int
+    vi: int
+    joint: str
+    lower: float
+    upper: float
+
+
+def coordinates(machine: Machine) -> tuple[Coordinate, ...]:
+    """The coordinates whose rate is a speed: all but those of quaternions."""
+    found, qi, vi = [], 0, 0
+    for j in machine.mechanism.moving:
+        names, speeds = iter(j.coordinate_names), iter(j.speed_names)
+        first = vi
+        for f in j.freedoms:
+            if f.motion != Motion.BALL:
+                k = vi - first
+                found.append(Coordinate(next(names), next(speeds), qi, vi, j.name, float(j.lower[k]), float(j.upper[k])))
+            else:
+                for it, n in ((names, f.nq), (speeds, f.nv)):
+                    for _ in range(n):
+                        next(it)
+            qi, vi = qi + f.nq, vi + f.nv
+    return tuple(found)
+
+
+def speeds_of(machine: Machine, name: str) -> list[int]:
+    """Where the speeds of that name are in v: a joint's, all of its speeds; a speed's or a coordinate's, that one."""
+    first = 0
+    for j in machine.mechanism.moving:
+        if name == j.name:
+            return list(range(first, first + j.nv))
+        first += j.nv
+    if name in machine.speed_names:
+        return [machine.speed_names.index(name)]
+    for c in coordinates(machine):
+        if name == c.name:
+            return [c.vi]
+    raise UnknownNameError("coordinate", name, dict.fromkeys((*machine.joint_names, *machine.speed_names)), where(machine))
+
+
+def all_speeds_of(machine: Machine, names: Iterable[str] | str) -> list[int]:
+    """The places in v of several names, each once, in order."""
+    names = [names] if isinstance(names, str) else names
+    return sorted({k for name in names for k in speeds_of(machine, name)})
+
+
+def by_speed(machine: Machine, question: str, given: Mapping[str, Any] | None) -> dict[int, float]:
+    """{place in v: value} of a mapping by names; a joint of several freedoms takes one value for each."""
+    found: dict[int, float] = {}
+    for name, value in (given or {}).items():
+        places = speeds_of(machine, name)
+        values = np.atleast_1d(np.asarray(value, float))
+        if values.shape != (len(places),) or not np.isfinite(values).all():
+            raise StateError(f"{question}: {name!r} is given {value!r}; it takes {len(places)} finite number(s)")
+        for k, x in zip(places, values):
+            if k in found:
+                raise StateError(f"{question}: {machine.speed_names[k]!r} is given twice")
+            found[k] = float(x)
+    return found
+
+
+def state(machine: Machine, question: str, **given: Any) -> list[Array]:
+    """One state's arrays, checked: q and whatever else is as long as v; None becomes the neutral q, or zeros."""
+    from . import arguments
+
+    found = []
+    for name, x in given.items():
+        if x is None:
+            x = machine.neutral() if name in ("q", "guess") else np.zeros(machine.nv)
+        y = arguments.array(machine, question, "q" if name in ("q", "guess") else name, x)
+        if y.ndim != 1:
+            raise StateError(f"{question}: {name} has shape {y.shape}; this question takes one state at a time")
+        if not np.isfinite(y).all():
+            raise StateError(f"{question}: {name} is not finite: {y}")
+        found.append(np.array(y))
+    return found
+
+
+def where(machine: Machine) -> str:
+    """The mechanism, for messages."""
+    return f"mechanism {machine.mechanism.name!r}"

@@ -1,0 +1,70 @@
+"""The terms of the equations of motion at one state, loops included: what most questions begin with.
+
+M a + b = tau + A' lam,      A a = gamma
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import SingularError
+from .constraint_rows import Rows, Spaces, rows_at, spaces
+from .lookup import where
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Terms:
+    """M (nv, nv); b (nv,): Coriolis, centrifugal, gravity, loads and wrenches with their sign; the rows; what they leave."""
+
+    M: Array
+    b: Array
+    rows: Rows
+    spaces: Spaces
+
+    @property
+    def A(self) -> Array:
+        """(m, nv), every row of every loop."""
+        return self.rows.A
+
+
+def terms(machine: Machine, q: Array, v: Array, wrenches: Any = None, t: float = 0.0) -> Terms:
+    """The terms at (q, v) and time t."""
+    rows = rows_at(machine, q, v, t)
+    return Terms(machine.mass_matrix(q), machine.bias(q, v, wrenches, t=t), rows, spaces(rows.A))
+
+
+def accelerated(machine: Machine, M: Array, forces: Array) -> Array:
+    """M^-1 forces (nv, k), also where M is singular (a gimbal in lock) as long as no force acts there: then the shortest."""
+    values = np.linalg.eigvalsh(M)
+    if not len(values) or values[0] > 1e-13 * values[-1]:
+        return np.linalg.solve(M, forces)
+    found = np.linalg.lstsq(M, forces, rcond=1e-12)[0]
+    left = np.abs(M @ found - forces).max(axis=1)
+    if left.max() > 1e-8 * max(1.0, np.abs(forces).max()):
+        name = (*machine.speed_names, *["the target"] * 6)[int(left.argmax())]
+        raise SingularError(f"a force acts on {name!r} of {where(machine)}, which has no inertia here: its axes have come "
+                            "into one "
+                            "line, or it carries no mass", name)  # fmt: skip
+    return found
+
+
+def name_of(machine: Machine, residual: Array) -> tuple[str, float]:
+    """The speed with the largest residual, and the residual."""
+    k = int(np.abs(residual).argmax())
+    return machine.speed_names[k], float(residual[k])
+
+
+def each_state(f: Callable[..., Any], *arrays: Array) -> tuple[tuple[int, ...], list[Any]]:
+    """The common leading shape of (..., n) arrays, and f of each state."""
+    lead = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
+    flat = [np.broadcast_to(x, (*lead, x.shape[-1])).reshape(-1, x.shape[-1]) for x in arrays]
+    return lead, [f(*row) for row in zip(*flat)]

@@ -1,0 +1,182 @@
+"""Assumed modes in a floating frame: a beam as shapes with amplitudes, [Everett1988] eq. 33-37.
+
+    root ------------------- tip          the body's own frame, carried by its joint at x = 0
+        \\__      ____-----               each place x of the beam moves in it with the amplitudes e: y1, y2, ..., z1, ..., x1, ...,
+           \\----                          twist1, ..., m and rad; they are coordinates of the mechanism like others
+
+The amplitudes belong to one modal joint, which carries the tip; wherever else something is attached, a further modal joint
+follows it. Those places turn with the slopes and the twist. What the beam resists is a `Strain`: EI phi''^2, EA phi'^2,
+GJ phi'^2. Damping is proportional to it, as that of segments.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...errors import MechanismError
+from ..beams import DIRECTIONS, Beam, Flexed
+from ..joints import Shift
+from ..loads import Strain
+from ..mechanism import Body, Frame
+from ..pose import Scalar
+from ..validation import value_of
+from .integrals import Basis, Integrals, X, Y, Z, integrals
+from .parts import Parts
+from .places import Places
+from .shapes import bending, ends_of, given, stretching
+
+TINY = 1e-12  # a shape's value, beside one, that is nothing but rounding
+
+
+@dataclass(frozen=True)
+class Modal:
+    """A beam by modes. body: whose frame the shapes are seen in. joint: which has the amplitudes.
+
+    integrals: pure numbers. length (m), rhoA (kg/m), rhoJ (kg m): about x, y and z.
+    """
+
+    body: str
+    joint: str
+    integrals: Integrals
+    length: Scalar
+    rhoA: Scalar
+    rhoJ: tuple[Scalar, Scalar, Scalar]
+
+    def amplitudes(self, e: Any, L: Any) -> list:
+        """c (m,) of the fields, m: L, e, and -e_i e_j / L of each pair, half of it for i = j."""
+        basis = self.integrals.basis
+        return [L, *(e[i] for i in basis.moving), *(-(0.5 if i == j else 1.0) * e[i] * e[j] / L for i, j in basis.pairs)]
+
+    def sizes(self, parameters: Any) -> dict[str, float]:
+        """{coordinate: a moderate amplitude}, m or rad: a tenth of the length or of a radian, less for higher shapes."""
+        found, L = {}, float(value_of(self.length, parameters))
+        for label in self.integrals.basis.labels:
+            kind = label.rstrip("0123456789")
+            found[f"{self.body}.{label}"] = 0.1 * (1.0 if kind == "twist" else L) / int(label.removeprefix(kind)) ** 2
+        return found
+
+    def shifts(self, s: float) -> tuple[Shift, ...]:
+        """How the place s = x/L moves with the amplitudes: slides, then turns about z, y and x."""
+        basis, L = self.integrals.basis, self.length
+        at, n = basis.at(s), len(basis.directions)
+        a, B, chi = np.zeros((3, n)), np.zeros((n, n)), at.chi[..., 0]
+        for field, i in enumerate(basis.moving, start=1):
+            a[basis.axes[field], i] = at.B[field, 0]
+        for (i, j), g in zip(basis.pairs, at.B[len(basis.moving) + 1 :, 0]):
+            B[i, j] = B[j, i] = -g
+        made = [Shift("Dx", _row(a[X]), _rows(B, 1 / L)), Shift("Dy", _row(a[Y])), Shift("Dz", _row(a[Z]))]
+        made += [Shift(f"R{'xyz'[d]}", self._turn(d, chi[d])) for d in (Z, Y)]
+        made += [Shift("Rx", self._turn(X, chi[X]), _rows(basis.twisting(s), 1 / (L * L)))]
+        return tuple(x for x in made if any(y != 0.0 for y in (*x.a, *(b for row in x.B for b in row))))
+
+    def _turn(self, d: int, chi: np.ndarray) -> tuple[Scalar, ...]:
+        """Radians a unit of each amplitude: twist as it is, slopes a length."""
+        return tuple(_times(x, 1.0 if d == X else 1 / self.length) for x in chi)
+
+
+def modal(body: Body, parts: Parts) -> Parts:
+    """The parts with that body made flexible by shapes."""
+    beam: Beam = body.flexible  # type: ignore[assignment]
+    model = Modal(body.name, f"{body.name} flex", integrals(_basis(body.name, beam, parts.parameters)),
+                  beam.length, beam.rhoA, (beam.rhoJ, beam.rhoJ / 2, beam.rhoJ / 2))  # fmt: skip
+    places = Places(model, parts)
+    carrier = next((j for j in parts.joints if j.child == body.name), None)
+    if carrier and abs(places.s(carrier.offset)) > 1e-9:
+        raise MechanismError(f"body {body.name!r}: joint {carrier.name!r} carries it at x = {places.s(carrier.offset):g} L, and a beam "
+                             "by modes is carried at x = 0; turn it round, or make it of segments")  # fmt: skip
+    joints = [places.attached(j) for j in parts.joints]
+    after = parts.joints.index(carrier) + 1 if carrier else len(joints)
+    made, loads = places.joints(), tuple(_strains(model, beam))
+    tip = Frame(f"{body.name}.tip", places.names[-1])
+    tips = () if any(f.name == tip.name for f in parts.frames) else (tip,)
+    record = Flexed(body.name, beam, body.shapes, places.names, places.stations, tuple(j.name for j in made),
+                    tuple(f.name for f in tips), tuple(x.name for x in loads), model)  # fmt: skip
+    at = [b.name for b in parts.bodies].index(body.name)
+    return replace(
+        parts,
+        bodies=(*parts.bodies[:at], *places.bodies(body), *parts.bodies[at + 1 :]),
+        joints=(*joints[:after], *made, *joints[after:]),
+        frames=(*(places.framed(f) for f in parts.frames), *tips),
+        loops=tuple(places.closed(j) for j in parts.loops),
+        loads=(*parts.loads, *loads),
+        beams=(*parts.beams, record),
+    )
+
+
+# ------------------------------------------------------------------------------------------------ what a beam says
+def _basis(name: str, beam: Beam, parameters: Any) -> Basis:
+    """The shapes a beam asks for."""
+    try:
+        ends = ends_of(beam.ends)
+    except MechanismError as why:
+        raise MechanismError(f"body {name!r}: {why}") from None
+    counts = {d: n for d in DIRECTIONS if (n := beam.counts.get(d, 0))}
+    own = _given(name, beam)
+    if any(own.values()) and not isinstance(beam.length, float):
+        raise MechanismError(f"body {name!r}: shapes of your own are functions of x in metres, so the length is a number; "
+                             f"found {beam.length}")  # fmt: skip
+    shapes: dict[str, Any] = {}
+    for d, n in counts.items():
+        kind = "bending" if d in ("y", "z") else "stretching"
+        if not own.get(d):
+            shapes[d] = (bending if kind == "bending" else stretching)(ends, n)
+            continue
+        if n > len(own[d]):
+            raise MechanismError(f"body {name!r}: {n} modes are asked for in {d}, and {len(own[d])} shapes are given; give "
+                                 "more shapes, or ask for fewer modes")  # fmt: skip
+        shapes[d] = given(f"body {name!r}, shapes in {d}", own[d][:n], ends, kind, beam.length)
+    return Basis(shapes, counts, beam.stiffening)
+
+
+def _given(name: str, beam: Beam) -> dict[str, tuple]:
+    """{direction: shapes of the user's own}; a list is for both planes."""
+    found = beam.shapes or ()
+    table = isinstance(found, tuple) and bool(found) and isinstance(found[0], tuple)
+    own: dict[str, Any] = dict(found) if table else dict.fromkeys("yz", found)
+    for key, shapes in own.items():
+        if key not in DIRECTIONS:
+            raise MechanismError(f"body {name!r}: shapes has the key {key!r}; it has some of {', '.join(DIRECTIONS)}")
+        if not isinstance(shapes, tuple) or not all(isinstance(f, str) or callable(f) for f in shapes):
+            raise MechanismError(f"body {name!r}: shapes is {shapes!r}; it is a list of texts of x or of functions of x, or a table of "
+                                 "such lists")  # fmt: skip
+    return own
+
+
+def _strains(model: Modal, beam: Beam) -> Iterator[Strain]:
+    """What the beam resists, one load a direction; damped as its first mode, clamped at x = 0, is by the beam's ratio."""
+    I, L, b = model.integrals, model.length, beam
+    EI_y, EI_z = beam.planes
+    first = {"y": 1.8751040687119611**2 / L**2, "z": 1.8751040687119611**2 / L**2, "x": math.pi / 2 / L, "twist": math.pi / 2 / L}
+    kinds = {"y": (EI_y, 3, b.rhoA), "z": (EI_z, 3, b.rhoA), "x": (b.EA, 1, b.rhoA), "twist": (b.GJ, 1, b.rhoJ)}
+    for d in I.basis.shapes:
+        stiffness, power, inertia = kinds[d]
+        rows = [i for i, name in enumerate(I.basis.directions) if name == d]
+        K = tuple(tuple(_times(float(I.bent[i, j]), stiffness / L**power) for j in rows) for i in rows)
+        lag = 2 * b.damping / (first[d] * _root(stiffness / inertia)) if b.damping != 0.0 else 0.0
+        yield Strain(f"{model.body}.{d}", tuple(f"{model.body}.{I.basis.labels[i]}" for i in rows), K, lag)
+
+
+def _row(a: np.ndarray) -> tuple[Scalar, ...]:
+    return tuple(_times(x, 1.0) for x in a)
+
+
+def _rows(B: np.ndarray, unit: Scalar) -> tuple[tuple[Scalar, ...], ...]:
+    return tuple(tuple(_times(x, unit) for x in row) for row in B) if np.abs(B).max(initial=0.0) > TINY else ()
+
+
+def _times(x: float, unit: Scalar) -> Scalar:
+    """x units; rounding is nothing."""
+    return 0.0 if abs(x) < TINY else float(x) * unit
+
+
+def _root(x: Scalar) -> Scalar:
+    if isinstance(x, float):
+        return math.sqrt(x)
+    import sympy
+
+    return sympy.sqrt(x)

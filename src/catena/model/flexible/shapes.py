@@ -1,0 +1,196 @@
+"""Shape functions of a beam: how it may bend, stretch or twist, each shape with an amplitude of its own.
+
+    bending       phi'''' = b^4 phi,  phi = C1 cos bs + C2 sin bs + C3 exp(-bs) + C4 exp(-b(1-s))
+    stretching    phi''   = -b^2 phi, phi = C1 cos bs + C2 sin bs                                    (so does twist)
+
+s = x/L runs from 0 to 1 and ' is d/ds. The ends choose b, and C up to a factor: phi(1) = 1 where the tip can move, else the mean
+of phi^2 is 1/2, as a sine's. The two exponentials decay away from the ends, so that nothing cancels as in cosh - sinh, and every
+shape is as exact as the first. Shapes of your own, given as texts of x or as functions of x (m), become Chebyshev series.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.polynomial import chebyshev
+from scipy.optimize import brentq
+
+from ...errors import MechanismError
+
+Array = np.ndarray
+HELD = {"clamped": (0, 1), "pinned": (0, 2), "free": (2, 3)}  # the derivatives of phi that vanish at such an end
+ENDS = {  # root near (k + this) pi, k = 1, 2, ...
+    "clamped-free": -0.5,
+    "pinned-free": 0.25,
+    "pinned-pinned": 0.0,
+    "clamped-pinned": 0.25,
+    "clamped-clamped": 0.5,
+    "free-free": 0.5,
+}
+WORDS = {"pinned": "pinned-pinned", "cantilever": "clamped-free"}  # other words for some
+DEGREES = (16, 32, 64, 128)  # of the Chebyshev series of shapes that are given; the first that follows them is taken
+ROUNDING = 1e-9  # beside the largest value: a boundary condition that holds
+
+
+@dataclass(frozen=True)
+class Waves:
+    """n shapes by their numbers b (n,) and coefficients C (n, 4); called with s (k,) and the order of a derivative."""
+
+    b: Array
+    C: Array
+
+    def __call__(self, s: Array, order: int = 0) -> Array:
+        """The derivative of that order at s, (n, k)."""
+        return np.einsum("nc,nck->nk", self.C, _basis(self.b, np.asarray(s, float), order))
+
+    @property
+    def points(self) -> int:
+        """Gauss points that integrate the product of any two of them, or of their derivatives, to rounding."""
+        return 20 + 2 * len(self.b)
+
+
+@dataclass(frozen=True)
+class Series:
+    """n shapes as Chebyshev series (degree + 1, n) on 0 to 1."""
+
+    c: Array
+
+    def __call__(self, s: Array, order: int = 0) -> Array:
+        """The derivative of that order at s, (n, k)."""
+        return chebyshev.chebval(2 * np.asarray(s, float) - 1, chebyshev.chebder(self.c, order, scl=2.0))
+
+    @property
+    def points(self) -> int:
+        """Gauss points that integrate the product of any two of them, or of their derivatives, to rounding."""
+        return len(self.c) + 1
+
+
+Shapes = Waves | Series
+
+
+def ends_of(name: str) -> str:
+    """The key of ENDS for a user's word."""
+    found = WORDS.get(name, name)
+    if found not in ENDS:
+        raise MechanismError(f"ends is {name!r}; it is one of {', '.join([*ENDS, *WORDS])}")
+    return found
+
+
+# ------------------------------------------------------------------------------------------------ of a uniform beam
+def bending(ends: str, n: int) -> Waves:
+    """The first n shapes of a beam held so; rigid motions of a beam that is not held are left out.
+
+    >>> [round(float(b), 10) for b in bending("clamped-free", 2).b]
+    [1.8751040687, 4.694091133]
+    """
+    root, tip = ends.split("-")
+    b = np.array([_root(root, tip, (k + ENDS[ends]) * math.pi) for k in range(1, n + 1)])
+    C = np.array([np.linalg.svd(_conditions(root, tip, x))[2][-1] for x in b]).reshape(n, 4)
+    return _scaled(Waves(b, C), tip_moves=tip == "free")
+
+
+def stretching(ends: str, n: int) -> Waves:
+    """The first n shapes of stretching or twisting: held at a clamped or pinned root, at the tip only if that is clamped."""
+    root, tip = (end != "free" for end in ends.split("-"))
+    tip = ends.endswith("clamped")
+    b = np.pi * (np.arange(1, n + 1) - (0.5 if root and not tip else 0.0))
+    C = np.zeros((n, 4))
+    C[:, 1 if root else 0] = 1.0
+    return _scaled(Waves(b, C), tip_moves=not tip)
+
+
+def _basis(b: Array, s: Array, order: int) -> Array:
+    """The four functions of each b, differentiated, (n, 4, k)."""
+    x = np.outer(b, s)
+    turned = x + 0.5 * np.pi * order
+    parts = (np.cos(turned), np.sin(turned), (-1.0) ** order * np.exp(-x), np.exp(x - b[:, None]))
+    return b[:, None, None] ** order * np.stack(parts, axis=1)
+
+
+def _conditions(root: str, tip: str, b: float) -> Array:
+    """(4, 4): what the ends ask of C, each row divided by its power of b."""
+    rows = [_basis(np.array([b]), np.array([s]), d)[0, :, 0] / b**d for s, end in ((0.0, root), (1.0, tip)) for d in HELD[end]]
+    return np.array(rows)
+
+
+def _root(root: str, tip: str, near: float) -> float:
+    """The b near a place for which the conditions have a solution."""
+
+    def determinant(b: float) -> float:
+        return float(np.linalg.det(_conditions(root, tip, b)))
+
+    return float(brentq(determinant, near - 0.3 * math.pi, near + 0.3 * math.pi, xtol=1e-15, rtol=1e-15))
+
+
+def _scaled(shapes: Waves, tip_moves: bool) -> Waves:
+    if tip_moves:
+        size = shapes(np.ones(1))[:, 0]
+    else:
+        s, w = np.polynomial.legendre.leggauss(40 + 4 * len(shapes.b))
+        values, rise = shapes(0.5 * (s + 1)), shapes(np.array([1e-3]))[:, 0]
+        size = np.sqrt(values**2 @ w) * np.sign(rise)  # the mean of phi^2 is half of this sum
+    return Waves(shapes.b, shapes.C / size[:, None])
+
+
+# ------------------------------------------------------------------------------------------------ given ones
+def given(what: str, shapes: Sequence[str | Callable], ends: str, kind: str, length: float) -> Series:
+    """Shapes of your own on a beam of that length (m), checked at its ends. kind: "bending", or "stretching" (and twist).
+
+    A text may use x (m) and L, the length. Only what holds the beam is asked of a shape; forces at the ends come by
+    themselves. what: whose shapes, for messages.
+    """
+    for degree in DEGREES:
+        at = chebyshev.chebpts1(degree + 1)
+        values = np.array([_values(what, f, 0.5 * length * (1 + at), length) for f in shapes]).reshape(len(shapes), -1)
+        c = 2 / len(at) * chebyshev.chebvander(at, degree).T @ values.T  # the points make the polynomials orthogonal
+        c[0] /= 2
+        c[np.abs(c) < 1e-14 * np.abs(c).max(axis=0)] = 0.0  # rounding, which differentiating would magnify
+        used = int(np.flatnonzero(c.any(axis=1))[-1]) + 1
+        if used < 0.75 * degree:
+            break
+    else:
+        raise MechanismError(f"{what}: its shapes are not smooth: a polynomial of degree {DEGREES[-1]} does not follow them")
+    found = Series(c[:used])
+    for k, f in enumerate(shapes):
+        _check(f"{what}: shape {_name(f, k)}", found, k, ends, kind)
+    gram = values @ values.T / np.sqrt(np.outer(*[(values**2).sum(axis=1)] * 2))
+    if np.linalg.eigvalsh(gram)[0] < 1e-10:
+        raise MechanismError(f"{what}: its shapes are not independent of each other; leave out those that others make up")
+    return found
+
+
+def _values(what: str, f: str | Callable, x: Array, length: float) -> Array:
+    if isinstance(f, str):
+        from ..expressions import evaluate, parse
+
+        try:
+            values = evaluate(parse(f, ["x", "L"]), {"x": x, "L": length})
+        except ValueError as why:
+            raise MechanismError(f"{what}: {why}") from None
+    else:
+        values = [f(float(at)) for at in x]
+    values = np.broadcast_to(np.asarray(values, float), x.shape)
+    if not np.isfinite(values).all() or not values.any():
+        raise MechanismError(f"{what}: shape {_name(f, 0)} is {'zero' if np.isfinite(values).all() else 'not finite'} along the beam")
+    return values
+
+
+def _check(who: str, shapes: Series, k: int, ends: str, kind: str) -> None:
+    """Refuse a shape that moves where the beam is held."""
+    size = [np.abs(shapes(np.linspace(0, 1, 201), d)[k]).max() for d in range(2)]
+    root, tip = ends.split("-")
+    for end, s, place in ((root, 0.0, "x = 0"), (tip, 1.0, "x = L")):
+        asked = [d for d in HELD[end] if d < 2] if kind == "bending" else [0] if end == "clamped" or (s == 0 and end == "pinned") else []
+        for d in asked:
+            found = float(shapes(np.array([s]), d)[k, 0])
+            if abs(found) > ROUNDING * size[d]:
+                does, scaled = (("slope", f"{found:.3g} m / L"), ("displacement", f"{found:.3g} m"))[d == 0]
+                raise MechanismError(f"{who} has the {does} {scaled} at {place}, where a beam that is {ends} has none; "
+                                     "give a shape that vanishes there, or other ends")  # fmt: skip
+
+
+def _name(f: str | Callable, k: int) -> str:
+    return repr(f) if isinstance(f, str) else repr(getattr(f, "__name__", f"number {k + 1}"))

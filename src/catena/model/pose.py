@@ -1,0 +1,161 @@
+"""Pose: where a frame is, as seen from another. `X_PC = X_PB @ X_BC`: adjacent letters cancel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import spatial
+
+Scalar = Any  # a float, or a SymPy expression of named parameters
+Vector = tuple[Scalar, Scalar, Scalar]
+Matrix = tuple[Vector, Vector, Vector]
+
+IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+ORIGIN: Vector = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Pose:
+    """The pose X_PC of a frame C in a frame P.
+
+    rotation: R_PC, three rows; a vector of C times R_PC is that vector in P.
+    position: p_PC, the origin of C in P, metres.
+
+    >>> quarter = Pose.turn("z", math.pi / 2, position=(1, 0, 0))
+    >>> [round(x, 12) for x in quarter.point((1, 0, 0))]
+    [1.0, 1.0, 0.0]
+    """
+
+    rotation: Matrix = IDENTITY
+    position: Vector = ORIGIN
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rotation", tuple(vector(row) for row in self.rotation))
+        object.__setattr__(self, "position", vector(self.position))
+
+    def __matmul__(self, other: Pose) -> Pose:
+        R = spatial.product(self.rotation, other.rotation)
+        return Pose(R, spatial.add(self.position, spatial.rotate(self.rotation, other.position)))
+
+    def inverse(self) -> Pose:
+        """X_CP of X_PC."""
+        return Pose(spatial.transpose(self.rotation), spatial.neg(spatial.unrotate(self.rotation, self.position)))
+
+    def point(self, p: Sequence[Scalar]) -> Vector:
+        """A point of C, in P."""
+        return spatial.add(self.position, spatial.rotate(self.rotation, vector(p)))
+
+    def matrix(self) -> np.ndarray:
+        """The 4 x 4 homogeneous matrix."""
+        X = np.eye(4)
+        X[:3, :3], X[:3, 3] = self.rotation, self.position
+        return X
+
+    def roll_pitch_yaw(self) -> Vector:
+        """The angles whose `Pose.rpy` is this rotation, radians; roll takes the whole turn where pitch is 90 degrees.
+
+        Roll is found after yaw and with it, so that the three belong together near 90 degrees of pitch too.
+        """
+        (r00, r01, r02), (r10, r11, r12), (r20, _, _) = self.rotation
+        yaw = math.atan2(r10, r00) if math.hypot(r10, r00) > 1e-12 else 0.0
+        c, s = math.cos(yaw), math.sin(yaw)
+        return math.atan2(s * r02 - c * r12, c * r11 - s * r01), math.atan2(-r20, c * r00 + s * r10), yaw
+
+    @staticmethod
+    def turn(axis: str | Sequence[float], angle: Scalar, position: Sequence[Scalar] = ORIGIN) -> Pose:
+        """A turn by `angle` radians about "x", "y", "z" or any axis (Rodrigues' formula), then nothing more."""
+        known = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
+        if isinstance(axis, str) and axis not in known:
+            raise ValueError(f"axis {axis!r} is not known; it is 'x', 'y', 'z' or three numbers")
+        x, y, z = unit(known[axis] if isinstance(axis, str) else axis)
+        c, s = _cos(angle), _sin(angle)
+        k = 1 - c
+        R = (
+            (c + x * x * k, x * y * k - z * s, x * z * k + y * s),
+            (y * x * k + z * s, c + y * y * k, y * z * k - x * s),
+            (z * x * k - y * s, z * y * k + x * s, c + z * z * k),
+        )
+        return Pose(R, vector(position))
+
+    @staticmethod
+    def rpy(roll: Scalar, pitch: Scalar, yaw: Scalar, position: Sequence[Scalar] = ORIGIN) -> Pose:
+        """URDF's custom: R = Rot(z, yaw) Rot(y, pitch) Rot(x, roll), radians about the fixed axes."""
+        R = Pose.turn("z", yaw) @ Pose.turn("y", pitch) @ Pose.turn("x", roll)
+        return Pose(R.rotation, vector(position))
+
+    @staticmethod
+    def quaternion(w: float, x: float, y: float, z: float, position: Sequence[Scalar] = ORIGIN) -> Pose:
+        """A unit quaternion, scalar first; a quaternion of another length is scaled to one."""
+        n = math.sqrt(w * w + x * x + y * y + z * z)
+        if not (math.isfinite(n) and n > 0):
+            raise ValueError(f"the quaternion ({w}, {x}, {y}, {z}) is no rotation; give four finite numbers that are not all zero")
+        return Pose(spatial.quaternion_matrix(w / n, x / n, y / n, z / n), vector(position))
+
+    @staticmethod
+    def denavit_hartenberg(a: Scalar, alpha: Scalar, d: Scalar, theta: Scalar, *, custom: str) -> Pose:
+        """The pose of link i in link i-1 from Denavit-Hartenberg parameters (metres, radians).
+
+        custom "modified" (Craig; [Merwe1995] eq. 2.18-2.19): Rot(x, alpha) Disp(x, a) Rot(z, theta) Disp(z, d), the
+        frame sits at the near end of its link. custom "standard": Rot(z, theta) Disp(z, d) Rot(x, alpha) Disp(x, a),
+        the frame sits at the far end. There is no default: the two customs give different robots.
+        """
+        about_x = Pose.turn("x", alpha, position=(a, 0.0, 0.0))
+        about_z = Pose.turn("z", theta, position=(0.0, 0.0, d))
+        if custom == "modified":
+            return about_x @ about_z
+        if custom == "standard":
+            return about_z @ about_x
+        raise ValueError(f"Denavit-Hartenberg custom {custom!r} is not known; allowed are 'modified' and 'standard'")
+
+
+def vector(a: Sequence[Scalar]) -> Vector:
+    """Three scalars as a tuple of floats (or of expressions, where they hold named parameters)."""
+    x, y, z = a
+    return (scalar(x), scalar(y), scalar(z))
+
+
+def scalar(x: Scalar) -> Scalar:
+    """A number as a float; an expression of parameters as it is."""
+    if isinstance(x, float):
+        return x
+    if symbols := getattr(x, "free_symbols", None):
+        return _plain(x, symbols)
+    return float(x)
+
+
+def _plain(x: Scalar, symbols: Any) -> Scalar:
+    """The expression with symbols that are names and nothing more: SymPy's positive m is another symbol than its m."""
+    import sympy
+
+    named = {s: sympy.Symbol(s.name) for s in symbols}
+    return x.xreplace({s: plain for s, plain in named.items() if s != plain})
+
+
+def unit(axis: Sequence[float]) -> Vector:
+    """The axis scaled to length one; axes that are exact units stay exact."""
+    x, y, z = (float(k) for k in axis)
+    n = math.sqrt(x * x + y * y + z * z)
+    if not (math.isfinite(n) and n > 1e-9):
+        raise ValueError(f"an axis needs a direction, found ({x}, {y}, {z})")
+    return (x / n, y / n, z / n) if abs(n - 1.0) > 1e-15 else (x, y, z)
+
+
+def _cos(angle: Scalar) -> Scalar:
+    if isinstance(angle, (int, float)):
+        return math.cos(angle)
+    import sympy
+
+    return sympy.cos(angle)
+
+
+def _sin(angle: Scalar) -> Scalar:
+    if isinstance(angle, (int, float)):
+        return math.sin(angle)
+    import sympy
+
+    return sympy.sin(angle)

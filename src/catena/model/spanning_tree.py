@@ -1,0 +1,149 @@
+"""Cutting: a mechanism whose bodies and joints make a graph with cycles becomes a tree and the joints that close it.
+
+The tree grows from the ground (Prim): of all joints that reach a new body the cheapest is taken, by
+
+    1. can it be walked this way       a joint read from its child's side must have a reverse in the catalogue
+    2. would cutting it lose anything  damping, friction, armature, limits, mimics and loads live on coordinates of the tree
+    3. how many freedoms               a joint of few freedoms in the tree means few coordinates; cut, it means many rows
+    4. how deep the tree gets          short branches keep the mass matrix well conditioned and the loops' rows balanced
+    5. is it walked as written, does its coordinate keep its meaning, and at last the order of the file
+
+What remains closes loops. The choice is written into `mechanism.notes`, and `at` overrides it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ..errors import MechanismError, UnknownNameError
+from .flexible import folded
+from .joints import KINDS
+from .loads import SpeedRow, identifier
+from .mechanism import GROUND, Joint, Mechanism
+from .reversal import reversal, reverse
+
+
+def cut(mechanism: Mechanism, at: Iterable[str] = ()) -> Mechanism:
+    """The same mechanism as a tree plus loops; itself when it is a tree already and `at` is empty.
+
+    mechanism: its `joints` may reach a body several times and may be written in any order and direction. at: names of the
+    joints to cut; others are cut only where cycles remain.
+
+    >>> import catena
+    >>> bar = lambda name: catena.Body(name, 1.0, (0.5, 0, 0), (0.01, 0.1, 0.1))
+    >>> end = catena.Pose(position=(1, 0, 0))
+    >>> four_bar = catena.Mechanism("four bar", [bar("crank"), bar("coupler"), bar("rocker")], [
+    ...     catena.Joint("A", "revolute", "ground", "crank"),
+    ...     catena.Joint("B", "revolute", "crank", "coupler", end),
+    ...     catena.Joint("C", "revolute", "coupler", "rocker", end, offset=end),
+    ...     catena.Joint("D", "revolute", "ground", "rocker", end)])
+    >>> print(*cut(four_bar).notes)
+    joint 'C' (revolute, 'coupler' to 'rocker') closes a loop: the tree was cut there
+    """
+    whole = folded(mechanism)  # a flexible body is cut nowhere, and may be walked from either end
+    names = [j.name for j in (*whole.joints, *whole.loops)]
+    wanted = tuple(at)
+    for name in wanted:
+        if name not in names:
+            raise UnknownNameError("joint", name, names, f"mechanism {mechanism.name!r}, asked to cut there")
+    if not wanted and _is_tree(mechanism):
+        return mechanism
+    kept, loose = _grow(spoken_of(mechanism), [j for j in whole.joints if j.name not in wanted])
+    reached = {GROUND, *(j.child for j in kept.values())}
+    if wanted and (lost := [b.name for b in whole.bodies if b.name not in reached]):
+        raise MechanismError(
+            f"mechanism {mechanism.name!r}: cutting at {', '.join(map(repr, wanted))} leaves body {lost[0]!r} joined to "
+            f"nothing ({len(lost)} in all); cut where another joint still carries it"
+        )
+    closing = [j for j in whole.joints if j.name not in kept and j not in loose]
+    tree = [kept.get(j.name, j) for j in whole.joints if j not in closing]
+    _mimics(mechanism, tree, closing)
+    notes = [*_said(whole.joints, kept), *(_cut_note(j, j.name in wanted) for j in closing)]
+    parts = replace(whole, joints=tuple(tree), loops=(*whole.loops, *closing))
+    return replace(mechanism, **parts.changes(), notes=(*mechanism.notes, *notes))
+
+
+def _is_tree(m: Mechanism) -> bool:
+    children = [j.child for j in m.joints]
+    return len(set(children)) == len(children) and GROUND not in children and len(m.ordered) == len(m.joints)
+
+
+def spoken_of(m: Mechanism) -> set[str]:
+    """The joints whose coordinates loads and speed rows name."""
+    texts = [x for load in m.loads for part in (getattr(load, "torque", ()), getattr(load, "force", ())) for x in _texts(part)]
+    texts += [row.expression for row in m.nonholonomic if isinstance(row, SpeedRow)]
+    words = {w for text in texts for w in re.findall(r"[A-Za-z_]\w*", text)}
+    named = {getattr(load, "coordinate", None) for load in m.loads}
+    found = set()
+    for j in (j for j in m.joints if j.kind in KINDS):
+        own = {*j.coordinate_names, *j.speed_names}
+        if own & named or words & {f"{letter}_{identifier(name)}" for name in own for letter in "qv"}:
+            found.add(j.name)
+    return found
+
+
+def _texts(part: object) -> list[str]:
+    parts = part if isinstance(part, (tuple, list)) else (part,)
+    return [x for x in parts if isinstance(x, str)]
+
+
+def _grow(spoken: set[str], joints: list[Joint]) -> tuple[dict[str, Joint], list[Joint]]:
+    """The tree's joints by name, each in the direction it is walked, and those between bodies the ground never reaches."""
+    depth, kept = {GROUND: 0}, {}
+    order = {id(j): k for k, j in enumerate(joints)}
+    while True:
+        frontier = [j for j in joints if (j.parent in depth) != (j.child in depth)]
+        if not frontier:
+            break
+        best = min(frontier, key=lambda j: _cost(j, depth, order[id(j)], j.name in spoken))
+        walked = best if best.parent in depth else reverse(best)
+        depth[walked.child] = depth[walked.parent] + bool(walked.nv if walked.kind in KINDS else 1)
+        kept[best.name] = walked
+    return kept, [j for j in joints if j.parent not in depth and j.child not in depth]
+
+
+def _cost(j: Joint, depth: dict[str, int], order: int, spoken: bool) -> tuple:
+    backwards = j.parent not in depth
+    cost = reversal(j).cost if backwards else 0
+    root = depth[j.child if backwards else j.parent]
+    freedoms = j.nv if j.kind in KINDS else 6
+    return cost > 1, not (spoken or _lost(j)), freedoms, root, cost, backwards, order
+
+
+def _lost(j: Joint) -> list[str]:
+    """What a joint has that only a coordinate of the tree can have."""
+    if j.kind not in KINDS:
+        return []
+    found = [name for name in ("damping", "friction", "armature") if any(x != 0 for x in getattr(j, name))]
+    limits = (("lower", -math.inf), ("upper", math.inf))
+    found += [f"{name} limit" for name, free in limits if any(x != free for x in getattr(j, name))]
+    return found + (["mimic"] if j.mimic else [])
+
+
+def _mimics(m: Mechanism, tree: list[Joint], closing: list[Joint]) -> None:
+    cut_names = {j.name for j in closing}
+    for j in (*tree, *closing):
+        if j.mimic and (j.name in cut_names or j.mimic.joint in cut_names):
+            which = j.name if j.name in cut_names else j.mimic.joint
+            raise MechanismError(
+                f"mechanism {m.name!r}: joint {j.name!r} mimics {j.mimic.joint!r}, and {which!r} would have to close a loop; "
+                "both need a coordinate: cut at another joint"
+            )
+
+
+def _said(joints: Iterable[Joint], kept: dict[str, Joint]) -> list[str]:
+    return [
+        f"joint {j.name!r} is walked from {j.child!r} to {j.parent!r}; {reversal(j).remark}"
+        for j in joints
+        if j.name in kept and kept[j.name].parent != j.parent
+    ]
+
+
+def _cut_note(j: Joint, asked: bool) -> str:
+    lost = _lost(j)
+    tail = f"; its {', '.join(lost)} {'is' if len(lost) == 1 else 'are'} not felt there" if lost else ""
+    why = "as asked" if asked else "the tree was cut there"
+    return f"joint {j.name!r} ({j.kind}, {j.parent!r} to {j.child!r}) closes a loop: {why}{tail}"

@@ -1,0 +1,79 @@
+"""Labels: units beside the names of a result, and the mechanism itself as a text among its attributes."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import xarray as xr
+
+from ..errors import MechanismError
+from ..model.joints import Motion
+
+if TYPE_CHECKING:
+    from ..model.mechanism import Joint, Mechanism
+
+TEXT = "mechanism_toml"  # the attribute that holds the mechanism
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What all results of one mechanism have in common: the names along their dimensions, units, attributes."""
+
+    names: xr.Coordinates
+    units: dict[str, str]
+    attributes: dict[str, str]
+
+
+def labels(mechanism: Mechanism, by: str, **more: Iterable[str]) -> Labels:
+    """The names of coordinates and speeds, `more` names by dimension, their units, and the mechanism's text."""
+    q, v = units(mechanism.moving)
+    beside = {"coordinate_unit": ("coordinate", q), "speed_unit": ("speed", [f"{u}/s" for u in v]),
+              "acceleration_unit": ("speed", [f"{u}/s2" for u in v]),
+              "force_unit": ("speed", ["N" if u == "m" else "N m" for u in v])}  # fmt: skip
+    names = {"coordinate": [n for j in mechanism.moving for n in j.coordinate_names],
+             "speed": [n for j in mechanism.moving for n in j.speed_names]} | {name: list(x) for name, x in more.items()}  # fmt: skip
+    known = dict.fromkeys(("kinetic", "potential", "strain", "work", "energy_error"), "J")
+    known |= {name: ", ".join(dict.fromkeys(beside[unit][1])) for name, unit in zip(("q", "v", "a", "tau"), beside)}
+    text = write_text(mechanism)
+    attributes = {"mechanism": mechanism.name, "formulation": by, **({TEXT: text} if text else {})}
+    return Labels(xr.Coordinates({**names, **beside}), known, attributes)
+
+
+def labelled(variables: dict[str, tuple], along: dict[str, Any], labels: Labels) -> xr.Dataset:
+    """The dataset of variables (dims, values), with the labels `along` its rows, such as time, beside those in common."""
+    own, names = xr.Coordinates(along), labels.names
+    both = xr.Coordinates({**names.variables, **own.variables}, {**names.xindexes, **own.xindexes})
+    units = labels.units
+    return xr.Dataset({k: (*x, {"units": units[k]}) if k in units else x for k, x in variables.items()}, both, labels.attributes)
+
+
+def units(joints: Iterable[Joint]) -> tuple[list[str], list[str]]:
+    """rad, m or 1 (a quaternion's part) for each coordinate; rad or m for each speed, a second left out."""
+    freedoms = [f for j in joints for f in j.freedoms]
+    names = {Motion.SLIDE: "m", Motion.BALL: "1"}
+    q = [names.get(f.motion, "rad") for f in freedoms for _ in f.labels]
+    return q, ["m" if f.motion == Motion.SLIDE else "rad" for f in freedoms for _ in f.speeds]
+
+
+def write_text(mechanism: Mechanism) -> str:
+    """The mechanism as TOML, or nothing where a file has no words for what it holds."""
+    from ..formats import toml
+
+    try:
+        return toml.text(mechanism)
+    except MechanismError:
+        return ""
+
+
+def read_text(text: str) -> Mechanism:
+    """The mechanism of a TOML text."""
+    from ..formats import load
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "mechanism.toml"
+        path.write_text(text, encoding="utf-8")
+        return load(path)

@@ -1,0 +1,70 @@
+"""Chrono-cyclograph: stick figures at equal times, as in [Baysec1996] figure 1."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+
+from ...errors import CatenaError
+from ..result import Result
+from . import sticks
+from .series import Names
+from .skeleton import placed, skeleton
+from .style import FAINT, TIMES, fitted
+from .tip_paths import positions
+from .view import dress, view_of
+
+FIGURES = 18  # as many as in [Baysec1996]
+
+
+def draw(result: Result, every: float | None = None, until: float | None = None, frames: Names = None) -> Figure:
+    """Stick figures every so many seconds from the start to `until`, early ones pale; the paths of frames behind them."""
+    scene = Scene(result, every, until, frames)
+    figure = fitted(scene.reach.min(axis=0), scene.reach.max(axis=0))
+    ax = figure.subplots()
+    scene.draw(ax)
+    times = scene.times
+    bar = figure.colorbar(ScalarMappable(Normalize(times[0], times[-1]), TIMES), ax=ax, shrink=0.8, pad=0.02, aspect=28)
+    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.set_label(f"time (s), every {(times[-1] - times[0]) / max(1, len(times) - 1):.3g} s")
+    return figure
+
+
+class Scene:
+    """The figures and paths of a result, ready for any axes."""
+
+    def __init__(self, result: Result, every: float | None = None, until: float | None = None, frames: Names = None):
+        rows = _rows(result.time, every, until)
+        self.times = result.time[rows]
+        self.view, self.bones = view_of(result.mechanism), skeleton(result.mechanism)
+        own = result.data["parameters"].values if "parameters" in result.data else None
+        self.at = placed(result.machine, result.data["q"].values[rows], own)
+        self.paths = [self.view.flat(path[: rows[-1] + 1]) for path in positions(result, frames).values()]
+        self.reach = np.concatenate([sticks.reach(self.bones, self.at, self.view), *self.paths])
+
+    def draw(self, ax: Axes) -> None:
+        """Paths, figures from pale to dark with the last one strong, the ground."""
+        for path in self.paths:
+            ax.plot(*path.T, color=FAINT, linewidth=0.6, zorder=0)
+        last = len(self.times) - 1
+        for k in range(last + 1):
+            at = {body: X[k] for body, X in self.at.items()}
+            sticks.stick(ax, self.bones, at, self.view, TIMES(k / max(1, last)), k == last, 1.9 if k == last else 1.1)
+        sticks.ground(ax, self.bones, self.view)
+        dress(ax, self.view, self.reach)
+
+
+def _rows(time: np.ndarray, every: float | None, until: float | None) -> np.ndarray:
+    """The rows nearest to equal times."""
+    end = time[-1] if until is None else until
+    if not time[0] < end <= time[-1] * (1 + 1e-12):
+        raise CatenaError(f"until = {end:g} s; this result goes from {time[0]:g} to {time[-1]:g} s")
+    if every is None:
+        every = (end - time[0]) / (FIGURES - 1)
+    if not 0 < every <= end - time[0]:
+        raise CatenaError(f"every = {every:g} s; it is above zero and at most the {end - time[0]:g} s shown")
+    wanted = time[0] + every * np.arange(int(np.floor((end - time[0]) / every * (1 + 1e-9))) + 1)
+    return np.unique(np.clip(np.searchsorted(time, wanted - 0.5 * np.gradient(time).min()), 0, len(time) - 1))

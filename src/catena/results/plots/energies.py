@@ -1,0 +1,45 @@
+"""Energies: kinetic, potential, total and the work done; below them what the balance misses."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ...model.flexible import strain_energy
+from ..result import Result
+from .style import COLOURS, INK, legend, page
+
+
+def draw(result: Result) -> Figure:
+    """Energies over time, and on axes of its own the change of energy less the work done."""
+    figure = page(1.75)
+    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1.3])
+    panel(upper, result)
+    error(lower, result)
+    return figure
+
+
+def panel(ax: Axes, result: Result) -> None:
+    """Kinetic, potential and total energy, and the work done where there is any."""
+    data, t = result.data, result.time
+    ax.plot(t, data["kinetic"], label="kinetic", color=COLOURS[0])
+    ax.plot(t, data["potential"], label="potential", color=COLOURS[1])
+    ax.plot(t, result.energy, label="total", color=INK)
+    if result.mechanism.beams:
+        strain = sum(strain_energy(result.mechanism, data["q"].values).values())
+        ax.plot(t, strain, label="strain, part of potential", color=COLOURS[4], linestyle=":")
+    if np.abs(data["work"]).max() > 1e-12 * np.abs(data["kinetic"]).max():
+        ax.plot(t, data["work"], label="work done", color=COLOURS[2], linestyle="--")
+    ax.set_ylabel("energy (J)")
+    legend(ax)
+
+
+def error(ax: Axes, result: Result) -> None:
+    """The balance error; how large it is beside the largest kinetic energy stands beside it."""
+    ax.plot(result.time, result.data["energy_error"], color=COLOURS[3], linewidth=1.0)
+    ax.set_ylabel("balance error (J)")
+    ax.set_xlabel("time (s)")
+    relative = result.ledger.relative_energy_balance
+    ax.annotate(f"largest:\n{relative:.1e} of\nlargest kinetic", (1.0, 1.0), (6, 0), xycoords="axes fraction",
+                textcoords="offset points", va="top", fontsize=8, color=COLOURS[3])  # fmt: skip

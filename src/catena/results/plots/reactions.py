@@ -1,0 +1,58 @@
+"""Reactions: the force and the torque that each joint carries."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from ..result import Result, chosen
+from .series import Names
+from .style import balanced, legend, named, pen, stacked
+
+
+def draw(result: Result, joints: Names = None, axes: str = "body") -> Figure:
+    """For one joint its components along `axes` ("body", "joint", "world"); for several their sizes, fixed ones left out.
+
+    "in part": some components in that joint are not determined by rigid bodies, and not in its size.
+    """
+    m = result.mechanism
+    known = [j.name for j in (*m.ordered, *m.loops)]
+    moving = [j.name for j in (*m.ordered, *m.loops) if j.nv] or known
+    names = chosen(joints, known, "joint", f"mechanism {m.name!r}") if joints is not None else moving
+    found = result.reactions(axes).sel(joint=names).values
+    if len(names) == 1:
+        return _components(result, names[0], found[:, 0], axes)
+    force, torque = _size(found[..., 3:]), _size(found[..., :3])
+    groups = balanced(len(names), 7)
+    kinds = [("force in the joint", "N", force), *([("torque in the joint", "N m", torque)] if _some(torque, force) else [])]
+    figure, panels = stacked(len(kinds) * len(groups), each=1.9)
+    for ax, (quantity, unit, values, group) in zip(panels, [(*kind, g) for kind in kinds for g in groups]):
+        for k, place in enumerate(group):
+            part = " (in part)" if np.isnan(found[:, place]).any() else ""  # see _size
+            ax.plot(result.time, values[:, place], label=names[place] + part, **pen(k))
+        ax.set_ylabel(named(quantity, unit))
+        legend(ax)
+    return figure
+
+
+def _components(result: Result, joint: str, wrench: np.ndarray, axes: str) -> Figure:
+    kinds = [("force", "N", wrench[:, 3:]), ("torque", "N m", wrench[:, :3])]
+    shown = kinds if _some(wrench[:, :3], wrench[:, 3:]) else kinds[:1]
+    figure, panels = stacked(len(shown), each=2.1)
+    for ax, (quantity, unit, values) in zip(panels, shown):
+        for k, axis in enumerate("xyz"):
+            ax.plot(result.time, values[:, k], label=f"{axis} ({axes} axes)", **pen(k))
+        ax.set_ylabel(named(f"{quantity} in {joint}", unit))
+        legend(ax)
+    return figure
+
+
+def _size(vectors: np.ndarray) -> np.ndarray:
+    """Lengths over the last axis, of what is determined: components that redundant rows leave open are NaN."""
+    open_ = np.isnan(vectors)
+    return np.where(open_.all(axis=-1), np.nan, np.linalg.norm(np.where(open_, 0.0, vectors), axis=-1))
+
+
+def _some(torque: np.ndarray, force: np.ndarray) -> bool:
+    """Whether the torques are more than rounding beside the forces."""
+    return bool(np.abs(np.nan_to_num(torque)).max(initial=0.0) > 1e-9 * np.abs(np.nan_to_num(force)).max(initial=0.0))

@@ -1,0 +1,78 @@
+"""Over time: coordinates, speeds, accelerations and joint forces, one panel a unit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ..result import Result, chosen
+from .style import by_unit, degrees_of, legend, named, pen, stacked
+
+Names = Iterable[str] | str | None
+
+UNIT = {"q": "coordinate_unit", "v": "speed_unit", "a": "acceleration_unit", "tau": "force_unit"}
+QUANTITY = {"rad": "angle", "m": "distance", "1": "quaternion", "rad/s": "angular speed", "m/s": "speed",
+            "rad/s2": "angular acceleration", "m/s2": "acceleration", "N m": "joint torque", "N": "joint force"}  # fmt: skip
+
+
+def coordinates(result: Result, only: Names = None, degrees: bool = False) -> Figure:
+    """q over time."""
+    return draw(result, "q", only, degrees)
+
+
+def speeds(result: Result, only: Names = None, degrees: bool = False) -> Figure:
+    """v over time."""
+    return draw(result, "v", only, degrees)
+
+
+def accelerations(result: Result, only: Names = None, degrees: bool = False) -> Figure:
+    """a over time."""
+    return draw(result, "a", only, degrees)
+
+
+def torques(result: Result, only: Names = None) -> Figure:
+    """The joint torques and forces over time."""
+    return draw(result, "tau", only)
+
+
+def draw(result: Result, name: str, only: Names = None, degrees: bool = False) -> Figure:
+    """Panels below each other, one a unit and at most seven lines each."""
+    names, units = labels(result, name, only)
+    panels = by_unit(units)
+    figure, axes = stacked(len(panels), each=2.3 if len(panels) < 3 else 1.9)
+    for ax, (_, places) in zip(axes, panels):
+        panel(ax, result, name, [names[k] for k in places], degrees)
+    return figure
+
+
+def panel(ax: Axes, result: Result, name: str, names: Sequence[str], degrees: bool = False) -> None:
+    """The lines of some names of one unit."""
+    known, units = labels(result, name)
+    unit = units[known.index(names[0])]
+    for k, label in enumerate(names):
+        values, shown = degrees_of(result.data[name].values[:, known.index(label)], unit, degrees)
+        ax.plot(result.time, values, label=label, **pen(k))
+    if not any(np.any(line.get_ydata()) for line in ax.lines):
+        ax.set_ylim(-1, 1)  # nothing but zeros
+    ax.set_ylabel(named(QUANTITY[unit], shown))
+    legend(ax)
+
+
+def labels(result: Result, name: str, only: Names = None) -> tuple[list[str], list[str]]:
+    """The names asked for, and their units."""
+    data = result.data
+    every = [str(x) for x in data[data[name].dims[-1]].values]
+    unit = dict(zip(every, (str(x) for x in data[UNIT[name]].values)))
+    where = f"mechanism {data.attrs.get('mechanism')!r}"
+    names = chosen(_telling(result, every) if only is None else only, every, "coordinate" if name == "q" else "speed", where)
+    return names, [unit[n] for n in names]
+
+
+def _telling(result: Result, every: Sequence[str]) -> Sequence[str]:
+    """The names that say most: without those inside flexible bodies; where there are no others, some of them."""
+    inner = {n for j in result.mechanism.elastic for n in (*j.coordinate_names, *j.speed_names)} if result.mechanism.beams else ()
+    own = [n for n in every if n not in inner]
+    return own or every[:: max(1, len(every) // 7)]

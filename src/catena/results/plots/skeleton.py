@@ -1,0 +1,200 @@
+"""Skeleton: what is drawn of a mechanism, found from its joints, frames and shapes.
+
+A body is lines from the joint that carries it to the joints it carries; the last body of a chain goes on to its frames, or
+to the far end of its shapes, or to its centre of mass. Shapes are solids. A joint that slides is a guide between two bodies.
+The joints inside a flexible body are not drawn: its pieces make one bent line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...machine.machine import Machine
+from ...model.joints import Motion
+from ...model.mechanism import GROUND, Body, Joint, Mechanism, Shape
+from ...model.pose import Pose
+from ...model.validation import value_of
+from .curves import curved, pieces
+
+Array = np.ndarray
+MANY = 20  # bodies; a tape for the pose of each would take longer to compile than the poses themselves
+
+
+@dataclass(frozen=True)
+class Solid:
+    """A shape as the corners of its hull (n, 3), or a ball: one corner and a radius."""
+
+    corners: Array
+    radius: float = 0.0
+    colour: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Limb:
+    """What is drawn of a body, in its own frame: lines (n, 2, 3), the places of joints (k, 3), solids."""
+
+    body: str
+    lines: Array
+    pins: Array
+    solids: tuple[Solid, ...]
+
+
+@dataclass(frozen=True)
+class Guide:
+    """A thin line between a point of one body and a point of another."""
+
+    start: str
+    at: Array
+    end: str
+    to: Array
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """The limbs, the guides, and the places of the joints on the ground (k, 3)."""
+
+    limbs: tuple[Limb, ...]
+    guides: tuple[Guide, ...]
+    ground: Array
+
+
+def skeleton(m: Mechanism) -> Skeleton:
+    """The skeleton of a mechanism at its parameters' own values."""
+    joints = (*m.joints, *m.loops)
+    carriers = {j.child: j for j in reversed(m.joints)}
+    inner = {j.name for j in m.elastic}
+    ends = _ends(m, joints)
+    limbs = tuple(_limb(m, body, carriers[body.name], ends.get(body.name, []), inner) for body in m.bodies)
+    none = np.zeros((0, 3))
+    limbs += tuple(Limb(name, np.array([[[0, 0, 0], [length, 0, 0]]]), none, ()) for name, length in pieces(m).items())
+    seen = [j for j in joints if j.name not in inner and j.kind != "free"]
+    sliding = [j for j in seen if any(f.motion in (Motion.SLIDE, Motion.SCREW) for f in j.freedoms)]
+    guides = tuple(Guide(j.parent, _at(m, j.placement), j.child, _at(m, j.offset)) for j in sliding)
+    ground = [_at(m, j.placement) for j in joints if j.parent == GROUND and j.kind != "free"]
+    ground += [_at(m, j.offset) for j in m.loops if j.child == GROUND]
+    return Skeleton(limbs, guides, _unique(ground))
+
+
+def tips(m: Mechanism) -> list[tuple[str, Array]]:
+    """(body, point) of the far ends: the named frames, else the last point of each last body's lines."""
+    if m.frames:
+        return [(f.body, _at(m, f.pose)) for f in m.frames]
+    carrying = {j.parent for j in (*m.joints, *m.loops)} | {j.child for j in m.loops}
+    ends = [limb for limb in skeleton(m).limbs if limb.body not in carrying]
+    return [(limb.body, limb.lines[-1, 1] if len(limb.lines) else np.zeros(3)) for limb in ends]
+
+
+def tip_names(m: Mechanism) -> list[str]:
+    """How the tips are called: as the frames, else as the bodies."""
+    return [f.name for f in m.frames] or [body for body, _ in tips(m)]
+
+
+def placed(machine: Machine, q: Array, parameters: Array | None = None) -> dict[str, Array]:
+    """{body: (..., 4, 4)}: where every body is, the ground too, and the pieces of flexible bodies by modes."""
+    q = np.asarray(q, float)
+    if len(machine.mechanism.bodies) > MANY and parameters is None:
+        machine = Machine(machine.mechanism, threads=machine.threads, snap=machine.snap, life="generic")
+    ground = np.broadcast_to(np.eye(4), (*q.shape[:-1], 4, 4))
+    found = {GROUND: ground} | {b.name: machine.pose(q, b.name, parameters=parameters) for b in machine.mechanism.bodies}
+    return found | curved(machine.mechanism, q, found)
+
+
+def moved(X: Array, points: Array) -> Array:
+    """Points (n..., 3) of a body at poses X (..., 4, 4): (..., n..., 3) in the ground."""
+    flat = points.reshape(-1, 3)
+    world = np.einsum("...ij,nj->...ni", X[..., :3, :3], flat) + X[..., None, :3, 3]
+    return world.reshape(*X.shape[:-2], *points.shape)
+
+
+# ---------------------------------------------------------------------------------------------------- one body
+def _ends(m: Mechanism, joints: tuple[Joint, ...]) -> dict[str, list[tuple[str, Array]]]:
+    """{body: (joint, place)} of the joints that each body carries."""
+    found: dict[str, list[tuple[str, Array]]] = {}
+    for j in joints:
+        if j.deflection is None:
+            found.setdefault(j.parent, []).append((j.name, _at(m, j.placement)))
+    for j in m.loops:
+        found.setdefault(j.child, []).append((j.name, _at(m, j.offset)))
+    return found
+
+
+def _limb(m: Mechanism, body: Body, carried: Joint, carries: list[tuple[str, Array]], inner: set[str]) -> Limb:
+    start, ends = _at(m, carried.offset), [place for _, place in carries]
+    pins = [start] if carried.nv and carried.kind != "free" and carried.name not in inner else []
+    pins += [place for name, place in carries if name not in inner]
+    drawn = [_line(m, s) for s in body.shapes if s.kind == "line"]
+    bent = any(flexed.modal and flexed.body == body.name for flexed in m.beams)  # its curve is drawn instead
+    lines = drawn + [(start, end) for end in ends or ([] if drawn or bent else _far(m, body, start))]
+    kept = [pair for pair in lines if np.linalg.norm(pair[1] - pair[0]) > 1e-9]
+    solids = tuple(x for s in body.shapes if (x := _solid(m, s)) is not None)
+    return Limb(body.name, _unique_lines(kept), _unique(pins), solids)
+
+
+def _far(m: Mechanism, body: Body, start: Array) -> list[Array]:
+    """Where a body that carries nothing ends."""
+    frames = [_at(m, f.pose) for f in m.frames if f.body == body.name]
+    away = [p for p in frames if np.linalg.norm(p - start) > 1e-9]
+    if away:
+        return away
+    corners = [solid.corners for s in body.shapes if (solid := _solid(m, s)) is not None and not solid.radius]
+    if corners:
+        middle = np.concatenate(corners).mean(axis=0)
+        return [start + 2 * (middle - start)]
+    com = np.array([float(value_of(x, m.parameters)) for x in body.com])
+    return [com]
+
+
+# ---------------------------------------------------------------------------------------------------- shapes
+def _line(m: Mechanism, s: Shape) -> tuple[Array, Array]:
+    X = _matrix(m, s.pose)
+    return X[:3, 3], X[:3, :3] @ _size(m, s) + X[:3, 3]
+
+
+def _solid(m: Mechanism, s: Shape) -> Solid | None:
+    X = _matrix(m, s.pose)
+    size = _size(m, s) if s.kind in ("box", "cylinder", "sphere") else np.zeros(0)
+    if s.kind == "sphere":
+        return Solid(X[None, :3, 3], float(size[0]), s.colour)
+    if s.kind == "box":
+        corners = np.array([[i, j, k] for i in (-0.5, 0.5) for j in (-0.5, 0.5) for k in (-0.5, 0.5)]) * size
+    elif s.kind == "cylinder":
+        angle = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+        ring = np.stack([size[0] * np.cos(angle), size[0] * np.sin(angle)], axis=1)
+        corners = np.concatenate([np.column_stack([ring, np.full(24, z)]) for z in (-size[1] / 2, size[1] / 2)])
+    else:
+        return None  # a line is a line already; a mesh is in a file of its own
+    return Solid(moved(X, corners), colour=s.colour)
+
+
+# ---------------------------------------------------------------------------------------------------- numbers
+def _size(m: Mechanism, s: Shape) -> Array:
+    return np.array([float(value_of(x, m.parameters)) for x in s.size])
+
+
+def _at(m: Mechanism, X: Pose) -> Array:
+    return _matrix(m, X)[:3, 3]
+
+
+def _matrix(m: Mechanism, X: Pose) -> Array:
+    made = np.eye(4)
+    made[:3, :3] = [[float(value_of(x, m.parameters)) for x in row] for row in X.rotation]
+    made[:3, 3] = [float(value_of(x, m.parameters)) for x in X.position]
+    return made
+
+
+def _unique(points: list[Array]) -> Array:
+    kept: list[Array] = []
+    for p in points:
+        if not any(np.linalg.norm(p - other) < 1e-9 for other in kept):
+            kept.append(p)
+    return np.array(kept).reshape(-1, 3)
+
+
+def _unique_lines(lines: list[tuple[Array, Array]]) -> Array:
+    kept: list[Array] = []
+    for line in map(np.array, lines):
+        if not any(np.abs(line - other).max() < 1e-9 or np.abs(line[::-1] - other).max() < 1e-9 for other in kept):
+            kept.append(line)
+    return np.array(kept).reshape(-1, 2, 3)

@@ -1,0 +1,328 @@
+"""Result: what came out. A labelled xarray dataset with names and units, and the ledger that says how far to trust it.
+
+    run --> Dataset over time (and run) + Ledger + the mechanism's own text --save--> .nc, .csv
+                                                                           <--load_result-- .nc
+
+What follows from the states is computed when it is asked for: poses, momentum, reactions, multipliers. So are the dataset and
+the ledger themselves, for whoever runs many and looks at few.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from ..errors import CatenaError, FormatError, UnknownNameError
+from . import storage
+from .labels import TEXT, read_text
+from .ledger import Ledger
+from .storage import reason
+
+if TYPE_CHECKING:
+    from ..machine.machine import Machine
+    from ..model.mechanism import Mechanism
+
+__all__ = ["Ledger", "Result", "load_result"]
+
+AXES = ["x", "y", "z"]
+WRENCH = ["torque x", "torque y", "torque z", "force x", "force y", "force z"]
+ENERGIES = ("kinetic", "potential", "strain", "work", "energy_error")
+
+
+@dataclass(frozen=True)
+class Result:
+    """A run: `data` is an xarray Dataset over time (and run, for a batch); `ledger` its accuracy.
+
+    Variables: q (time, coordinate), v, a, tau (time, speed), kinetic, potential (of it strain, with flexible bodies), work, energy_error (time), state and input
+    (what the integrator saw), and for loops closure (time, row). `coordinate_unit`, `speed_unit`, `acceleration_unit` and
+    `force_unit` stand beside the names. On request: `poses`, `momentum`, `reactions`, `multipliers`.
+    """
+
+    source: xr.Dataset | Callable[[], xr.Dataset]  # the data, or what makes them
+    trust: Ledger | Callable[[], Ledger]  # the ledger, or what makes it
+    model: Mechanism | None = None
+    shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # by all parts of one result
+
+    @cached_property
+    def data(self) -> xr.Dataset:
+        """The labelled rows."""
+        return self.source() if callable(self.source) else self.source
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """How far to trust the rows."""
+        return self.trust() if callable(self.trust) else self.trust
+
+    def __reduce__(self) -> tuple:
+        """Copies and pickles have the rows themselves."""
+        return Result, (self.data, self.ledger, self.model)
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{k} {v}" for k, v in self.data.sizes.items())
+        return f"Result({self.data.attrs.get('mechanism', '')!r}: {sizes}; {self.ledger.outcome})"
+
+    def __getattr__(self, name: str) -> xr.DataArray:
+        if name.startswith("_") or name not in self.data:
+            raise AttributeError(f"a result has no {name!r}; it has: {', '.join(map(str, self.data))}")
+        return self.data[name]
+
+    @property
+    def time(self) -> np.ndarray:
+        """Seconds, (time,)."""
+        return self.data["time"].values
+
+    @property
+    def energy(self) -> xr.DataArray:
+        """Kinetic plus potential energy, J."""
+        return self.data["kinetic"] + self.data["potential"]
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run reached its end; a partial one says so."""
+        return self.ledger.complete
+
+    def plot(self, what: str = "overview", **options: Any) -> Any:
+        """A picture, as a matplotlib figure; see `catena.results.plots`."""
+        from . import plots
+
+        return plots.plot(self, what, **options)
+
+    def animate(self, path: str | Path, **options: Any) -> Path:
+        """A moving picture, .gif or .html; see `catena.animate`."""
+        from .animation import animate
+
+        return animate(self, path, **options)
+
+    # ------------------------------------------------------------------------------------------------ parts of it
+    def select(self, run: int | None = None, every: int = 1) -> Result:
+        """One run of a batch, every so many rows."""
+        data = self.data.isel(time=slice(None, None, every)) if every > 1 else self.data
+        if run is not None and "run" in data.dims:
+            if not 0 <= run < data.sizes["run"]:
+                raise CatenaError(f"run {run} was asked for; this result has runs 0 to {data.sizes['run'] - 1}")
+            data = data.isel(run=run, drop=True)
+        return replace(self, source=data)
+
+    def thinned(self, rows: int) -> Result:
+        """At most so many rows, at equal distances."""
+        return self.select(every=-(-self.data.sizes["time"] // rows))
+
+    # ------------------------------------------------------------------------------------------------ on request
+    @property
+    def mechanism(self) -> Mechanism:
+        """The mechanism that ran."""
+        if self.model is not None:
+            return self.model
+        if TEXT not in self.data.attrs:
+            raise CatenaError(
+                "this result does not hold its mechanism, which a file has no words for; load_result(path, mechanism=...)"
+            )
+        return self._once("mechanism", lambda: read_text(self.data.attrs[TEXT]))
+
+    @property
+    def machine(self) -> Machine:
+        """The mechanism, compiled."""
+        from ..machine.machine import compile
+
+        return self._once("machine", lambda: compile(self.mechanism))
+
+    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+        if name not in self.shared:
+            self.shared[name] = make()
+        return self.shared[name]
+
+    def poses(self, frames: Iterable[str] | None = None) -> xr.Dataset:
+        """position (..., frame, axis), m, and rotation (..., frame, axis, column) of frames, by default of every body."""
+        names = [b.name for b in self.mechanism.bodies] if frames is None else list(frames)
+        X = np.stack([self.machine.pose(self._rows("q"), name, parameters=self._parameters) for name in names], axis=-3)
+        return xr.Dataset(
+            {
+                "position": ((*self._lead, "frame", "axis"), X[..., :3, 3], {"units": "m"}),
+                "rotation": ((*self._lead, "frame", "axis", "column"), X[..., :3, :3], {"units": "1"}),
+            },
+            {**self._labels, "frame": names, "axis": AXES, "column": AXES},
+        )
+
+    def momentum(self) -> xr.Dataset:
+        """Centre of mass (m), its velocity, linear momentum and angular momentum about it, in the ground's axes."""
+        found = self.machine.momentum(self._rows("q"), self._rows("v"), parameters=self._parameters)
+        units = {"com": "m", "com_velocity": "m/s", "linear": "kg m/s", "angular": "kg m2/s"}
+        made = {name: ((*self._lead, "axis"), found[name], {"units": unit}) for name, unit in units.items()}
+        return xr.Dataset(made, {**self._labels, "axis": AXES})
+
+    def reactions(self, axes: str = "body") -> xr.DataArray:
+        """(..., joint, component): the wrench on the child of every joint, loops included, torque first (N m, N).
+
+        axes: "body", "joint" or "world", as in `catena.analysis.reactions`. NaN: not determined by rigid bodies.
+        """
+        q, v, a = (self._rows(name) for name in "qva")
+        if axes == "body" and not self.mechanism.loops:
+            found = self.machine.reactions(q, v, a, parameters=self._parameters, t=self.time)
+        else:
+            found = self._reactions(axes, q, v, a, self._acting)
+        return xr.DataArray(
+            np.stack(list(found.values()), axis=-2), {**self._labels, "joint": list(found), "component": WRENCH},
+            (*self._lead, "joint", "component"), "reactions", {"units": "N m, N", "axes": axes},
+        )  # fmt: skip
+
+    def _reactions(self, axes: str, *rows: np.ndarray) -> dict[str, np.ndarray]:
+        """By the question of that name, which takes the parameters of one mechanism: runs with their own are asked in turn."""
+        from ..machine.machine import compile
+        from ..machine.reactions import reactions
+
+        def asked(machine: Machine, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray) -> dict[str, np.ndarray]:
+            return reactions(machine, q, v, a, tau, axes=axes, t=self.time)
+
+        if "parameters" not in self.data:
+            return asked(self.machine, *rows)
+        names, values = self.data["parameter"].values, self.data["parameters"].values
+        many = values.ndim > 1
+        own = [self.mechanism.with_(parameters=dict(zip(names, row))) for row in np.atleast_2d(values)]
+        found = [asked(compile(m), *x) for m, x in zip(own, zip(*rows) if many else [rows])]
+        return {joint: np.stack([each[joint] for each in found]) for joint in found[0]} if many else found[0]
+
+    def multipliers(self) -> xr.DataArray:
+        """(..., row): the forces of the loops' and nonholonomic rows (N for displacements, N m for directions)."""
+        q, v = self._rows("q"), self._rows("v")
+        found = self.machine.multipliers(q, v, self._acting, parameters=self._parameters, t=self.time)
+        rows = [f"{joint}: {label}" for joint, label in self.machine.rows]
+        return xr.DataArray(found, {**self._labels, "row": rows}, (*self._lead, "row"), "multipliers", {"units": "N, N m"})
+
+    @property
+    def _lead(self) -> tuple[str, ...]:
+        return ("run", "time") if "run" in self.data.dims else ("time",)
+
+    @property
+    def _labels(self) -> dict[str, Any]:
+        return {name: self.data[name] for name in self._lead}
+
+    def _rows(self, name: str) -> np.ndarray:
+        return self.data[name].transpose(*self._lead, ...).values
+
+    @property
+    def _parameters(self) -> np.ndarray | None:
+        """The parameters of each row, where a batch has its own."""
+        return self.data["parameters"].values[..., None, :] if "parameters" in self.data else None
+
+    @property
+    def _acting(self) -> np.ndarray:
+        """The joint forces that act: the controller's, and the damping, friction and holding that there were."""
+        kept = "losses" in self.data
+        return self._rows("tau") + (self._rows("losses") if kept else losses(self.mechanism, self._rows("v")))
+
+    # ------------------------------------------------------------------------------------------------ tables and files
+    def to_pandas(self) -> Any:
+        """One row a time (and run), one column a coordinate, speed, force and energy, such as "q elbow"; all SI."""
+        import pandas as pd  # type: ignore[import-untyped]
+
+        columns: dict[Any, Any] = {}
+        for name in ("q", "v", "a", "tau"):
+            for k, label in enumerate(self.data[self.data[name].dims[-1]].values):
+                columns[f"{name} {label}"] = self._rows(name)[..., k].ravel()
+        for name in (n for n in ENERGIES if n in self.data):
+            columns[name] = self._rows(name).ravel()
+        if "run" in self.data.dims:
+            index = pd.MultiIndex.from_product([self.data["run"].values, self.time], names=["run", "time"])
+        else:
+            index = pd.Index(self.time, name="time")
+        return pd.DataFrame(columns, index=index)
+
+    def save(self, path: str | Path) -> Path:
+        """Write to netCDF (.nc: everything) or CSV (.csv: the rows), whole or not at all."""
+        path = Path(path)
+        writers: dict[str, Callable[[Path], Any]] = {
+            ".csv": lambda p: self.to_pandas().to_csv(p),
+            ".nc": lambda p: self._with_ledger().to_netcdf(p, engine="h5netcdf"),
+        }
+        if path.suffix not in writers:
+            raise CatenaError(f"{path}: a result is saved as .nc or .csv, not {path.suffix or 'without a suffix'!r}")
+        partial = path.with_name(f".{path.name}.partial")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            storage.reserve(partial, self.data.nbytes + 2**16)
+            writers[path.suffix](partial)
+            os.replace(partial, path)
+        except (OSError, RuntimeError) as error:
+            raise CatenaError(f"{path}: the result could not be written ({reason(error)}); it is still in memory") from None
+        finally:
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
+        return path
+
+    def _with_ledger(self) -> xr.Dataset:
+        return self.data.assign_attrs(ledger=json.dumps(asdict(self.ledger)))
+
+
+def load_result(path: str | Path, *, every: int = 1, lazy: bool = False, mechanism: Mechanism | None = None) -> Result:
+    """Read what `Result.save` or a streamed run wrote as netCDF.
+
+    every: take one row in so many. lazy: leave the rows in the file until they are used, for a run larger than memory.
+    mechanism: for a result that could not hold its own.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise FormatError(path, "there is no such file; a result is a .nc file that catena wrote")
+    if path.is_dir():
+        raise FormatError(path, "this is a folder; a result is a .nc file in it, such as results.nc")
+    try:
+        file = xr.open_dataset(path, engine="h5netcdf", decode_times=False)
+    except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
+        raise FormatError(path, f"this is not a result of catena: {reason(error)}") from None
+    try:
+        data, ledger = _unpacked(file, every)
+        return Result(data if lazy else data.load(), ledger, mechanism)
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(path, f"this is not a result of catena: it lacks {error}") from None
+    except (OSError, RuntimeError) as error:
+        raise FormatError(path, f"the file is damaged: {reason(error)}") from None
+    finally:
+        if not lazy:
+            file.close()
+
+
+def _unpacked(file: xr.Dataset, every: int) -> tuple[xr.Dataset, Ledger]:
+    """The rows that count, and the ledger: from the attributes, or from the journal of a file that was written as it ran."""
+    entry = storage.latest(file[storage.JOURNAL].values) if storage.JOURNAL in file else None
+    if entry is None:
+        data = file.isel(time=slice(None, None, every))
+        return data, Ledger(**json.loads(data.attrs.pop("ledger")))
+    data = file.drop_vars(storage.JOURNAL).isel(time=slice(0, entry["row"], every))
+    if entry["happened"]:
+        times, words = zip(*entry["happened"])
+        data = data.assign_coords(event_time=("occurrence", list(times), {"units": "s"}))
+        data["event"] = ("occurrence", np.array(words))
+    return data, Ledger(**entry["ledger"])
+
+
+# ---------------------------------------------------------------------------------------------------- what acts, what is asked
+def losses(mechanism: Mechanism, v: np.ndarray) -> np.ndarray:
+    """The joint forces (..., nv) of damping and of smoothed dry friction."""
+    from ..model.joints import SMOOTH
+    from ..model.validation import value_of
+
+    each = [
+        [float(value_of(x, mechanism.parameters)) for j in mechanism.moving for x in getattr(j, k)]
+        for k in ("damping", "friction")
+    ]
+    return -np.array(each[0]) * v - np.array(each[1]) * np.tanh(v / SMOOTH)
+
+
+def chosen(asked: Iterable[str] | str | None, known: Iterable[str], what: str, where: str) -> list[str]:
+    """The names asked for, or all; one that is not there is an error with the nearest that is."""
+    names = list(known)
+    if asked is None:
+        return names
+    picked = [asked] if isinstance(asked, str) else list(asked)
+    for name in picked:
+        if name not in names:
+            raise UnknownNameError(what, name, names, where)
+    return picked

@@ -1,0 +1,18 @@
+"""Simulation: from a mechanism and a scenario to a Result, the time loop in machine code.
+
+    run             simulate: one call from a mechanism to a Result; stream: the same, written to disk as it goes
+    plan            what was asked, checked, with everything made that a run needs
+    system          the mechanism, its losses and its controller as one first-order system, traced and compiled
+    integrators     methods as data; drivers, fixed_step, radau: the loops that run them; engine calls them
+    runner          the time loop, a slice of rows at a time
+    events          what happens at instants; event_plan, event_handler, switched_constraints: how
+    control         controllers; trajectories: coordinates as functions of time
+    scenario/       the [scenario] of a file
+"""
+
+from .integrators import METHODS
+from .run import simulate
+
+ALL_INTEGRATORS = tuple(METHODS)
+
+__all__ = ["ALL_INTEGRATORS", "simulate"]

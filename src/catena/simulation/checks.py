@@ -1,0 +1,115 @@
+"""The door of a simulation: times, starting points and names, checked once, with every fault in the user's words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ClosureError, SimulationError, StateError, unknown
+from ..machine.lookup import coordinates, where
+
+if TYPE_CHECKING:
+    from ..machine.machine import Machine
+
+Array = np.ndarray
+LIMITS = ("check", "ignore", "stop")
+FRICTION = ("smooth", "stick")
+OPEN = 1e-6  # m, cosine (m/s, 1/s): a loop that starts wider open than this is a mistake; less is closed silently
+
+
+def output_times(start: float, until: float, output: Any) -> Array:
+    """The times of the rows after the start: every `output` seconds, or those given; by default two hundred."""
+    if not (np.isfinite(start) and np.isfinite(until) and until > start):
+        raise SimulationError(f"a run goes from start to a later until; found start = {start} s, until = {until} s")
+    if output is None:
+        return np.linspace(start, until, 201)[1:]
+    if np.ndim(output) == 0:
+        if not 0 < float(output) <= until - start:
+            raise SimulationError(f"output = {output} s; it is a spacing above zero and at most the run's {until - start:g} s")
+        count = max(1, round((until - start) / float(output)))
+        return np.linspace(start, until, count + 1)[1:]
+    times = np.asarray(output, float)
+    if times.ndim != 1 or not len(times) or np.any(np.diff(times) <= 0) or times[0] < start or times[-1] > until:
+        raise SimulationError(f"output times are a list that rises and lies between start = {start:g} and until = {until:g} s")
+    return times[times > start]
+
+
+def starting_points(machine: Machine, q: Any, v: Any, parameters: Any) -> tuple[Array, Array, Array, tuple[int, ...]]:
+    """q, v and parameters as rows, one a run, and the leading shape they came in."""
+    from ..machine import arguments
+
+    q = machine.neutral() if q is None else arguments.array(machine, "simulate", "q", q)
+    v = np.zeros(machine.nv) if v is None else arguments.array(machine, "simulate", "v", v)
+    p = arguments.parameters(machine, parameters)
+    p = np.array(list(machine.mechanism.parameters.values())) if p is None else p
+    for name, x, names in (("q", q, machine.coordinate_names), ("v", v, machine.speed_names)):
+        if not np.isfinite(x).all():
+            raise StateError(f"simulate: {name} of {names[np.argwhere(~np.isfinite(x))[0][-1]]!r} is not a finite number")
+    if not np.isfinite(p).all():
+        name = machine.parameter_names[np.argwhere(~np.isfinite(p))[0][-1]]
+        raise StateError(f"simulate: parameter {name!r} is not a finite number")
+    lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], p.shape[:-1])
+    runs = int(np.prod(lead))
+    if not runs:
+        raise StateError(f"simulate: the start has the leading shape {lead}, so that there is nothing to run")
+    flat = [np.ascontiguousarray(np.broadcast_to(x, (*lead, x.shape[-1])).reshape(runs, x.shape[-1])) for x in (q, v, p)]
+    return flat[0], flat[1], flat[2], lead
+
+
+def bounds(machine: Machine) -> Array:
+    """(2, nq): the lowest and the highest that each coordinate may start at; what is part of a quaternion has no bounds."""
+    found = np.array([[-np.inf] * machine.nq, [np.inf] * machine.nq])
+    for c in coordinates(machine):
+        found[:, c.qi] = c.lower - 1e-9, c.upper + 1e-9
+    return found
+
+
+def within_limits(machine: Machine, q: Array, bounds: Array) -> None:
+    """Raise where a start (runs, nq) lies outside a joint's limits, naming each."""
+    if not ((q < bounds[0]) | (q > bounds[1])).any():
+        return
+    faults = []
+    for c in coordinates(machine):
+        low, high = q[:, c.qi].min(), q[:, c.qi].max()
+        if low < c.lower - 1e-9 or high > c.upper + 1e-9:
+            found = low if low < c.lower - 1e-9 else high
+            faults.append(f"{c.name!r} starts at {found:.6g}, its limits are {c.lower:.6g} and {c.upper:.6g}")
+    shown = "; ".join(faults[:5]) + ("; ..." if len(faults) > 5 else "")
+    raise StateError(f"simulate: {where(machine)}: {shown}. Start within the limits, or say limits='ignore'")
+
+
+def closed(machine: Machine, t: float, q: Array, v: Array, p: Array) -> None:
+    """Raise where a start (runs, ...) leaves a loop open, or has speeds that open one, naming the loop and the gap."""
+    if not machine.rows:
+        return
+    error, rate, _, _ = machine.constraint_rows(q, v, p if p.shape[1] else None, t)
+    words = (("stays open by", "m (or, of a direction, its cosine)", error, 1.0),
+             ("is torn open at", "m/s (or 1/s)", rate, max(1.0, float(np.abs(v).max(initial=0.0)))))  # fmt: skip
+    for what, unit, found, scale in words:
+        worst = np.abs(found).max(axis=0, initial=0.0)
+        if not worst.max(initial=0.0) <= OPEN * scale:
+            gaps: dict[str, float] = {}
+            for (joint, _), x in zip(machine.rows, worst):
+                gaps[joint] = max(gaps.get(joint, 0.0), float(x))
+            loop = max(gaps, key=lambda name: gaps[name])
+            label = machine.rows[int(worst.argmax())][1]
+            raise ClosureError(
+                f"simulate: {where(machine)}: at the start loop {loop!r} {what} {gaps[loop]:.3g} {unit} in its {label}; "
+                "begin with q, v = catena.assemble(mechanism, q, v)",
+                gaps,
+            )
+
+
+def choice(what: str, asked: Any, known: tuple[str, ...]) -> str:
+    """One of a few words."""
+    if asked not in known:
+        raise SimulationError(unknown(what, asked, known))
+    return str(asked)
+
+
+def number(what: str, x: Any, low: float, high: float) -> float:
+    """A number between two others."""
+    if not (isinstance(x, (int, float, np.number)) and low <= x <= high):
+        raise SimulationError(f"{what} = {x}; it lies between {low:g} and {high:g}")
+    return float(x)

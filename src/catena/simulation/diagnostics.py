@@ -1,0 +1,89 @@
+"""Why a run could not go on, in the user's words: when, where, the likely reason, and what to do."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import CatenaError
+from ..machine.machine import Machine
+from . import drivers
+from .engine import Engine
+
+Array = np.ndarray
+FAST, CALM = 1e8, 1e4  # 1/s: a decay or vibration this fast, while the speeds (m/s, rad/s) are below this, is called stiff
+STABLE = 0.5  # a step this long beside the fastest decay is as long as an explicit method can take
+
+
+def sentence(machine: Machine, engine: Engine, status: int, t: float) -> str:
+    """What happened at t, the state there, and the likely reason."""
+    said = f"{drivers.OUTCOMES[status]} at t = {t:.9g} s"
+    if status in (drivers.REACHED, drivers.EVENT):
+        return drivers.OUTCOMES[status]
+    try:
+        q, v = _last(engine)
+        why = _reason(machine, engine, status, t, q, v)
+    except (CatenaError, ArithmeticError, np.linalg.LinAlgError) as error:
+        return f"{said}; {error}"
+    return f"{said}, {_where(machine, q, v)}; {why}"
+
+
+def _last(engine: Engine) -> tuple[Array, Array]:
+    """q and v of the lane that is worst off: one that is not finite, else the fastest."""
+    s = engine.system
+    pairs = [s.equations.decode(engine.x[: s.nx, l], engine.p[:, l]) for l in range(engine.W)]
+    states = [tuple(np.array(x).ravel() for x in pair) for pair in pairs]
+    size = [np.inf if not np.isfinite(v).all() else np.abs(v).max(initial=0.0) for _, v in states]
+    q, v = states[int(np.argmax(size))]
+    return q, v
+
+
+def _where(machine: Machine, q: Array, v: Array) -> str:
+    """The coordinates there, in few words; or which is not finite."""
+    for names, x in ((machine.coordinate_names, q), (machine.speed_names, v)):
+        bad = [n for n, y in zip(names, x) if not np.isfinite(y)]
+        if bad:
+            return f"{'where' if names is machine.coordinate_names else 'where the speed of'} {bad[0]!r} is not finite"
+    shown = ", ".join(f"{n} = {x:.6g}" for n, x in list(zip(machine.coordinate_names, q))[:6])
+    fastest = int(np.abs(v).argmax()) if len(v) else 0
+    more = ", ..." if len(q) > 6 else ""
+    return f"at {shown}{more}" + (f", fastest {machine.speed_names[fastest]!r} at {v[fastest]:.4g}" if len(v) else "")
+
+
+def _reason(machine: Machine, engine: Engine, status: int, t: float, q: Array, v: Array) -> str:
+    if status == drivers.TOO_MANY:
+        stiff = engine.method.kind != "library" and fastest(engine, t) * engine.h > STABLE
+        why = _stiff(engine, t) if stiff else "raise most_steps, or loosen the tolerance"
+        return f"{engine.most} steps were allowed: {why}"
+    if status == drivers.NOT_SOLVED:
+        return f"the step is {engine.step:.3g} s: take a smaller one, about a tenth of the fastest vibration's period"
+    if not (np.isfinite(q).all() and np.isfinite(v).all()):
+        return _blown_up(machine, engine)
+    p = engine.p[:, 0] if len(engine.p) else None
+    if machine.rows:
+        A = machine.constraint_rows(q, v, p, t)[3]
+        values = np.linalg.svd(A, compute_uv=False)
+        rank = max(1, int((values > 1e-9 * values.max(initial=1e-300)).sum()))
+        if values[rank - 1] < 1e-4 * values[0] or rank < min(A.shape):
+            return "a singular configuration is likely: the loops' rows all but lose rank, so that branches of motion meet"
+    machine.forward_dynamics(q, v, np.zeros(machine.nv), parameters=p, t=t)  # says what vanishes
+    if engine.method.kind != "library" and fastest(engine, t) > FAST and np.abs(v).max(initial=0.0) < CALM:
+        return _stiff(engine, t)
+    return "a force is likely to jump or to grow without bound there: make it smoother, or end the run before, with an event"
+
+
+def _stiff(engine: Engine, t: float) -> str:
+    shortest = f"something changes within {1.0 / fastest(engine, t):.2g} s"
+    return f"a stiff spring, damper or controller is likely: {shortest}; integrator='radau' is made for it"
+
+
+def _blown_up(machine: Machine, engine: Engine) -> str:
+    if engine.method.kind in ("fixed", "map", "implicit"):
+        return f"the step of {engine.step:.3g} s may be too long: halve it, or take an adaptive integrator such as dop853"
+    return "an inertia may vanish or a force grow without bound; catena.compile(mechanism).forward_dynamics names the joint"
+
+
+def fastest(engine: Engine, t: float) -> float:
+    """The largest |eigenvalue| of the Jacobian at the engine's state, 1/s; NaN where there is none."""
+    size = len(engine.x)
+    J = engine.evaluate("jacobian", t)[0][:, 0].reshape(size, size)
+    return float(np.abs(np.linalg.eigvals(J)).max()) if np.isfinite(J).all() else float("nan")

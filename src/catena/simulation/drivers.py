@@ -1,0 +1,293 @@
+"""The time loop in machine code. Each driver is compiled once and serves every mechanism: it calls the mechanism's own
+derivative by its address, W states side by side in the lanes of a register.
+
+All arrays are flat, entry k of lane l at k W + l: a `buffer` is what the derivative reads, t, x, u, p one after another; K has
+the stages' derivatives, one a row. No views are made inside a step: each would cost as much as a short stage. Drivers return a
+status; what it means in words is in `OUTCOMES`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..compiler import numba_cache
+from ..compiler.lane_call import call_block
+from .stage_sums import call_row, weighted
+
+REACHED, EVENT, TOO_SMALL, NOT_FINITE, TOO_MANY, NOT_SOLVED = range(6)
+OUTCOMES = {
+    REACHED: "the end was reached",
+    EVENT: "an event was located",
+    TOO_SMALL: "the step went to zero",
+    NOT_FINITE: "a value became infinite or not a number",
+    TOO_MANY: "the largest number of steps was taken",
+    NOT_SOLVED: "the implicit stages did not converge",
+}
+SAFETY, SHRINK, GROW = 0.9, 0.2, 6.0
+NOW, BEFORE = 0.6, -0.2  # the parts of this step's error and of the last one's in the next step: PI.4.2 of [Soderlind2006]
+BETWEEN = 20.0  # the error allowed to dense output, beside that of a step
+LOOKS = 8  # places within a step at which guards are looked at
+
+OPTIONS = {"nogil": True, "error_model": "numpy"}
+SUMS = {**OPTIONS, "fastmath": {"contract", "reassoc"}}  # sums in any order, but what is no number stays so
+
+
+# ---------------------------------------------------------------------------------------------------- stages
+@numba_cache.njit(**OPTIONS)
+def stage(address, buffer, x, K, A, i, time, h, W):
+    """k_i at x + h sum_j A_ij k_j."""
+    weighted(x, K, A, i, i, h, buffer, W)
+    for l in range(W):
+        buffer[l] = time
+    call_row(address, buffer, K, i)
+
+
+@numba_cache.njit(**OPTIONS)
+def place(buffer, x, time, W):
+    """Let the buffer hold this time and state."""
+    for l in range(W):
+        buffer[l] = time
+    for n in range(len(x)):
+        buffer[W + n] = x[n]
+
+
+@numba_cache.njit(**OPTIONS)
+def settle_flat(settle, buffer, x, time, rounds, W):
+    """Put a state back on its constraints: quaternions to length one, loops closed, speeds along them."""
+    if settle != 0:
+        for _ in range(rounds):
+            place(buffer, x, time, W)
+            call_block(settle, buffer, x)
+
+
+@numba_cache.njit(**OPTIONS)
+def _settle(settle, buffer, x, time, rounds):
+    """The same for arrays (rows, W): a map x -> x applied once or more often."""
+    if settle != 0:
+        for _ in range(rounds):
+            buffer[0] = time
+            buffer[1 : 1 + x.shape[0]] = x
+            call_block(settle, buffer, x)
+
+
+@numba_cache.njit(**OPTIONS)
+def _dense(P, theta, b, x, K, h, out):
+    """The state at theta of a step, by dense output: weights b_i(theta), then x + h sum_i b_i k_i."""
+    for i in range(P.shape[0]):
+        total, power = 0.0, theta
+        for d in range(P.shape[1]):
+            total += P[i, d] * power
+            power *= theta
+        b[0, i] = total
+    weighted(x, K, b, 0, P.shape[0], h, out, 0)
+
+
+# ---------------------------------------------------------------------------------------------------- errors
+@numba_cache.njit(**SUMS)
+def _allowed(x, new, rtol, atol, beside):
+    """One over the error that each number may have."""
+    for n in range(len(x)):
+        a, b = abs(x[n]), abs(new[n])
+        beside[n] = 1.0 / (atol[n] + rtol * (a if a > b else b))
+
+
+@numba_cache.njit(**SUMS)
+def _squares(K, w, row, zero, beside, e, sums, to, W):
+    """For each lane the sum of squares of sum_i w[row, i] k_i beside what is allowed, into sums[to]."""
+    weighted(zero, K, w, row, w.shape[1], 1.0, e, 0)
+    if W == 1:
+        total = 0.0
+        for n in range(len(e)):
+            part = e[n] * beside[n]
+            total += part * part
+        sums[to, 0] = total
+        return
+    for l in range(W):
+        sums[to, l] = 0.0
+    for n in range(0, len(e), W):
+        for l in range(W):
+            part = e[n + l] * beside[n + l]
+            sums[to, l] += part * part
+
+
+@numba_cache.njit(**OPTIONS)
+def _error(K, E, h, zero, beside, e, sums, W):
+    """The largest lane's error beside what is allowed, root mean square over the state; infinite where it is not a number."""
+    nx, worst = len(e) // W, 0.0
+    for i in range(len(E)):
+        _squares(K, E, i, zero, beside, e, sums, i, W)
+    for l in range(W):
+        first = sums[0, l]
+        if len(E) > 1:  # Hairer's combination of an estimate of order 5 and one of order 3
+            denominator = first + 0.01 * sums[1, l]
+            size = abs(h) * first / np.sqrt(denominator * nx) if denominator != 0.0 else 0.0
+        else:
+            size = abs(h) * np.sqrt(first / nx)
+        if not np.isfinite(size):
+            return np.inf
+        worst = max(worst, size)
+    return worst
+
+
+@numba_cache.njit(**OPTIONS)
+def _dense_error(K, D, h, zero, beside, e, sums, W):
+    """The largest lane's error within a step beside what is allowed there, where it does not add up from step to step."""
+    nx, worst = len(e) // W, 0.0
+    _squares(K, D, 0, zero, beside, e, sums, 0, W)
+    for l in range(W):
+        if not np.isfinite(sums[0, l]):
+            return np.inf
+        worst = max(worst, abs(h) * np.sqrt(sums[0, l] / nx) / BETWEEN)
+    return worst
+
+
+# ---------------------------------------------------------------------------------------------------- adaptive steps
+@numba_cache.njit(**OPTIONS)
+def adaptive(
+    address, settle, guard, A, s, C, E, P, D, order, degree, x, buffer, K, new, t, end, h, largest, rtol, atol, times, row, out,
+    g, g_new, most, W,
+):  # fmt: skip
+    """Advance x from t to `end`, filling rows of `out` at `times` from `row` on; s stages a step.
+
+    Returns status, t, h, row, accepted, rejected, evaluations, event. g holds the guards' values at t; a guard that goes
+    from above zero to zero or below is an event: x and t are left at its instant.
+    """
+    size, stages = len(x), K.shape[0]
+    b, sums = np.zeros((1, P.shape[0])), np.zeros((2, W))
+    scratch, zero, e, beside = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size)
+    accepted, rejected, evaluations = 0, 0, 1
+    place(buffer, x, t, W)
+    call_row(address, buffer, K, 0)
+    if guard != 0:
+        call_block(guard, buffer, g)
+    exponent, last, refused = -1.0 / order, 1.0, False
+    while t < end:
+        if accepted + rejected >= most:
+            return TOO_MANY, t, h, row, accepted, rejected, evaluations, -1
+        h = min(h, largest)
+        if h < 16.0 * np.spacing(max(abs(t), abs(end))) and end - t > h:
+            return TOO_SMALL, t, h, row, accepted, rejected, evaluations, -1
+        clipped = t + h * 1.0000001 >= end
+        step = end - t if clipped else h
+        for i in range(1, s):
+            stage(address, buffer, x, K, A, i, t + C[i] * step, step, W)
+        stage(address, buffer, x, K, A, s, t + step, step, W)  # the derivative at the step's end; its state stands in buffer
+        evaluations += s
+        for n in range(size):
+            new[n] = buffer[W + n]
+        _allowed(x, new, rtol, atol, beside)
+        error = _error(K, E, step, zero, beside, e, sums, W)
+        if not error < 1.0:
+            if not np.isfinite(error):
+                if h < 1e-12 * max(1.0, abs(t)):
+                    return NOT_FINITE, t, h, row, accepted, rejected, evaluations, -1
+                h = 0.1 * step
+            else:
+                h = step * max(SHRINK, SAFETY * error**exponent)
+            rejected += 1
+            refused = True
+            continue
+        t_new = end if clipped else t + step
+        error = max(error, 1e-6)
+        factor = min(GROW, SAFETY * error ** (NOW * exponent) * last ** (BEFORE * exponent))
+        if (row < len(times) and times[row] < t_new) or guard != 0:  # dense output is needed: is it good enough?
+            for i in range(s + 1, stages):
+                stage(address, buffer, x, K, A, i, t + C[i] * step, step, W)
+            evaluations += stages - s - 1
+            between = _dense_error(K, D, step, zero, beside, e, sums, W)
+            fits = GROW if between == 0.0 else SAFETY * between ** (-1.0 / degree)
+            if fits < 0.7:
+                h = step * max(SHRINK, fits)
+                rejected += 1
+                refused = True
+                continue
+            factor = min(factor, fits)
+        accepted += 1
+        last = error
+        later = step * min(1.0, factor) if refused else step * factor
+        refused = False
+        event, theta = -1, 1.0
+        if guard != 0:
+            event, theta = _locate(guard, buffer, x, new, K, P, b, scratch, t, step, g, g_new)
+            if event >= 0:
+                t_new = t + theta * step
+        while row < len(times) and times[row] <= t_new:
+            if times[row] == t_new and event < 0:
+                break  # the settled end of the step is better than the dense output
+            _dense(P, (times[row] - t) / step, b, x, K, step, scratch)
+            settle_flat(settle, buffer, scratch, times[row], 1, W)
+            out[row] = scratch
+            row += 1
+        if event >= 0:
+            _dense(P, theta, b, x, K, step, scratch)
+            x[:] = scratch
+            settle_flat(settle, buffer, x, t_new, 2, W)
+            return EVENT, t_new, min(later, step), row, accepted, rejected, evaluations, event
+        for n in range(size):
+            x[n] = new[n]
+        t = t_new
+        h = max(later, h) if clipped else later
+        if settle != 0:
+            settle_flat(settle, buffer, x, t, 1, W)
+            place(buffer, x, t, W)
+            call_row(address, buffer, K, 0)
+            evaluations += 1
+        else:
+            for n in range(size):
+                K[0, n] = K[s, n]
+        while row < len(times) and times[row] <= t:
+            out[row] = x
+            row += 1
+        for j in range(len(g)):
+            g[j] = g_new[j]
+    return REACHED, t, h, row, accepted, rejected, evaluations, -1
+
+
+# ---------------------------------------------------------------------------------------------------- events
+@numba_cache.njit(**OPTIONS)
+def _fell(before, values):
+    """The first guard that was above zero and is no more, or -1."""
+    for j in range(len(before)):
+        if before[j] > 0.0 and values[j] <= 0.0:
+            return j
+    return -1
+
+
+@numba_cache.njit(**OPTIONS)
+def _locate(guard, buffer, x, new, K, P, b, scratch, t, step, g, g_new):
+    """The first guard that falls to zero within a step, and where: looked for at some places, then halved on the dense output.
+
+    For one lane. Guards at the step's end are left in g_new.
+    """
+    values, before = np.empty_like(g), g.copy()
+    low, high, event = 0.0, 1.0, -1
+    for part in range(1, LOOKS + 1):
+        high = part / LOOKS
+        if part == LOOKS:
+            place(buffer, new, t + step, 1)
+            call_block(guard, buffer, values)
+            g_new[:] = values
+        else:
+            _dense(P, high, b, x, K, step, scratch)
+            place(buffer, scratch, t + high * step, 1)
+            call_block(guard, buffer, values)
+        event = _fell(before, values)
+        if event >= 0:
+            break
+        before[:] = values
+        low = high
+    if event < 0:
+        return -1, 1.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        if high - low < 1e-15 or middle <= low or middle >= high:
+            break
+        _dense(P, middle, b, x, K, step, scratch)
+        place(buffer, scratch, t + middle * step, 1)
+        call_block(guard, buffer, values)
+        found = _fell(before, values)
+        if found >= 0:
+            high, event = middle, found
+        else:
+            low = middle
+    return event, high

@@ -1,0 +1,193 @@
+"""Engine: one method running one system, from an instant to a later one. The only caller of the drivers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..compiler.lanes import LaneKernel
+from ..errors import SimulationError
+from . import drivers, fixed_step
+from .integrators import Method
+from .system import System
+
+Array = np.ndarray
+SHARE, FINEST = 0.05, 2.3e-14  # the part of the tolerance a single step may use, and the smallest that doubles allow
+
+
+@dataclass
+class Tally:
+    """What a run has cost so far."""
+
+    accepted: int = 0
+    rejected: int = 0
+    evaluations: int = 0
+    smallest: float = np.inf  # step
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A stretch of a run: how it ended, when, the rows asked for, and which guard ended it."""
+
+    status: int
+    t: float
+    rows: Array  # (rows, size, W)
+    event: int = -1
+
+
+class Engine:
+    """A system under a method, W states side by side. Holds the state x (size, W) and the buffers the drivers need.
+
+    tolerance: relative and absolute, of the whole run; a step may use a twentieth of it. step: s, the first of an adaptive
+    method, the largest of a fixed one. u, modes: views of the held inputs (nv, W) and of what is held.
+    """
+
+    def __init__(self, system: System, method: Method, x: Array, p: Array, *, tolerance: float, step: float, most: int,
+                 largest: float = np.inf):  # fmt: skip
+        self.system, self.method, self.step, self.most = system, method, step, most
+        self.x = np.array(x, order="C")
+        size, self.W = self.x.shape
+        self.h, self.largest = step, largest
+        self.rtol = max(SHARE * tolerance, FINEST)
+        self.atol = np.full(size, self.rtol)  # one a state; lanes are alike
+        mapped = method.kind == "map"
+        first, last = 1 + size + system.nu, 1 + size + system.nu + len(p)
+        self.buffer = np.zeros((last + mapped, self.W))
+        self.u, self.modes = self.buffer[1 + size : 1 + size + system.nv], self.buffer[1 + size + system.nv : first]
+        self.p = self.buffer[first:last]
+        self.p[:] = p if p.ndim == 2 else p[:, None]
+        self.modes[:] = system.holding.start()[:, None]
+        self.kernel: LaneKernel = self._kernel("step" if mapped else "derivative")
+        self.settle, self.guard = self._kernel("settle"), self._kernel("guard")
+        self.K = np.zeros((max(len(method.A), 1), self.x.size))
+        self.new = np.zeros(self.x.size)
+        count = self.guard.output_sizes[0] if self.guard is not None else 0
+        self.g, self.g_new = np.zeros(count), np.zeros(count)
+        self.tally = Tally()
+
+    def _kernel(self, name: str) -> Any:
+        return self.system.kernel(name, self.W)
+
+    @property
+    def held(self) -> Array:
+        """(nu, W): the held inputs and the modes."""
+        first = 1 + len(self.x)
+        return self.buffer[first : first + self.system.nu]
+
+    def evaluate(self, name: str, t: float, x: Array | None = None) -> list[Array]:
+        """A tape of the system at t and x (by default the engine's): its outputs, each (n, W)."""
+        x = self.x if x is None else x
+        kernel = self._kernel(name)
+        inputs = [np.full((self.W, 1), t), *(np.ascontiguousarray(a.T) for a in (x, self.held, self.p))]
+        return [out.T for out in kernel(inputs, self.W)[0]]
+
+    # ------------------------------------------------------------------------------------------------ running
+    def run(self, t: float, end: float, times: Array) -> Segment:
+        """Advance from t to `end`, with rows at `times` (within (t, end]); sampled controllers are asked when they are due."""
+        if not self.system.clocks:
+            return self.advance(t, end, times)
+        from .control import ticking
+
+        return ticking(self, t, end, times)
+
+    def advance(self, t: float, end: float, times: Array) -> Segment:
+        """The same where nothing is sampled."""
+        return getattr(self, f"_{self.method.kind}")(float(t), float(end), np.ascontiguousarray(times))
+
+    def _adaptive(self, t: float, end: float, times: Array) -> Segment:
+        m, out = self.method, np.empty((len(times), self.x.size))
+        status, t, self.h, row, accepted, rejected, evaluations, event = drivers.adaptive(
+            _address(self.kernel), _address(self.settle), _address(self.guard), m.A, m.stages, m.C, m.E, m.P, m.D[None],
+            float(m.order), float(m.dense), *self._flat, self.K, self.new, t, end, self.h,
+            self.largest, self.rtol, np.repeat(self.atol, self.W), times, 0, out, self.g, self.g_new,
+            self.most - self.tally.accepted - self.tally.rejected, self.W,
+        )  # fmt: skip
+        self._count(accepted, rejected, evaluations, self.h)
+        return Segment(status, t, out[:row].reshape(row, *self.x.shape), event)
+
+    def _library(self, t: float, end: float, times: Array) -> Segment:
+        from .radau import advance
+
+        return advance(self, t, end, times)
+
+    def _fixed(self, t: float, end: float, times: Array) -> Segment:
+        m = self.method
+
+        def drive(t: float, h: float, steps: int, every: int, out: Array) -> tuple[int, float, int]:
+            self._count(steps, 0, steps * m.stages, h)
+            tapes = _address(self.kernel), _address(self.settle)
+            return fixed_step.fixed(*tapes, m.A, m.B[None], m.C, *self._flat, self.K, t, h, steps, every, out, self.W)
+
+        return self._equal(t, end, times, drive)
+
+    def _map(self, t: float, end: float, times: Array) -> Segment:
+        def drive(t: float, h: float, steps: int, every: int, out: Array) -> tuple[int, float, int]:
+            self._count(steps, 0, steps, h)
+            settle = _address(self.settle) if self.system.binds else 0  # the map itself keeps quaternions
+            return fixed_step.mapped(_address(self.kernel), settle, *self._flat, t, h, steps, every, out, self.W)
+
+        return self._equal(t, end, times, drive)
+
+    def _implicit(self, t: float, end: float, times: Array) -> Segment:
+        m = self.method
+
+        def drive(t: float, h: float, steps: int, every: int, out: Array) -> tuple[int, float, int]:
+            tapes = _address(self.kernel), _address(self.settle) if self.system.binds else 0  # Gauss keeps quaternions unit
+            *answer, calls = fixed_step.implicit(*tapes, m.A, m.B[None], m.C, *self._flat, self.K, t, h, steps, every, out, self.W)
+            self._count(steps, 0, calls, h)
+            return tuple(answer)  # type: ignore[return-value]
+
+        return self._equal(t, end, times, drive)
+
+    @property
+    def _flat(self) -> tuple[Array, Array]:
+        """The state and the buffer as the drivers have them."""
+        return self.x.reshape(-1), self.buffer.reshape(-1)
+
+    # ------------------------------------------------------------------------------------------------ equal steps
+    def _equal(self, t: float, end: float, times: Array, drive: Any) -> Segment:
+        """Run a fixed-step driver over stretches of equal steps that meet every one of `times`, and `end`."""
+        rows = []
+        for stop, gaps, wanted in _stretches(t, end, times):
+            every = max(1, int(np.ceil((stop - t) / gaps / self.step - 1e-9)))
+            out = np.empty((gaps, self.x.size))
+            status, reached, row = drive(t, (stop - t) / (gaps * every), gaps * every, every, out)
+            rows.append((out[:row] if wanted else out[:0]).reshape(-1, *self.x.shape))
+            if status != drivers.REACHED:
+                return Segment(status, reached, np.concatenate(rows))
+            t = stop
+        return Segment(drivers.REACHED, end, rows[0] if len(rows) == 1 else np.concatenate([np.empty((0, *self.x.shape)), *rows]))
+
+    def _count(self, accepted: int, rejected: int, evaluations: int, h: float) -> None:
+        self.tally.accepted += accepted
+        self.tally.rejected += rejected
+        self.tally.evaluations += evaluations
+        self.tally.smallest = min(self.tally.smallest, h)
+
+
+def _address(kernel: LaneKernel | None) -> int:
+    return 0 if kernel is None else kernel.block_address
+
+
+def _stretches(t: float, end: float, times: Array) -> Iterator[tuple[float, int, bool]]:
+    """(stop, equal gaps up to it, whether rows lie at them): to the first row, through the rows, from the last to the end."""
+    if len(times):
+        gaps = np.diff(times)
+        if len(gaps) and np.ptp(gaps) > 1e-9 * max(1.0, abs(times[-1])):
+            found = f"these are {gaps.min():.6g} to {gaps.max():.6g} s apart"
+            raise SimulationError(
+                f"a method with fixed steps needs output times that are equally spaced; {found}. Take dop853, which is adaptive"
+            )
+        whole = len(gaps) > 0 and abs(times[0] - t - gaps[0]) < 1e-9 * max(1.0, abs(times[-1]))
+        if whole:
+            yield times[-1], len(times), True
+        else:
+            yield times[0], 1, True
+            if len(gaps):
+                yield times[-1], len(gaps), True
+        t = times[-1]
+    if end - t > 1e-12 * max(1.0, abs(end)):
+        yield end, 1, False

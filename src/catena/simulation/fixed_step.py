@@ -1,0 +1,98 @@
+"""Drivers with equal steps: explicit, implicit, and maps. As in `drivers.py`: flat arrays, compiled once for all mechanisms."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..compiler import numba_cache
+from ..compiler.lane_call import call_block
+from .drivers import NOT_FINITE, NOT_SOLVED, OPTIONS, REACHED, place, settle_flat, stage
+from .stage_sums import call_row, weighted
+
+ROUNDS = 60  # fixed-point rounds for implicit stages
+
+
+@numba_cache.njit(**OPTIONS)
+def _finite(x):
+    total = 0.0
+    for n in range(len(x)):
+        total += x[n]
+    return np.isfinite(total)
+
+
+@numba_cache.njit(**OPTIONS)
+def fixed(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out, W):
+    """`steps` explicit steps of size h; a row of `out` after every `every` of them. Returns status, t, and rows filled."""
+    s, row = B.shape[1], 0
+    start = t
+    for n in range(steps):
+        for i in range(s):
+            stage(address, buffer, x, K, A, i, t + C[i] * h, h, W)
+        weighted(x, K, B, 0, s, h, x, 0)
+        t = start + (n + 1) * h
+        settle_flat(settle, buffer, x, t, 1, W)
+        if not _finite(x):
+            return NOT_FINITE, t, row
+        if (n + 1) % every == 0:
+            out[row] = x
+            row += 1
+    return REACHED, t, row
+
+
+@numba_cache.njit(**OPTIONS)
+def mapped(address, settle, x, buffer, t, h, steps, every, out, W):
+    """`steps` steps of a map x -> F(t, x, u, p, h), whose last buffer entries are h."""
+    row, start = 0, t
+    for n in range(steps):
+        place(buffer, x, t, W)
+        for l in range(W):
+            buffer[len(buffer) - W + l] = h
+        call_block(address, buffer, x)
+        t = start + (n + 1) * h
+        settle_flat(settle, buffer, x, t, 1, W)
+        if not _finite(x):
+            return NOT_FINITE, t, row
+        if (n + 1) % every == 0:
+            out[row] = x
+            row += 1
+    return REACHED, t, row
+
+
+@numba_cache.njit(**OPTIONS)
+def implicit(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out, W):
+    """`steps` implicit steps of size h, stages by fixed-point rounds from those of the step before.
+
+    Returns status, t, rows filled, and evaluations.
+    """
+    s, row, start, evaluations, size = B.shape[1], 0, t, 0, len(x)
+    fresh = np.zeros(size)
+    for i in range(s):
+        place(buffer, x, t, W)
+        call_row(address, buffer, K, i)
+    for n in range(steps):
+        change, largest = 0.0, 0.0
+        for _ in range(ROUNDS):
+            change, largest = 0.0, 0.0
+            for i in range(s):
+                weighted(x, K, A, i, s, h, buffer, W)
+                for l in range(W):
+                    buffer[l] = t + C[i] * h
+                call_block(address, buffer, fresh)
+                for k in range(size):
+                    change = max(change, abs(fresh[k] - K[i, k]))
+                    largest = max(largest, abs(fresh[k]))
+                    K[i, k] = fresh[k]
+            evaluations += s
+            if change <= 4e-16 * max(largest, 1.0):
+                break
+        if not np.isfinite(K.sum()) or change > 1e-11 * max(largest, 1.0):  # the largest change does not see what is no number
+            place(buffer, x, t, W)
+            call_block(address, buffer, fresh)
+            return (NOT_SOLVED if _finite(fresh) else NOT_FINITE), t, row, evaluations
+        weighted(x, K, B, 0, s, h, x, 0)
+        t = start + (n + 1) * h
+        settle_flat(settle, buffer, x, t, 1, W)
+        if (n + 1) % every == 0:
+            out[row] = x
+            row += 1
+    return REACHED, t, row, evaluations

@@ -1,0 +1,203 @@
+"""The plan of a simulation: what was asked, checked, with everything made that it needs to run or to be resumed."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from threading import Lock as Mutex
+from typing import Any
+
+import numpy as np
+
+from ..analysis.vibration import highest_frequency
+from ..compiler.host import default_width
+from ..errors import SimulationError
+from ..machine.machine import Machine, compile
+from ..model.mechanism import Mechanism
+from . import checks as door
+from .engine import Engine
+from .event_plan import Scheme, scheme
+from .events import Event
+from .integrators import Method, method
+from .system import System
+
+Array = np.ndarray
+KEPT = 64  # machines, systems and bounds kept for the next run of the same mechanism
+STABLE = {"semi_implicit": 2.0, "rk4": 2.78}  # frequency times step that explicit methods take
+PLAIN = ("recursive", "kane", "boltzmann_hamel")  # formulations whose state is (q, v), but where kane takes independent speeds
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A simulation that has passed the door: everything it needs to run, and to be resumed.
+
+    x0: (runs, size). lead: the leading shape the start came in. varied: whether parameters were given.
+    """
+
+    machine: Machine
+    system: System
+    how: Method
+    plan: Scheme
+    start: float
+    until: float
+    times: Array
+    x0: Array
+    p: Array
+    lead: tuple[int, ...]
+    varied: bool
+    control: Any
+    tolerance: float
+    step: float
+    most: int
+
+    @property
+    def groups(self) -> list[slice]:
+        """The runs that go side by side."""
+        count, width = len(self.x0), self.width
+        return [slice(k, min(k + width, count)) for k in range(0, count, width)]
+
+    @property
+    def width(self) -> int:
+        """How many go side by side: one where something can happen or a library integrates."""
+        alone = len(self.x0) == 1 or not self.plan.empty or self.how.kind == "library"
+        return 1 if alone else default_width()
+
+    def engine(self, rows: slice) -> Engine:
+        """An engine at the start of these runs; a group that is not full is filled up with copies of its last run."""
+        return Engine(self.system, self.how, _padded(self.x0[rows], self.width).T, _padded(self.p[rows], self.width).T,
+                      tolerance=self.tolerance, step=self.step, most=self.most)  # fmt: skip
+
+    def tighter(self) -> Plan:
+        """The same at a hundredth of the tolerance, or half the step."""
+        finer = self.how.kind in ("adaptive", "library")
+        return replace(self, tolerance=max(1e-14, self.tolerance / 100)) if finer else replace(self, step=self.step / 2)
+
+
+def prepare(
+    mechanism: Mechanism | Machine, q: Any, v: Any, until: float, *, control: Any, by: str, integrator: str, tolerance: float,
+    step: float | None, output: Any, parameters: Any, start: float, events: Iterable[Event], limits: str, restitution: float,
+    friction: str, stabilise: Any, most_steps: int, **options: Any,
+) -> Plan:  # fmt: skip
+    """Check everything that is asked, and make what is needed to run it."""
+    machine = _machine(mechanism)
+    if not machine.nv:
+        raise SimulationError(
+            f"mechanism {machine.mechanism.name!r} has no joint that moves, so that there is nothing to simulate"
+        )
+    how, times = method(integrator), door.output_times(start, until, output)
+    limits, friction = door.choice("way with limits", limits, door.LIMITS), door.choice("friction", friction, door.FRICTION)
+    tolerance, restitution = door.number("tolerance", tolerance, 1e-14, 0.1), door.number("restitution", restitution, 0.0, 1.0)
+    q, v, p, lead = door.starting_points(machine, q, v, parameters)
+    if limits != "ignore":
+        door.within_limits(machine, q, kept(("bounds", id(machine)), machine, lambda: door.bounds(machine)))
+    happening = scheme(machine, events, limits, friction, restitution)
+    if late := [e for t, e in happening.timed if not start <= t <= until]:
+        raise SimulationError(f"{late[0].title} is to happen at {late[0].at} s; the run goes from {start:g} to {until:g} s")
+    if how.kind not in ("adaptive", "library") and (happening.guarded or any(h.guarded for h in happening.holding.speeds)):
+        raise SimulationError(
+            f"integrator {how.name!r} cannot locate events: it has no dense output. Stops, friction that sticks and `when` "
+            "need an adaptive one: dop853, dopri5 or radau"
+        )
+    if by == "penalty" and happening.holding.size:
+        raise SimulationError("penalty holds nothing exactly: stops, locks and friction that sticks need another formulation")
+    law = control if hasattr(control, "law") else None
+    try:
+        system = made(machine, by, law=law, friction=friction, stabilise=stabilise, holding=happening.holding, **options)
+    except FloatingPointError:  # an inertia that is zero whatever the configuration
+        with np.errstate(all="ignore"):
+            machine.forward_dynamics(q[0], v[0], np.zeros(machine.nv))  # names it
+        raise
+    x0 = started(system, start, q, v, p)
+    door.closed(machine, start, *decoded(system, x0.T, p.T), p)
+    x0 = settled(system, start, x0, p)
+    if step is not None and not (np.isfinite(step) and 0 < step <= until - start):
+        raise SimulationError(f"step = {step} s; it lies above zero and is at most the run's {until - start:g} s")
+    if machine.mechanism.beams and how.name in STABLE and step is not None:
+        _slow_enough(machine, q[0], how.name, float(step))
+    first = min(1e-3, until - start) if how.kind in ("adaptive", "library") else (times[0] - start) / 10
+    return Plan(
+        machine, system, how, happening, float(start), float(until), times, x0, p, lead, parameters is not None, control,
+        tolerance, float(step or first), most_steps,
+    )  # fmt: skip
+
+
+def _slow_enough(machine: Machine, q: Array, integrator: str, step: float) -> None:
+    """Refuse a fixed step that the highest mode of a flexible body cannot take."""
+    fastest = highest_frequency(machine, q)
+    if fastest * step > STABLE[integrator]:
+        raise SimulationError(
+            f"step = {step:g} s is too large for {machine.mechanism.name!r}: its fastest mode has {fastest:.4g} rad/s, and {integrator} "
+            f"is stable up to {STABLE[integrator] / fastest:.3g} s. Take such a step, or integrator='radau', which is implicit"
+        )
+
+
+def _machine(mechanism: Mechanism | Machine) -> Machine:
+    """The machine asked, or that of a mechanism, kept for the next run."""
+    if isinstance(mechanism, Machine):
+        return mechanism
+    return kept(("machine", id(mechanism)), mechanism, lambda: compile(mechanism))
+
+
+def started(system: System, t: float, q: Array, v: Array, p: Array) -> Array:
+    """The states (runs, size) of starting points."""
+    if system.driven is not None or system.jump is not None or system.pieces:
+        return np.stack([system.start(*row, t) for row in zip(q, v, p)])
+    own = np.tile([*system.controller.start, 0.0], (len(q), 1))
+    plain = _plain(system)
+    return np.concatenate([q, v, own] if plain else [np.array(system.equations.encode(q.T, v.T, _columns(p.T))).T, own], axis=1)
+
+
+def _plain(s: System) -> bool:
+    return s.by in PLAIN and s.nx == s.layout.nq + s.nv
+
+
+def _columns(p: Array) -> Array:
+    """Parameters (count, runs) as CasADi maps over them; it has no matrix of several empty columns."""
+    return p if len(p) else np.zeros(0)
+
+
+def settled(system: System, t: float, x: Array, p: Array) -> Array:
+    """States (runs, size) put onto their constraints: what is left open by a start's last digits is closed."""
+    kernel = system.kernel("settle") if system.binds else None
+    held = np.tile(np.append(np.zeros(system.nv), system.holding.start()), (len(x), 1))
+    for _ in range(2 if kernel is not None else 0):
+        (x,), _ = kernel([np.full((len(x), 1), float(t)), x, held, p], len(x))  # type: ignore[misc]
+    return x
+
+
+_kept: OrderedDict[tuple, tuple[Any, Any]] = OrderedDict()
+_keeping = Mutex()
+
+
+def kept(key: tuple, owner: Any, make: Callable[[], Any]) -> Any:
+    """What was made for this key last time, or made now. The key has the id of its owner, which is kept alive with it."""
+    with _keeping:
+        if key not in _kept:
+            _kept[key] = (owner, make())
+            while len(_kept) > KEPT:
+                _kept.popitem(last=False)
+        _kept.move_to_end(key)
+        return _kept[key][1]
+
+
+def made(machine: Machine, by: str, **options: Any) -> System:
+    """The system of a machine's mechanism; kept for the next run where nothing but words and numbers make it."""
+    m, words = machine.mechanism, options["holding"].words
+    others = {k: x for k, x in options.items() if k != "holding" and x is not None}
+    if words is None or not all(isinstance(x, (str, int, float)) for x in others.values()):
+        return System(m, by, **options)
+    return kept(("system", id(m), by, words, *sorted(others.items())), m, lambda: System(m, by, **options))
+
+
+def decoded(s: System, x: Array, p: Array) -> tuple[Array, Array]:
+    """q (W, nq) and v (W, nv) of states x (size, W)."""
+    if _plain(s):
+        return x[: s.nq].T.copy(), x[s.nq : s.nq + s.nv].T.copy()
+    q, v = s.equations.decode(x[: s.nx], _columns(p))
+    return np.array(q).T, np.array(v).T
+
+
+def _padded(rows: Array, width: int) -> Array:
+    """Rows filled up to a lane group with copies of the last."""
+    return rows if len(rows) == width else np.concatenate([rows, np.repeat(rows[-1:], width - len(rows), axis=0)])

@@ -1,0 +1,230 @@
+"""Prescribed motion: some coordinates follow a trajectory, the rest follow the dynamics, the forces it takes are found.
+
+With d for the driven speeds and f for the free ones ([Passerello1972] eq. 3.30-3.31, here with loops):
+
+    [ M_ff  A_f' ] [  a_f ]   [ tau_f - b_f - M_fd a_d ]
+    [ A_f    0   ] [ -lam ] = [ gamma - A_d a_d        ]        then        tau_d = (M a + b - A' lam)_d
+
+Driven bodies need no inertia, and their angles may pass a gimbal lock: only M_ff is solved. By other formulations than
+`recursive`, whose own accelerations are affine in the forces, a = a_0 + W tau, the forces come from W_dd tau_d = a_d - a_0d.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..compiler.trace import Tracer, elements, vector
+from ..errors import ClosureError, SimulationError, SingularError, StateError, UnknownNameError
+from ..kernels import dynamics
+from ..kernels.constrained_dynamics import proximal
+from ..kernels.motion import BALL
+from ..kernels.tree import Layout
+from ..machine.lookup import speeds_of
+from .piecewise import Trajectory, names_of, places, trajectory
+from .system import moved
+
+Array = np.ndarray
+LOCKED = "locked"
+CLOSED = 1e-9  # how open (m) a loop may be that the driven coordinates hold
+
+
+# ---------------------------------------------------------------------------------------------------- the partition
+def partitioned(layout: Layout, driven: list[int]) -> ca.Function:
+    """(t, q, v, p, a_d, tau) -> a, tau, lam: all accelerations and forces, tau's driven entries replaced by those it takes."""
+    s = Tracer(layout)
+    nv, mechanism = layout.nv, layout.mechanism
+    f = [k for k in range(nv) if k not in driven]
+    a_d = ca.SX.sym("a_d", len(driven))
+    rows = bool(mechanism.loops or mechanism.nonholonomic)
+    if not f and not rows:  # nothing is free: inverse dynamics
+        a = vector([a_d[driven.index(k)] for k in range(nv)])
+        given = [s.t, s.q, s.v, s.p, a_d, s.tau]
+        return ca.Function("partitioned", given, ca.cse([a, s.inverse_dynamics(a=elements(a)), ca.SX.zeros(0)]))
+    if not f:
+        raise SimulationError(f"every coordinate of mechanism {mechanism.name!r} is driven, and its loops leave fewer free, so "
+                              "the forces are not determined; drive as many as it has freedoms")  # fmt: skip
+    M, b = s.mass_matrix(), s.bias()
+    for k in f:
+        if M[k, k].is_zero():
+            name = [n for j in mechanism.moving for n in j.speed_names][k]
+            raise SingularError(f"{name!r} of mechanism {mechanism.name!r} moves no inertia, so no force answers for its "
+                                "motion; prescribe it too", name)  # fmt: skip
+    whole = np.array([a_d[driven.index(k)] if k in driven else ca.SX(0) for k in range(nv)], dtype=object)
+    L = _block(M, f)
+    dynamics.factor(L)
+    pushed = np.array([s.tau[k] - b[k] - sum(M[k, l] * whole[l] for l in driven) for k in f], dtype=object)
+    dynamics.solve(L, pushed)
+    whole[f] = pushed
+    A, lam = ca.SX.zeros(0, nv), ca.SX.zeros(0)
+    if rows:
+        _, _, gamma, A = s.constraint_rows()
+        change, lam = smallest_change(L, A[:, f], gamma - A @ vector(whole))
+        whole[f] = pushed + change
+    total = M @ vector(whole) + b - A.T @ lam
+    tau = vector([total[k] if k in driven else s.tau[k] for k in range(nv)])
+    return ca.Function("partitioned", [s.t, s.q, s.v, s.p, a_d, s.tau], ca.cse([vector(whole), tau, ca.densify(lam)]))
+
+
+def smallest_change(L: Array, A: ca.SX, r: ca.SX) -> tuple[Array, ca.SX]:
+    """M^-1 A' lam with A M^-1 A' lam = r, and lam; L is the factor of M."""
+    m, n = A.shape
+    rows = [elements(A[k, :]) for k in range(m)]
+    Y = [np.array(row, dtype=object) for row in rows]
+    S, work, lam = (np.full(shape, 0.0, dtype=object) for shape in ((m, m), (m + 1, m), (m,)))
+    for k in range(m):
+        dynamics.solve(L, Y[k])
+        for l in range(m):
+            S[l, k] = sum((x * y for x, y in zip(rows[l], Y[k])), ca.SX(0))
+    proximal(S, elements(r), lam, work)
+    change = [sum((Y[k][i] * lam[k] for k in range(m)), ca.SX(0)) for i in range(n)]
+    return np.array(change, dtype=object), vector(lam)
+
+
+def _block(M: ca.SX, f: list[int]) -> Array:
+    found = np.empty((len(f), len(f)), dtype=object)
+    for i, k in enumerate(f):
+        for j, l in enumerate(f):
+            found[i, j] = M[k, l]
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------- what is driven
+@dataclass(frozen=True)
+class Driven:
+    """The driven coordinates: those with a trajectory first, then the speeds of locked joints."""
+
+    layout: Layout
+    motion: Trajectory | None
+    qi: list[int]  # of those with a trajectory
+    vi: list[int]
+    locked: list[int]  # in v
+
+    @property
+    def speeds(self) -> list[int]:
+        """Their places in v."""
+        return [*self.vi, *self.locked]
+
+    def accelerations(self, aim: tuple[ca.SX, ca.SX, ca.SX]) -> ca.SX:
+        """a_d of all driven speeds, where aim is the motion's q, v, a."""
+        return ca.vertcat(aim[2], ca.SX.zeros(len(self.locked)))
+
+    def placed(self, q: ca.SX, v: ca.SX, q_d: ca.SX, v_d: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """q and v with the driven ones where their motion has them."""
+        Q, V = elements(q), elements(v)
+        for j, (k, l) in enumerate(zip(self.qi, self.vi)):
+            Q[k], V[l] = q_d[j], v_d[j]
+        for k in self.locked:
+            V[k] = ca.SX(0)
+        return vector(Q), vector(V)
+
+    def start(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
+        """A start on the motion: the driven coordinates where they are at t, the loops closed by the others."""
+        q, v = np.array(q, float), np.array(v, float)
+        v[self.locked] = 0.0
+        if self.motion:
+            q[self.qi], v[self.vi], _ = self.motion(t)
+        if self.layout.mechanism.loops or self.layout.mechanism.nonholonomic:
+            q, v = self._closed(t, q, v, p)
+        return q, v
+
+    def _closed(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
+        m = self.layout.mechanism
+        s = Tracer(self.layout)
+        rows = ca.Function("rows", [s.t, s.q, s.v, s.p], list(s.constraint_rows()))
+        onto, aim = self.settled(), self.motion(t)[:2] if self.motion else (np.zeros(0),) * 2
+        for _ in range(50):
+            q, v = (np.array(x).ravel() for x in onto(t, q, v, p, *aim))
+            error, rate, _, A = (np.array(x) for x in rows(t, q, v, p))
+            gap = float(np.abs(np.append(error, rate)).max(initial=0.0))
+            if gap < CLOSED:
+                break
+        free = [k for k in range(self.layout.nv) if k not in self.speeds]
+        names = ", ".join(repr(n) for n in (self.motion.names if self.motion else ())) or "the locked joints"
+        if not gap < CLOSED:
+            raise ClosureError(f"the motion of {names} leaves a loop of mechanism {m.name!r} open by {gap:.3g} (m, or m/s) at "
+                               f"t = {t:g} s; drive fewer coordinates, or motions that agree", {m.name: gap})  # fmt: skip
+        if np.linalg.matrix_rank(A[:, free], 1e-9) < np.linalg.matrix_rank(A, 1e-9):
+            freedoms = self.layout.nv - np.linalg.matrix_rank(A, 1e-9)
+            raise SimulationError(f"more of mechanism {m.name!r} is driven ({names}) than its loops leave free ({freedoms}), "
+                                  "so the forces are not determined; drive fewer coordinates")  # fmt: skip
+        return q, v
+
+    def settled(self) -> ca.Function:
+        """(t, q, v, p, q_d, v_d) -> q, v on the motion, quaternions unit, loops closed by the smallest change of the others."""
+        s = Tracer(self.layout)
+        f = [k for k in range(self.layout.nv) if k not in self.speeds]
+        given = [s.t, s.q, s.v, s.p]
+        q_d, v_d = ca.SX.sym("q_d", len(self.qi)), ca.SX.sym("v_d", len(self.vi))
+        q, v = self.placed(s.q, s.v, q_d, v_d)
+        mechanism = self.layout.mechanism
+        if mechanism.loops:
+            move = ca.Function("move", [s.q, s.v], [moved(s, 1.0)])
+            q = move(q, ca.Function("shift", given, [self._nearest(s, f, 0)])(s.t, q, v, s.p))
+        for node in self.layout.nodes:
+            if node.motion == BALL:
+                k = node.qi
+                q = ca.vertcat(q[:k], q[k : k + 4] / ca.sqrt(ca.sumsqr(q[k : k + 4])), q[k + 4 :])
+        if mechanism.loops or mechanism.nonholonomic:
+            v = v + ca.Function("slow", given, [self._nearest(s, f, 1)])(s.t, q, v, s.p)
+        return ca.Function("settled", [*given, q_d, v_d], [q, v])
+
+    def _nearest(self, s: Tracer, f: list[int], which: int) -> ca.SX:
+        """The smallest change of the free speeds that takes away the rows' residuals (0) or rates (1)."""
+        rows = s.constraint_rows()
+        L = _block(s.mass_matrix(), f)
+        dynamics.factor(L)
+        change, _ = smallest_change(L, rows[3][:, f], -rows[which])
+        full = [ca.SX(0)] * self.layout.nv
+        for k, x in zip(f, change):
+            full[k] = x
+        return vector(full)
+
+
+def driven(layout: Layout, motion: Any) -> Driven:
+    """What `motion` drives: {coordinate: Trajectory or number}, {joint: "locked"}, or one Trajectory of several coordinates."""
+    mechanism = layout.mechanism
+    given: Mapping[str, Any] = {n: motion.of([n]) for n in motion.names} if isinstance(motion, Trajectory) else motion
+    if not isinstance(given, Mapping):
+        raise StateError(f"motion is {motion!r}; it is a Trajectory, or {{coordinate: Trajectory}}, or {{joint: 'locked'}}")
+    moving = {name: x for name, x in given.items() if not isinstance(x, str)}
+    for name, x in given.items():
+        if isinstance(x, str) and x != LOCKED:
+            raise UnknownNameError("motion", x, [LOCKED], f"the motion of {name!r}")
+    locked = [k for name in given if name not in moving for k in speeds_of(names_of(mechanism), name)]
+    found = trajectory(moving) if moving else None
+    where = places(mechanism, found.names) if found else ()
+    vi = [c.vi for c in where]
+    if twice := [k for k in [*vi, *locked] if [*vi, *locked].count(k) > 1]:
+        names = [n for j in mechanism.moving for n in j.speed_names]
+        raise StateError(f"the motion of {names[twice[0]]!r} is given twice")
+    if found and (faults := found.jumps()):
+        raise SimulationError("no finite force makes a mechanism follow this motion: " + "; ".join(faults))
+    return Driven(layout, found, [c.qi for c in where], vi, locked)
+
+
+def forces(acceleration: ca.Function, d: list[int], given: list[Any], tau: ca.SX, a_d: ca.SX) -> ca.SX:
+    """tau with its driven entries those that make a formulation's own accelerations a_d: W_dd tau_d = a_d - a_0d.
+
+    acceleration: (t, q, v, tau, p) -> a; given: t, q, v, p; tau: the forces, those of the driven speeds not looked at.
+    """
+    t, q, v, p = given
+    x = ca.SX.sym("x", tau.numel())
+    a = acceleration(t, q, v, x, p)[d]
+    W = ca.jacobian(a, x)[:, d]
+    free = vector([ca.SX(0) if k in d else tau[k] for k in range(tau.numel())])
+    W, a_0 = ca.substitute([W, a], [x], [free])
+    L, need = matrix_of(W), np.array(elements(a_d - a_0), dtype=object)
+    dynamics.factor(L)
+    dynamics.solve(L, need)
+    found = dict(zip(d, need))
+    return vector([found.get(k, tau[k]) for k in range(tau.numel())])
+
+
+def matrix_of(W: ca.SX) -> Array:
+    """The entries of a matrix, as objects."""
+    return _block(W, list(range(W.shape[0])))

@@ -1,0 +1,190 @@
+"""Going: a group of runs on its way, a slice at a time, that can be put down after any slice and taken up again.
+
+A slice ends after a number of rows or steps that depends on nothing but the plan. Between slices a Python controller is asked,
+and events happen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import SimulationError
+from . import diagnostics, drivers
+from .engine import Engine, Tally
+from .event_handler import Agenda, Occurrence
+from .plan import Plan, decoded
+
+Array = np.ndarray
+ROWS = 4096  # in a slice
+STEPS = {"adaptive": 2000, "library": 200}  # in a slice; equal steps are counted by their rows
+EQUAL_STEPS = 20_000
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Rows of W runs: times (n,), states (n, size, W), held inputs and modes (n, nu, W)."""
+
+    t: Array
+    x: Array
+    u: Array
+
+
+class Going:
+    """Runs on their way: the engine, what can happen, and how far they have come. `state` and `restore` are a pair."""
+
+    def __init__(self, plan: Plan, rows: slice = slice(0, 1)):
+        self.plan, self.engine = plan, plan.engine(rows)
+        self.agenda = Agenda(plan.plan, plan.machine, self.engine) if not plan.plan.empty else None
+        control = plan.control
+        self.sampled = callable(control) and not hasattr(control, "law")
+        self.sample = float(getattr(control, "sample", 0.0)) if self.sampled else np.inf
+        if self.sampled and not self.sample > 0:
+            raise SimulationError("a Python controller needs a sample time: set control.sample = 0.001 (seconds)")
+        if control is not None and not self.sampled and not hasattr(control, "law"):
+            self.engine.u[:] = forces(self.engine, control)
+        self.t, self.row, self.asked = plan.start, 0, 0
+        self.status, self.over, self.sentence = drivers.REACHED, False, ""
+        self.begun = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether the end was reached, or an event that ends the run."""
+        return self.over and self.status in (drivers.REACHED, drivers.EVENT)
+
+    def begin(self) -> None:
+        """What happens at the start, before the first row."""
+        self.begun = True
+        ended = self.agenda.begin(self.t) if self.agenda is not None else False
+        if self.sampled:
+            self._ask()
+        if ended:
+            self._end()
+
+    def advance(self) -> Slice:
+        """The next rows."""
+        if not self.begun:
+            self.begin()
+        plan, engine = self.plan, self.engine
+        if self.sampled and self.t >= plan.start + self.asked * self.sample:
+            self._ask()
+        end, last = self._until()
+        taken = engine.tally.accepted + engine.tally.rejected
+        engine.most = min(plan.most, taken + STEPS.get(plan.how.kind, plan.most))
+        part = engine.run(self.t, end, plan.times[self.row : last])
+        engine.most, taken = plan.most, engine.tally.accepted + engine.tally.rejected
+        n = len(part.rows)
+        t, x = plan.times[self.row : self.row + n], part.rows
+        u = np.broadcast_to(engine.held.copy(), (n, *engine.held.shape))
+        self.row, self.t, self.status = self.row + n, part.t, part.status
+        if self.status == drivers.TOO_MANY and taken < plan.most:
+            self.status = drivers.REACHED  # of this slice alone
+            return Slice(t, x, u)
+        try:
+            ended = self._events(part.event)
+        except SimulationError as error:
+            self.fail(str(error))
+            return Slice(t, x, u)
+        if ended:
+            self._end()
+            t, x, u = np.append(t, self.t), np.concatenate([x, engine.x[None]]), np.concatenate([u, engine.held[None]])
+        elif self.status != drivers.REACHED or self.t >= plan.until:
+            self.over, self.sentence = True, diagnostics.sentence(plan.machine, engine, self.status, self.t)
+        return Slice(t, x, u)
+
+    def fail(self, why: str) -> None:
+        """Something raised: the run is over, what it has computed stays."""
+        self.over, self.status, self.sentence = True, drivers.NOT_FINITE, why
+
+    def _until(self) -> tuple[float, int]:
+        """Where the next slice ends if nothing happens, and the row after its last."""
+        times, length = self.plan.times, self._length()
+        last = min((self.row // length + 1) * length, len(times))
+        end = times[last - 1] if last < len(times) else self.plan.until
+        end = min(end, self.plan.start + self.asked * self.sample) if self.sampled else end
+        end = min(end, self.agenda.next(self.t)) if self.agenda is not None else end
+        return end, self.row + int(np.searchsorted(times[self.row : last], end, side="right"))
+
+    def _length(self) -> int:
+        """Rows in a slice."""
+        if self.plan.how.kind in STEPS or len(self.plan.times) < 2:
+            return ROWS
+        between = float(self.plan.times[1] - self.plan.times[0])
+        return int(min(max(EQUAL_STEPS / max(1.0, between / self.plan.step), 1), ROWS))
+
+    def _events(self, event: int) -> bool:
+        """Let what is due happen; whether the run ends by it."""
+        if self.agenda is None:
+            return False
+        if self.status == drivers.EVENT:
+            ended = self.agenda.fell(self.t, event)
+            self.status = drivers.REACHED
+            return ended
+        return self.agenda.due(self.t) if self.status == drivers.REACHED else False
+
+    def _end(self) -> None:
+        assert self.agenda is not None
+        self.over, self.status = True, drivers.EVENT
+        self.sentence = f"ended by {self.agenda.log[-1].what!r} at t = {self.t:.9g} s"
+
+    def _ask(self) -> None:
+        ask(self.engine, self.plan.control, self.t)
+        self.asked += 1
+
+    # ------------------------------------------------------------------------------------------------ to go on later
+    def state(self) -> dict[str, Any]:
+        """Everything that the next slice depends on."""
+        e, a = self.engine, self.agenda
+        return {
+            "t": self.t, "row": self.row, "asked": self.asked, "h": e.h, "x": e.x[:, 0].tolist(), "held": e.held[:, 0].tolist(),
+            "tally": asdict(e.tally), "crowd": [a._last, a._crowd] if a is not None else None, "over": self.over,
+            "status": self.status, "sentence": self.sentence,
+        }  # fmt: skip
+
+    def restore(self, state: dict[str, Any], happened: list[tuple[float, str]]) -> None:
+        """Go on from there."""
+        e = self.engine
+        self.t, self.row, self.asked, e.h = state["t"], state["row"], state["asked"], state["h"]
+        e.x[:, 0], e.held[:, 0] = state["x"], state["held"]
+        e.tally = Tally(**state["tally"])
+        self.begun = True
+        if state["over"] and state["status"] in (drivers.REACHED, drivers.EVENT):
+            self.over, self.status, self.sentence = True, state["status"], state["sentence"]
+        if self.agenda is not None:
+            self.agenda._last, self.agenda._crowd = state["crowd"]
+            self.agenda.log = [Occurrence(t, what) for t, what in happened]
+
+
+# ---------------------------------------------------------------------------------------------------- controllers in Python
+def forces(engine: Engine, control: Any) -> Array:
+    """Constant joint forces as (nv, 1)."""
+    nv = engine.system.nv
+    try:
+        given = np.asarray(control, float)
+    except (TypeError, ValueError):
+        raise SimulationError(
+            f"control is a {type(control).__name__}; it is joint forces, a controller, or a function (t, q, v) -> forces"
+        ) from None
+    if given.shape != (nv,) or not np.isfinite(given).all():
+        raise SimulationError(f"control has shape {given.shape}; constant joint forces are {nv} finite numbers, one a speed")
+    return given[:, None]
+
+
+def ask(engine: Engine, control: Any, t: float) -> None:
+    """Ask a Python controller for the forces to hold until its next sample."""
+    s = engine.system
+    q, v = decoded(s, engine.x, engine.p)
+    one = engine.W == 1
+    answer = np.asarray(control(t, q[0], v[0]) if one else control(t, q, v), dtype=float)
+    wanted = (s.nv,) if one else (engine.W, s.nv)
+    if answer.shape != wanted:
+        said = f"the controller returned shape {answer.shape} at t = {t:g} s"
+        raise SimulationError(f"{said}; it returns {wanted}, one force a speed")
+    if not np.isfinite(answer).all():
+        k = int(np.argwhere(~np.isfinite(answer))[0][-1])
+        names = [n for j in s.mechanism.moving for n in j.speed_names]
+        said = f"the controller returned {answer[..., k]} for {names[k]!r} at t = {t:g} s"
+        raise SimulationError(f"{said}; it returns finite numbers")
+    engine.u[:] = answer.reshape(engine.W, s.nv).T

@@ -1,0 +1,121 @@
+"""The forces of a motion: inverse dynamics along a trajectory, as a Result.
+
+With loops the trajectory drives as many coordinates as the mechanism has freedoms; the others follow, and the motors sit at
+the driven ones.
+"""
+
+from __future__ import annotations
+
+import platform
+import time as clock
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from ...errors import CatenaError
+from ...machine.machine import Machine, compile
+from ...model.mechanism import Mechanism
+from ...results.labels import labelled, labels
+from ...results.result import Ledger, Result
+
+Array = np.ndarray
+ROWS = 1000
+
+
+def along(mechanism: Mechanism, trajectory: Any, step: float | None = None) -> Result:
+    """tau along a trajectory: a .csv file (time and coordinates; a spline goes through its rows) or a Trajectory.
+
+    tau is what the motors give: it moves the mechanism and overcomes its damping and friction. step: s between rows.
+    """
+    from ..piecewise import Trajectory, places
+    from ..trajectories import csv
+
+    began = clock.perf_counter()
+    machine = compile(mechanism)
+    path = trajectory if isinstance(trajectory, Trajectory) else csv(Path(trajectory))
+    driven = places(mechanism, path.names)
+    if not len(path.breaks):
+        raise CatenaError("this trajectory has no first and last time; give one that begins and ends")
+    times = _times(float(path.breaks[0]), float(path.breaks[-1]), step)
+    course = dict(zip((c.name for c in driven), np.moveaxis(np.stack(path(times)), -1, 0)))
+    q, v, a = _followed(machine, course)
+    data = _dataset(machine, times, q, v, a, _motors(machine, list(course), q, v, a))
+    balance = float(np.abs(data["energy_error"]).max())
+    return Result(data, Ledger(
+        outcome=f"forces at {len(times)} instants of a motion that was given", formulation="recursive", integrator="none",
+        tolerance=0.0, energy_balance=balance, relative_energy_balance=balance / (float(data["kinetic"].max()) or 1.0),
+        closure=float(np.abs(machine.constraint_rows(q, v)[0]).max(initial=0.0)) if machine.rows else 0.0, quaternion=0.0,
+        steps=0, rejected=0, evaluations=len(times), wall_time=clock.perf_counter() - began,
+        versions={"catena": version("catena"), "python": platform.python_version(), "numpy": version("numpy")},
+    ), mechanism)  # fmt: skip
+
+
+def _times(first: float, last: float, step: float | None) -> Array:
+    if step is None:
+        return np.linspace(first, last, ROWS + 1)
+    if not 0 < step <= last - first:
+        raise CatenaError(f"step = {step} s; it is above zero and at most the {last - first:g} s that the trajectory lasts")
+    return np.linspace(first, last, round((last - first) / step) + 1)
+
+
+def _followed(machine: Machine, course: dict[str, Array]) -> tuple[Array, Array, Array]:
+    """q, v, a of all coordinates: those of the trajectory, and with loops the others."""
+    from ...analysis.kinematic_drive import kinematics
+    from ...machine.lookup import coordinates
+
+    if machine.rows:
+        q, v, a = kinematics(machine, {name: tuple(three) for name, three in course.items()})
+        return q, v, a
+    missing = [name for name in machine.coordinate_names if name not in course]
+    if missing:
+        shown = ", ".join(map(repr, missing[:8])) + (", ..." if len(missing) > 8 else "")
+        what = (
+            "; a quaternion has no trajectory, so joints of the kinds ball and free cannot be driven" if machine._balls else ""
+        )
+        raise CatenaError(f"the trajectory has no column for {shown} of mechanism {machine.mechanism.name!r}{what}")
+    known = {c.name: c for c in coordinates(machine)}
+    count = len(next(iter(course.values()))[0])
+    q, v, a = np.zeros((count, machine.nq)), np.zeros((count, machine.nv)), np.zeros((count, machine.nv))
+    for name, three in course.items():
+        c = known[name]
+        q[:, c.qi], v[:, c.vi], a[:, c.vi] = three
+    return q, v, a
+
+
+def _motors(machine: Machine, driven: list[str], q: Array, v: Array, a: Array) -> Array:
+    """What the motors give, losses included."""
+    from ...analysis.actuation import inverse_dynamics
+    from ...results.result import losses
+
+    lost = losses(machine.mechanism, v)
+    if not machine.rows:
+        return machine.inverse_dynamics(q, v, a) - lost
+    needs = np.array([np.asarray(inverse_dynamics(machine, *row, actuated=driven)) for row in zip(q, v, a)])
+    passive = np.abs(lost).max(axis=0) > 0
+    if any(passive[k] for k, name in enumerate(machine.speed_names) if name not in driven):
+        raise CatenaError(
+            "inverse dynamics with loops does not know damping or friction in joints without a motor; set them to zero"
+        )
+    return needs - lost
+
+
+def _dataset(machine: Machine, t: Array, q: Array, v: Array, a: Array, tau: Array) -> xr.Dataset:
+    from scipy.integrate import cumulative_simpson
+
+    from ...results.result import losses
+
+    kinetic, potential = machine.energy(q, v)
+    power = ((tau + losses(machine.mechanism, v)) * v).sum(axis=1)
+    work = cumulative_simpson(power, x=t, initial=0.0) if len(t) > 2 else np.zeros(len(t))
+    total = kinetic + potential
+    return labelled(
+        {
+            "q": (("time", "coordinate"), q), "v": (("time", "speed"), v), "a": (("time", "speed"), a),
+            "tau": (("time", "speed"), tau), "kinetic": ("time", kinetic), "potential": ("time", potential),
+            "work": ("time", work), "energy_error": ("time", total - total[0] - work),
+        },
+        {"time": ("time", t, {"units": "s"})}, labels(machine.mechanism, "recursive"),
+    )  # fmt: skip

@@ -1,0 +1,99 @@
+"""Values by the names of joints, coordinates and speeds, each in the unit of its freedom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ...errors import unknown
+from ...formats.toml.tables import Table
+from ...formats.units import describe
+from ...model.joints import Motion
+from ...model.mechanism import Mechanism
+
+DIMENSIONS = {"q": ("length", "angle"), "v": ("speed", "angular speed"), "tau": ("force", "torque"), "impulse": ("any", "any"),
+              "a": ("acceleration", "any"), "any": ("any", "any")}  # of a slide and of a turn  # fmt: skip
+
+
+class Place(NamedTuple):
+    """A coordinate or speed: its name, its joint's, its label in the joint, where it stands, what it measures."""
+
+    name: str
+    joint: str
+    label: str
+    at: int
+    dimension: str
+
+
+def places(m: Mechanism, letter: str) -> list[Place]:
+    """The coordinates ("q") or the speeds ("v" and others), in order."""
+    found: list[Place] = []
+    for j in m.moving:
+        names = j.coordinate_names if letter == "q" else j.speed_names
+        each = [(f, label) for f in j.freedoms for label in (f.labels if letter == "q" else f.speeds)]
+        for name, (f, label) in zip(names, each):
+            slides, turns = DIMENSIONS[letter]
+            ball = letter == "q" and f.motion == Motion.BALL
+            dimension = "number" if ball else slides if f.motion == Motion.SLIDE else turns
+            found.append(Place(name, j.name, label, len(found), dimension))
+    return found
+
+
+def named_values(t: Table, m: Mechanism, letter: str) -> dict[int, Any]:
+    """{place: value} of a table such as { elbow = "30 deg", base = [0, 0, 1], arm = { Rz = 0.3, Dx = "5 cm" } }."""
+    found: dict[int, Any] = {}
+    for place, value, what in _entries(t, places(m, letter), m):
+        if place.at in found:
+            t.fault(f"{place.name!r} is given twice")
+        found[place.at] = t.scalar(value, what, place.dimension, symbolic=False)
+    return found
+
+
+def by_name(t: Table, m: Mechanism, letter: str, count: int | None = None) -> dict[str, Any]:
+    """{coordinate or speed: number}, or {name: list of `count` numbers} of a table of lists."""
+    known = places(m, letter)
+    if count is None:
+        values = named_values(t, m, letter)
+        return {known[k].name: x for k, x in values.items()}
+    found = {}
+    for key, values in t.data.items():
+        place = next((p for p in known if key in (p.name, p.joint) and (key == p.name or _single(p, known))), None)
+        if place is None:
+            t.fault(unknown("coordinate", key, [p.name for p in known], f"mechanism {m.name!r}"))
+            continue
+        found[place.name] = t.components(values, repr(key), place.dimension, [f"[{k}]" for k in range(count)], symbolic=False)
+    return found
+
+
+def _entries(t: Table, known: list[Place], m: Mechanism) -> Iterator[tuple[Place, Any, str]]:
+    for key, value in t.data.items():
+        own = [p for p in known if p.joint == key]
+        exact = [p for p in known if p.name == key]
+        if exact and not isinstance(value, (list, Mapping)):
+            yield exact[0], value, repr(key)
+        elif own and isinstance(value, Mapping):
+            yield from _labelled(t, key, own, value)
+        elif own and isinstance(value, list) and len(value) == len(own):
+            yield from ((p, x, repr(p.name)) for p, x in zip(own, value))
+        elif own:
+            wanted = (
+                f"{len(own)} values are wanted, [{', '.join(p.label for p in own)}]" if len(own) > 1 else "one value is wanted"
+            )
+            t.fault(f"{key!r} is {describe(value)}; {wanted}")
+        else:
+            names = list(dict.fromkeys([p.joint for p in known] + [p.name for p in known]))
+            t.fault(unknown("coordinate", key, names, f"mechanism {m.name!r}"))
+
+
+def _labelled(t: Table, joint: str, own: list[Place], value: Mapping[str, Any]) -> Iterator[tuple[Place, Any, str]]:
+    """arm.Rz = 0.3 in TOML is a table arm with a key Rz."""
+    for label, x in value.items():
+        place = next((p for p in own if p.label == label), None)
+        if place is None:
+            t.fault(unknown("coordinate", label, [p.label for p in own], f"joint {joint!r}"))
+        else:
+            yield place, x, repr(place.name)
+
+
+def _single(p: Place, known: list[Place]) -> bool:
+    return sum(other.joint == p.joint for other in known) == 1

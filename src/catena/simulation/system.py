@@ -1,0 +1,342 @@
+"""System: a mechanism, its losses and its controller as one first-order system, traced and compiled.
+
+    x' = f(t, x, u, p),      x = (state of the formulation, controller's own state, work done)
+
+u is what a sampled controller holds, and after it the modes of what can be held (`holding.py`); a traced controller stands
+inside f. The last entry of x is the work that everything but gravity and springs has done on the mechanism, so that the energy
+balance can be checked at every instant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..compiler.lanes import LaneKernel, compile_lanes
+from ..compiler.trace import Tracer
+from ..equations.equations import Equations
+from ..equations.formulations import derive
+from ..kernels.motion import BALL
+from ..kernels.tree import layout
+from ..model.joints import SMOOTH
+from ..model.mechanism import Mechanism
+from ..results.labels import Labels, labels
+from .piecewise import Trajectory
+from .projection import moved, projected
+from .stabilisation import Stabiliser, stabiliser
+from .switched_constraints import Holding
+from .trajectory_state import Following, Follows
+
+
+@dataclass(frozen=True)
+class Law:
+    """A traced controller: tau (nv,) and the rate of its own state c, as expressions of (t, q, v, c, u, p).
+
+    state: the symbols of c, with their names and what they start from. jump: what c becomes when a sample is due, nothing if
+    nothing is sampled; clocks: the places in c that hold the time of the next sample.
+    """
+
+    tau: Any
+    rate: Any = field(default_factory=lambda: ca.SX.zeros(0))
+    state: Any = field(default_factory=lambda: ca.SX.zeros(0))
+    names: tuple[str, ...] = ()
+    start: tuple[float, ...] = ()
+    jump: Any = None
+    clocks: tuple[int, ...] = ()
+
+
+class System:
+    """The tapes of one simulation.
+
+    law: a controller inside the tape, whose `law(system) -> Law` reads the symbols t, q, v, u, p of this system. motion: what
+    is prescribed, {coordinate: Trajectory} or {joint: "locked"}; see `prescribed.py`. friction: "smooth", or "stick" for what
+    `holding` holds. stabilise: how loops are kept closed, a name or record of `stabilise.py`.
+    """
+
+    def __init__(self, mechanism: Mechanism, by: str = "recursive", law: Any = None, friction: str = "smooth",
+                 motion: Any = None, stabilise: Any = "project", holding: Holding | None = None, **options: Any):  # fmt: skip
+        self.mechanism, self.by = mechanism, by
+        self.stabiliser: Stabiliser = stabiliser(stabilise, by)
+        self.holding = Holding() if holding is None else holding
+        quiet: Any = "raise" if motion is None else "ignore"  # what is driven needs no inertia, and is not solved for
+        with np.errstate(divide=quiet, invalid="ignore"):
+            self.equations: Equations = derive(mechanism, by, **options)
+        self.layout = layout(mechanism)
+        self.law, self.friction = law, friction
+        self.nq, self.nv = self.layout.nq, self.layout.nv
+        e = self.equations
+        self.nx = len(e.state_names)
+        self.t, self.p = ca.SX.sym("t"), ca.SX.sym("p", len(mechanism.parameters))
+        self.x, self.u = ca.SX.sym("x", self.nx), ca.SX.sym("u", self.nv)
+        self.q, self.v = e.decode(self.x, self.p)
+        self.driven, self._followed = None, Follows()
+        if motion is not None:
+            from .prescribed import driven
+
+            self.driven = driven(self.layout, motion)
+            self._aim(self.t)
+        self.controller: Law = law.law(self) if law is not None else Law(self.u)
+        self.controller, pieces = self._followed.within(self.controller)
+        self.pieces = [(self.nx + k, f) for k, f in pieces]  # where the state has the pieces of trajectories
+        self.c, self.nc = self.controller.state, len(self.controller.names)
+        self.clocks = [self.nx + k for k in self.controller.clocks]  # where the state holds the time of the next sample
+        self.state_names = (*e.state_names, *self.controller.names, "work")
+        self.size = self.nx + self.nc + 1
+        self.nu = self.nv + self.holding.size
+
+    def follow(self, trajectory: Trajectory) -> Following:
+        """A trajectory in this system: its `at(t)` gives q, v, a as expressions."""
+        return self._followed.one(trajectory)
+
+    def _aim(self, t: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """q, v, a of what is driven on a trajectory, at t."""
+        motion = self.driven.motion if self.driven is not None else None
+        return self.follow(motion).at(t) if motion is not None else (ca.SX.zeros(0),) * 3
+
+    @property
+    def inputs(self) -> list[ca.SX]:
+        """What every tape of this system reads: t, the whole state, u and the modes, p."""
+        return [self.t, ca.vertcat(self.x, self.c, self.work), ca.vertcat(self.u, self.holding.symbols), self.p]
+
+    @cached_property
+    def work(self) -> ca.SX:
+        """The symbol of the work done."""
+        return ca.SX.sym("work")
+
+    # ------------------------------------------------------------------------------------------------ tapes
+    @cached_property
+    def losses(self) -> ca.SX:
+        """Joint damping and Coulomb friction, smoothed or of the joints that slip, along the speeds."""
+        s = Tracer(self.layout)
+        value = ca.Function("value", [s.p], [ca.vertcat(*(s.value(x) for j in self.mechanism.moving for x in j.damping))])
+        damping = value(self.p) if self.nv else ca.SX.zeros(0)
+        if self.friction == "stick":
+            return -damping * self.v + self.holding.slipping(self.p, self)
+        coulomb = [s.value(x) for j in self.mechanism.moving for x in j.friction]
+        dry = ca.Function("dry", [s.p], [ca.vertcat(*coulomb)])(self.p) if self.nv else ca.SX.zeros(0)
+        smooth = ca.tanh(self.v / SMOOTH) if any(_nonzero(x) for x in coulomb) else 0.0
+        return -damping * self.v - dry * smooth
+
+    def under(self, given: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """a and tau (nv,) when the joint forces `given` act; on driven speeds tau is what their motion takes."""
+        e, here = self.equations, [self.t, self.q, self.v, self.p]
+        if self.driven is None:
+            return e.acceleration(*here[:3], given, self.p), given
+        from .prescribed import forces, partitioned
+
+        a_d = self.driven.accelerations(self._aim(self.t))
+        if self.by == "recursive":
+            a, tau, _ = partitioned(self.layout, self.driven.speeds)(*here, a_d, given)
+            return a, tau
+        tau = forces(e.acceleration, self.driven.speeds, here, given, a_d)
+        return e.acceleration(*here[:3], tau, self.p), tau
+
+    @cached_property
+    def held(self) -> tuple[ca.SX, ca.SX]:
+        """The forces of the rows that can be held, and the joint forces they make."""
+        if not self.holding.size:
+            return ca.SX.zeros(0), ca.SX.zeros(self.nv)
+        return self.holding.force(self, self.controller.tau + self.losses)
+
+    @cached_property
+    def _moved(self) -> tuple[ca.SX, ca.SX]:
+        return self.under(self.controller.tau + self.losses + self.held[1])
+
+    @property
+    def tau(self) -> ca.SX:
+        """The joint forces that act: the controller's, the losses, what holds; on driven speeds, what their motion takes."""
+        return self._moved[1]
+
+    @cached_property
+    def acceleration(self) -> ca.SX:
+        """a (nv,) under these forces."""
+        return self._moved[0] + self.pull[0]
+
+    @cached_property
+    def pull(self) -> tuple[ca.SX, ca.SX]:
+        """What a stabiliser adds to the accelerations, and its power."""
+        if not (self.mechanism.loops or self.mechanism.nonholonomic) or self.driven is not None:  # driven ones are projected
+            return ca.SX.zeros(self.nv), ca.SX(0)
+        s = Tracer(self.layout)
+        a, power = ca.Function("pull", [s.t, s.q, s.v, s.p], list(self.stabiliser.pull(s)))(self.t, self.q, self.v, self.p)
+        return a, power
+
+    @cached_property
+    def _rate(self) -> ca.SX:
+        """The rate of the formulation's state."""
+        if (self.driven is None or self.by != "recursive") and not self.stabiliser.pulls:
+            return self.equations.derivative(self.t, self.x, self.tau, self.p)
+        s = Tracer(self.layout)
+        rate = ca.Function("rate", [s.q, s.v], [s.coordinate_rate()])
+        return ca.vertcat(rate(self.q, self.v), self.acceleration)
+
+    @cached_property
+    def power(self) -> ca.SX:
+        """What everything but gravity and springs puts in, W."""
+        return ca.dot(self.tau, self.v) + self._load_power() + self._row_power() + self.pull[1]
+
+    @cached_property
+    def derivative(self) -> ca.Function:
+        """(t, x, u, p) -> x'."""
+        rate = ca.vertcat(self._rate, self.controller.rate, self.power)
+        return ca.Function("derivative", self.inputs, [ca.cse(ca.densify(rate))])
+
+    @cached_property
+    def jacobian(self) -> ca.Function:
+        """(t, x, u, p) -> dx'/dx, for implicit methods."""
+        rate = ca.vertcat(self._rate, self.controller.rate, self.power)
+        return ca.Function("jacobian", self.inputs, [ca.cse(ca.densify(ca.jacobian(rate, self.inputs[1])))])
+
+    @cached_property
+    def guard(self) -> ca.Function | None:
+        """(t, x, u, p) -> the guards of what can happen. None if nothing can."""
+        g = self.holding.guard(self)
+        return ca.Function("guard", self.inputs, [ca.cse(g)]) if g.numel() and not g.is_constant() else None
+
+    @cached_property
+    def bounds(self) -> ca.Function:
+        """p -> the lowest, the highest and the dry friction of the speeds that can be held."""
+        s = Tracer(self.layout)
+        return ca.Function("bounds", [s.p], list(self.holding.values(s)))
+
+    @cached_property
+    def forces(self) -> ca.Function:
+        """(t, x, u, p) -> a, and the forces mu of the rows that can be held."""
+        return ca.Function("forces", self.inputs, ca.cse([ca.densify(self.acceleration), ca.densify(self.held[0])]))
+
+    @cached_property
+    def jump(self) -> ca.Function | None:
+        """x -> x where a sample of the controller is due; None if nothing is sampled."""
+        if self.controller.jump is None:
+            return None
+        return ca.Function("jump", self.inputs, [ca.cse(ca.densify(ca.vertcat(self.x, self.controller.jump, self.work)))])
+
+    def _load_power(self) -> ca.SX:
+        """What loads put in besides the energy of springs."""
+        if not self.mechanism.loads:
+            return ca.SX(0)
+        s = Tracer(self.layout)
+        Q = s.applied.generalised()
+        stored = ca.jtimes(s.applied.energy, s.q, s.coordinate_rate())
+        f = ca.Function("load_power", [s.t, s.q, s.v, s.p], [ca.dot(Q, s.v) + stored])
+        return f(self.t, self.q, self.v, self.p)
+
+    @cached_property
+    def binding(self) -> ca.Function:
+        """(t, q, v, p, modes) -> M; A of the rows and their rates; B of what can be held, its rates and switches."""
+        s = Tracer(self.layout)
+        closed = self.mechanism.loops or self.mechanism.nonholonomic
+        _, rate, _, A = s.constraint_rows() if closed else (None, ca.SX.zeros(0), None, ca.SX.zeros(0, self.nv))
+        _, held, _, B, z = self.holding.rows(s)
+        given = [s.t, s.q, s.v, s.p, self.holding.symbols]
+        return ca.Function("binding", given, [ca.densify(x) for x in (s.mass_matrix(), A, rate, B, held, z)])
+
+    def _row_power(self) -> ca.SX:
+        """What speed rows that depend on time put in: lambda (A v), where A v = -B is not zero."""
+        if not self.mechanism.nonholonomic:
+            return ca.SX(0)
+        s = Tracer(self.layout)
+        rows, _ = s.applied.rows()
+        B = ca.cse(ca.substitute(rows, s.v, ca.SX.zeros(s.v.numel())))
+        if B.is_zero():
+            return ca.SX(0)
+        lam = s.multipliers()[-rows.numel() :]
+        f = ca.Function("row_power", [s.t, s.q, s.v, s.tau, s.p], [-ca.dot(lam, B)])
+        return f(self.t, self.q, self.v, self.tau, self.p)
+
+    @cached_property
+    def settle(self) -> ca.Function | None:
+        """x -> x on the constraints: unit quaternions, closed loops (mass-weighted), speeds along them. None: nothing to do."""
+        balls = [node.qi for node in self.layout.nodes if node.motion == BALL]
+        if self.driven is not None:
+            q, v = self.driven.settled()(self.t, self.q, self.v, self.p, *self._aim(self.t)[:2])
+            x = self.equations.encode(q, v, self.p)
+            return ca.Function("settle", self.inputs, [ca.cse(ca.densify(ca.vertcat(x, self.c, self.work)))])
+        if self.by == "penalty" or not (balls or self.binds or self.by == "newton_euler"):
+            return None
+        s = Tracer(self.layout)
+        given = [s.t, s.q, s.v, s.p, self.holding.symbols]
+        rows = self._rows(s) if self.binds else None
+        f = ca.Function("projected", given, list(projected(s, balls, rows, self.holding.symbols)))
+        q, v = f(self.t, self.q, self.v, self.p, self.holding.symbols)
+        x = self.equations.encode(q, v, self.p)
+        return ca.Function("settle", self.inputs, [ca.cse(ca.densify(ca.vertcat(x, self.c, self.work)))])
+
+    @property
+    def binds(self) -> bool:
+        """Whether there are rows onto which a state is projected, or a motion on which it is put."""
+        rows = bool(self.mechanism.loops or self.mechanism.nonholonomic) and self.stabiliser.projects
+        return rows or bool(self.holding.locks) or self.driven is not None
+
+    def _rows(self, s: Tracer) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+        """Residuals, rates, A and switches of the rows that bind: loops and speed rows, and what is held while it is."""
+        error, rate, A = ca.SX.zeros(0), ca.SX.zeros(0), ca.SX.zeros(0, self.nv)
+        if (self.mechanism.loops or self.mechanism.nonholonomic) and self.stabiliser.projects:
+            error, rate, _, A = s.constraint_rows()
+        e, r, _, B, z = self.holding.rows(s)
+        z = ca.vertcat(ca.SX.ones(error.numel()), z)
+        return tuple(ca.densify(x) for x in (ca.vertcat(error, e), ca.vertcat(rate, r), ca.vertcat(A, B), z))  # type: ignore[return-value]
+
+    @cached_property
+    def step(self) -> ca.Function:
+        """Semi-implicit Euler as a map: speeds by the accelerations, then coordinates by the new speeds."""
+        h = ca.SX.sym("h")
+        s = Tracer(self.layout)
+        v = self.v + h * self.acceleration
+        move = ca.Function("move", [s.q, s.v, h], [moved(s, h)])
+        q = move(self.q, v, h)
+        if self.driven is not None:
+            q, v = self.driven.placed(q, v, *self._aim(self.t + h)[:2])
+        x = self.equations.encode(q, v, self.p)
+        more = [self.c + h * self.controller.rate, self.work + h * self.power]
+        return ca.Function("step", [*self.inputs, h], [ca.cse(ca.densify(ca.vertcat(x, *more)))])
+
+    @cached_property
+    def observe(self) -> ca.Function:
+        """(t, x, u, p) -> q, v, a, tau, (kinetic, potential), rows' residuals and rates, what holds, losses with it."""
+        s = Tracer(self.layout)
+        energy = ca.Function("energy", [s.t, s.q, s.v, s.p], [s.energy()])(self.t, self.q, self.v, self.p)
+        outputs = [self.q, self.v, self.acceleration, self.tau - self.losses - self.held[1], energy]
+        rows = ca.SX.zeros(0)
+        if self.mechanism.loops or self.mechanism.nonholonomic:
+            error, rate, _, _ = s.constraint_rows()
+            rows = ca.Function("rows", [s.t, s.q, s.v, s.p], [ca.vertcat(error, rate)])(self.t, self.q, self.v, self.p)
+        outputs += [rows, self.held[0], self.losses + self.held[1]]
+        return ca.Function("observe", self.inputs, ca.cse([ca.densify(x) for x in outputs]))
+
+    def kernel(self, name: str, width: int | None = None) -> LaneKernel | None:
+        """The compiled tape of that name, in lanes; None where there is none."""
+        f = getattr(self, name)
+        key = (name, width)
+        if f is not None and key not in self._kernels:
+            self._kernels[key] = compile_lanes(f, width=width)
+        return self._kernels.get(key)
+
+    @cached_property
+    def _kernels(self) -> dict[tuple, LaneKernel]:
+        return {}
+
+    @cached_property
+    def labels(self) -> Labels:
+        """What the results of this system have in common."""
+        h = self.holding
+        held = {"mode_name": h.names, "holdable": [speed.name for speed in h.speeds]} if h.size else {}
+        return labels(self.mechanism, self.by, state_name=self.state_names, **held)
+
+    # ------------------------------------------------------------------------------------------------ states
+    def start(self, q: np.ndarray, v: np.ndarray, p: np.ndarray, t: float = 0.0) -> np.ndarray:
+        """The state x of one (q, v) at t: on its motion, encoded, the controller's own state sampled, no work done yet."""
+        if self.driven is not None:
+            q, v = self.driven.start(t, q, v, p)
+        x = np.concatenate([np.array(self.equations.encode(q, v, p)).ravel(), self.controller.start, [0.0]])
+        for k, f in self.pieces:
+            x[k : k + f.symbols.numel()] = f.values(t)
+        return x if self.jump is None else np.array(self.jump(t, x, np.zeros(self.nu), p)).ravel()
+
+
+def _nonzero(x: Any) -> bool:
+    return not isinstance(x, float) or x != 0.0

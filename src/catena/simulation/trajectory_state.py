@@ -1,0 +1,90 @@
+"""Following: trajectories inside a run, a piece at a time.
+
+At a knot of a trajectory accelerations may jump, and no integrator goes over a jump at its order; so a run goes from knot to
+knot. When the piece that is on ends is a state of the run, `until` (s): it says which piece is on, on both sides of a knot
+rightly. A long trajectory is not traced whole: its piece itself stands in the state, as numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from .piecewise import Array, Trajectory
+
+LONG = 16  # pieces; more are not traced
+FOR_EVER = 1e30  # s
+
+
+@dataclass(frozen=True)
+class Following:
+    """A trajectory that a run follows. symbols: until, then the numbers of the piece that is on where it is long."""
+
+    trajectory: Trajectory
+    symbols: ca.SX
+
+    @staticmethod
+    def of(trajectory: Trajectory) -> Following:
+        """With symbols of its own; none for a trajectory of one piece."""
+        m, n, K = trajectory.powers.shape
+        waves = 3 if trajectory.waves.any() else 0
+        size = 0 if m == 1 else 1 if m <= LONG else 1 + n * (1 + K + waves)
+        return Following(trajectory, ca.SX.sym("follow", size))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of its states."""
+        what = ", ".join(self.trajectory.names[:3]) + (" ..." if len(self.trajectory.names) > 3 else "")
+        size = self.symbols.numel()
+        return (f"piece of {what}, until", *(f"piece of {what}, {k}" for k in range(1, size)))[:size]
+
+    def at(self, t: Any) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """q, v, a (n,) at the symbol t."""
+        path, size = self.trajectory, self.symbols.numel()
+        if size == 0:
+            return path.traced(t)
+        if size == 1:
+            return path.traced(t, self.symbols[0])
+        _, n, K = path.powers.shape
+        table = ca.reshape(self.symbols[1:], n, -1)  # columns: origins, powers, waves
+        return path.traced_piece(t, [table[:, k] for k in range(table.shape[1])], K)
+
+    def values(self, t: float) -> Array:
+        """The numbers of its states when the piece at t is on."""
+        path, size = self.trajectory, self.symbols.numel()
+        i = int(np.searchsorted(path.breaks, t, side="right"))
+        until = path.breaks[i] if i < len(path.breaks) else FOR_EVER
+        columns = [path.origins[i][:, None], path.powers[i], path.waves[i]]
+        return np.concatenate([[until], np.concatenate(columns, axis=1).T.ravel()])[:size]
+
+
+class Follows(list):
+    """The trajectories that a run follows, each once."""
+
+    def one(self, trajectory: Trajectory) -> Following:
+        """How this one is followed."""
+        for f in self:
+            if f.trajectory is trajectory:
+                return f
+        self.append(Following.of(trajectory))
+        return self[-1]
+
+    def within(self, law: Any) -> tuple[Any, list[tuple[int, Following]]]:
+        """A law with the pieces that are on in its state, and where they are in it."""
+        parts = [f for f in self if f.symbols.numel()]
+        names = [name for f in parts for name in f.names]
+        before = np.cumsum([len(law.names), *(f.symbols.numel() for f in parts)]).tolist()
+        symbols = ca.vertcat(*(f.symbols for f in parts))
+        wide = replace(
+            law,
+            rate=ca.vertcat(law.rate, ca.SX.zeros(len(names))),
+            state=ca.vertcat(law.state, symbols),
+            names=(*law.names, *names),
+            start=(*law.start, *(0.0 for _ in names)),
+            jump=None if law.jump is None else ca.vertcat(law.jump, symbols),
+            clocks=(*law.clocks, *before[: len(parts)]),
+        )
+        return wide, list(zip(before, parts))

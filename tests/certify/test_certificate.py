@@ -1,0 +1,100 @@
+"""All formulations agree, one test over ALL_FORMULATIONS x mechanisms; and one that lies is caught."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import catena
+import zoo
+from catena.certify import check, compare
+from catena.equations.formulations import ALL_FORMULATIONS, derive
+from catena.equations.formulations.lagrange import lagrange
+from catena.equations.formulations.recursive import recursive
+
+MECHANISMS = zoo.certificate_set()
+EXACT = tuple(name for name in ALL_FORMULATIONS if name != "penalty")
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_the_formulations_agree(name):
+    certificate = check(MECHANISMS[name], formulations=EXACT, run=False)
+    assert certificate.passed, str(certificate)
+    applied = [f for f in certificate.findings if f.acceleration is not None]
+    assert len(applied) == len(EXACT), str(certificate)
+    assert max(f.acceleration for f in applied) < 1e-9
+
+
+def wrong(mechanism):
+    """A lagrange whose last acceleration has its sign turned."""
+    e = lagrange(mechanism)
+    inputs = [ca.SX.sym(f"i{k}", e.acceleration.size1_in(k)) for k in range(5)]
+    a = e.acceleration(*inputs)
+    a[-1] = -a[-1]
+    return replace(e, acceleration=ca.Function("acceleration", inputs, [a]))
+
+
+def test_a_formulation_that_lies_fails_the_certificate():
+    asked = {name: (lambda m, name=name: derive(m, name)) for name in ("kane", "boltzmann_hamel")}
+    certificate = check(MECHANISMS["arm3"], formulations={**asked, "recursive": recursive, "wrong": wrong}, run=False)
+    assert not certificate.passed
+    assert certificate.worst["formulation"] == "wrong"
+    assert "NOT agree" in str(certificate)
+    assert [f.passed for f in certificate.findings] == [True, True, True, False]
+
+
+def test_the_worst_state_can_be_looked_at():
+    certificate = check(MECHANISMS["pendulum"], formulations=("recursive", "kane"), states=10, run=False)
+    assert certificate.worst["q"].shape == (1,) and certificate.worst["difference"] < 1e-12
+
+
+def test_free_runs_keep_their_energy():
+    certificate = check(MECHANISMS["double_pendulum"], states=10)
+    drifts = [f.drift for f in certificate.findings if f.drift is not None]
+    assert len(drifts) >= 5 and max(drifts) < 1e-8
+
+
+def test_counts_of_the_triple_pendulum():
+    """First-order equations as [Baysec1996] counts them: 18, 14, 6, 6."""
+    m = MECHANISMS["triple_pendulum"]
+    counted = {name: derive(m, name).counts.first_order for name in ("newton_euler", "penalty", "hamilton", "lagrange")}
+    assert counted == {"newton_euler": 18, "penalty": 14, "hamilton": 6, "lagrange": 6}
+
+
+def test_the_comparison_has_a_line_for_each():
+    found = compare(MECHANISMS["double_pendulum"], until=0.2, formulations=("recursive", "lagrange", "newton_euler"))
+    assert [c.formulation for c in found.costs] == ["recursive", "lagrange", "newton_euler"]
+    assert min(c.simulation for c in found.costs) == pytest.approx(1.0)
+    assert all(c.deviation < 1e-6 for c in found.costs)
+
+
+def test_closed_loops_agree():
+    """A planar four-bar by every formulation that takes loops."""
+    from catena.model.mechanism import Body, Joint, Mechanism
+    from catena.model.pose import Pose
+
+    rod = lambda name, length: Body(name, 1.0, (length / 2, 0, 0), (0.01, 0.1, 0.1))  # noqa: E731
+    hinge = {"axis": (0, 1, 0)}
+    four_bar = Mechanism(
+        "four_bar",
+        (rod("crank", 0.5), rod("coupler", 1.2), rod("rocker", 0.9)),
+        (
+            Joint("a", "revolute", "ground", "crank", **hinge),
+            Joint("b", "revolute", "crank", "coupler", Pose(position=(0.5, 0, 0)), **hinge),
+            Joint("c", "revolute", "ground", "rocker", Pose(position=(1.0, 0, 0)), **hinge),
+        ),
+        loops=(Joint("d", "revolute", "coupler", "rocker", Pose(position=(1.2, 0, 0)), offset=Pose(position=(0.9, 0, 0)), **hinge),),
+    )
+    certificate = check(four_bar, states=20, run=False)
+    applied = {f.formulation: f.acceleration for f in certificate.findings if f.acceleration is not None}
+    assert {"recursive", "lagrange"} <= set(applied), str(certificate)
+    assert all(np.isfinite(x) for x in applied.values())
+    assert max(x for n, x in applied.items() if n != "penalty") < 1e-9, str(certificate)
+
+
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank"])
+def test_closed_examples_have_their_certificate_with_free_runs(name):
+    assert check(catena.load(name), states=5).passed

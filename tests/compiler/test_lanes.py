@@ -1,0 +1,368 @@
+"""Machine code over lanes: every operation against CasADi's own evaluation, every size of batch, every way to call."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numba
+import numpy as np
+import pytest
+
+from catena.compiler import emit, host, lanes, operations, sincos, tape
+from catena.compiler.lane_call import call_block
+from catena.compiler.lanes import LaneKernel, compile_lanes
+from catena.errors import CompileError, StateError
+
+X, Y = ca.SX.sym("x"), ca.SX.sym("y")
+ANY = np.array([-2.5, -1.0, -0.3, -0.0, 0.0, 0.3, 1.0, 2.5, 7.0, np.nan, np.inf, -np.inf])
+POSITIVE, UNIT, ABOVE_ONE = np.array([1e-3, 0.5, 1.0, 3.0, 40.0]), np.linspace(-0.99, 0.99, 9), np.linspace(1.0, 9.0, 7)
+MODERATE = np.linspace(-6.0, 6.0, 13)
+
+UNARY = {  # operation: its expression, where it is tried
+    "NEG": (-X, ANY), "SQ": (X * X, ANY), "TWICE": (2 * X, ANY), "INV": (1 / X, ANY), "SQRT": (ca.sqrt(X), POSITIVE),
+    "FABS": (ca.fabs(X), ANY), "FLOOR": (ca.floor(X), ANY), "CEIL": (ca.ceil(X), ANY), "SIGN": (ca.sign(X), ANY),
+    "NOT": (ca.logic_not(X), ANY), "EXP": (ca.exp(X), ANY), "LOG": (ca.log(X), POSITIVE),
+    "LOG1P": (ca.log1p(X), POSITIVE), "EXPM1": (ca.expm1(X), ANY), "SIN": (ca.sin(X), ANY), "COS": (ca.cos(X), ANY),
+    "TAN": (ca.tan(X), MODERATE), "ASIN": (ca.asin(X), UNIT), "ACOS": (ca.acos(X), UNIT), "ATAN": (ca.atan(X), ANY),
+    "SINH": (ca.sinh(X), ANY), "COSH": (ca.cosh(X), ANY), "TANH": (ca.tanh(X), ANY), "ASINH": (ca.asinh(X), ANY),
+    "ACOSH": (ca.acosh(X), ABOVE_ONE), "ATANH": (ca.atanh(X), UNIT), "ERF": (ca.erf(X), ANY),
+    "CONSTPOW": (X**2.5, POSITIVE),
+}  # fmt: skip
+BINARY = {
+    "ADD": X + Y, "SUB": X - Y, "MUL": X * Y, "DIV": X / Y, "LT": X < Y, "LE": X <= Y, "EQ": X == Y, "NE": X != Y,
+    "AND": ca.logic_and(X, Y), "OR": ca.logic_or(X, Y), "IF_ELSE_ZERO": ca.if_else(X, Y, 0), "FMIN": ca.fmin(X, Y),
+    "FMAX": ca.fmax(X, Y), "COPYSIGN": ca.copysign(X, Y), "POW": X**Y, "ATAN2": ca.atan2(X, Y), "FMOD": ca.fmod(X, Y),
+    "HYPOT": ca.hypot(X, Y), "REMAINDER": ca.remainder(X, Y),
+}  # fmt: skip
+EXACT = {"FABS", "FLOOR", "CEIL", "SIGN", "NOT", "LT", "LE", "EQ", "NE", "AND", "OR", "FMIN", "FMAX", "COPYSIGN"}
+
+
+def by_casadi(f: ca.Function, inputs: list[np.ndarray], batch: int) -> list[np.ndarray]:
+    """The same function, one state after the other, by CasADi's interpreter; matrices flat by rows."""
+    rows = []
+    for i in range(batch):
+        arguments = [x if x.ndim == 1 else x[i] for x in inputs]
+        shaped = [a.reshape(f.size_in(k)) for k, a in enumerate(arguments)]
+        rows.append([np.array(y).ravel() for y in f.call([ca.DM(a) for a in shaped])])
+    return [np.array([row[k] for row in rows]).reshape(batch, -1) for k in range(f.n_out())]
+
+
+def chain(links: int) -> ca.Function:
+    """A tape with the shape of a recursion: angles, products along a chain, forces on the way back; two outputs."""
+    q, v, g = ca.SX.sym("q", links), ca.SX.sym("v", links), ca.SX.sym("g")
+    speed, bodies = ca.SX.zeros(2), []
+    for k in range(links):
+        c, s = ca.cos(q[k]), ca.sin(q[k])
+        speed = ca.vertcat(c * speed[0] + s * speed[1], c * speed[1] - s * speed[0] + v[k] * (1 + 0.1 * k))
+        bodies.append((c, s, speed * v[k] + ca.vertcat(0, g * c)))
+    force, torque = ca.SX.zeros(2), []
+    for c, s, f in reversed(bodies):
+        force = ca.vertcat(c * force[0] - s * force[1], s * force[0] + c * force[1]) / (1 + g**2) + f
+        torque.append(force[0] + force[1])
+    return ca.Function("chain", [q, v, g], [ca.vertcat(*torque), ca.mtimes(speed, v[:3].T)])
+
+
+def states(f: ca.Function, batch: int, seed: int = 0) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [rng.standard_normal((batch, f.numel_in(k))) for k in range(f.n_in())]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("CATENA_CACHE_DIR", str(tmp_path / "cache"))
+
+
+# ---------------------------------------------------------------------------------------------------- operations
+
+
+def test_every_supported_operation_is_tried():
+    assert {*UNARY, *BINARY} == operations.SUPPORTED - {"ASSIGN", "CONST", "INPUT", "OUTPUT"}
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8])
+def test_every_operation_agrees_with_casadi(width):
+    """One function with an output for each operation, on a grid of points; NaN and infinity behave alike."""
+    unary = {op: ca.Function(op, [X], [e]) for op, (e, _) in UNARY.items()}
+    binary = {op: ca.Function(op, [X, Y], [e]) for op, e in BINARY.items()}
+    for op, f in (unary | binary).items():
+        assert op in {node.op for node in tape.read(f).nodes}, op
+    one = compile_lanes(ca.Function("unary", [X], [ca.vertcat(*(e for e, _ in UNARY.values()))]), width=width)
+    two = compile_lanes(ca.Function("binary", [X, Y], [ca.vertcat(*BINARY.values())]), width=width)
+    for k, (op, (_, points)) in enumerate(UNARY.items()):
+        (got,), _ = one([points.reshape(-1, 1)], len(points))
+        expected = np.array([float(unary[op](p)) for p in points])
+        np.testing.assert_allclose(got[:, k], expected, rtol=0 if op in EXACT else 1e-15, atol=3e-16, err_msg=op)
+    x, y = (a.reshape(-1, 1).copy() for a in np.meshgrid(ANY, ANY))
+    (got,), _ = two([x, y], len(x))
+    for k, (op, f) in enumerate(binary.items()):
+        expected = np.array([float(f(a, b)) for a, b in zip(x[:, 0], y[:, 0])])
+        np.testing.assert_allclose(got[:, k], expected, rtol=0 if op in EXACT else 1e-15, atol=3e-16, err_msg=op)
+
+
+def test_constants_and_copies():
+    """Outputs that are constants (NaN among them), bare inputs, or the same value twice."""
+    e = ca.vertcat(0.0, -0.0, np.nan, np.inf, 1e-310, X, X, 3.5, X + 1, X + 1)
+    (y,), finite = compile_lanes(ca.Function("f", [X], [e]))([np.array([[2.0], [3.0]])], 2)
+    expected = [[0.0, -0.0, np.nan, np.inf, 1e-310, x, x, 3.5, x + 1, x + 1] for x in (2.0, 3.0)]
+    np.testing.assert_array_equal(y, expected)
+    assert not finite
+
+
+def test_what_cannot_be_compiled_is_named():
+    with pytest.raises(CompileError, match=r"'f' uses ERFINV, which cannot be done in lanes; what can: .*SQRT"):
+        compile_lanes(ca.Function("f", [X], [ca.erfinv(X)]))
+    with pytest.raises(CompileError, match="'g' has sparse arguments: o0; densify"):
+        compile_lanes(ca.Function("g", [X], [ca.diag(ca.vertcat(X, X))]))
+    m = ca.MX.sym("m")
+    with pytest.raises(CompileError, match=r"'h' is a MXFunction; only SX functions become lanes: call \.expand"):
+        compile_lanes(ca.Function("h", [m], [m + 1]))
+    with pytest.raises(CompileError, match="lanes of 3 states were asked; the width is a power of two"):
+        compile_lanes(ca.Function("f", [X], [X]), width=3)
+
+
+# ---------------------------------------------------------------------------------------------------- sine and cosine
+
+
+@pytest.fixture(scope="module")
+def circle():
+    return compile_lanes(ca.Function("circle", [X], [ca.vertcat(ca.sin(X), ca.cos(X))]), cache=False)
+
+
+@pytest.mark.parametrize("reach", [0.8, 4.0, 1e3, 1e5, sincos.LIMIT])
+def test_sine_and_cosine_are_accurate(circle, reach):
+    """Against extended precision: 1.5 units in the last place, also beside the multiples of pi/2 (2.5 without FMA)."""
+    if np.finfo(np.longdouble).nmant < 63:
+        pytest.skip("no extended precision to compare with")
+    rng = np.random.default_rng(1)
+    k = rng.integers(1, max(2, int(reach / np.pi * 2)), 20_000) * (np.pi / 2)
+    x = np.concatenate([rng.uniform(-reach, reach, 200_000), k, np.nextafter(k, 0), k + 1e-7 * rng.standard_normal(k.size)])
+    (got,), finite = circle([x.reshape(-1, 1)], x.size)
+    assert finite
+    exact = np.stack([np.sin(x.astype(np.longdouble)), np.cos(x.astype(np.longdouble))], axis=1)
+    error = np.abs(got - exact)
+    ulp = np.spacing(np.abs(exact.astype(float)))
+    assert (error / ulp).max() < (1.6 if host.has_fma() else 2.6)
+    assert error.max() < (1.3e-16 if host.has_fma() else 1.8e-16)
+
+
+def test_far_and_odd_angles(circle):
+    """Huge angles go to libm, lane by lane; their neighbours keep every bit."""
+    near = np.array([0.3, -0.0, 2.0, 1e5])
+    odd = np.array([1e22, -3e8, np.inf, np.nan, sincos.LIMIT * 1.001, 1.7e308])
+    (alone,), _ = circle([near.reshape(-1, 1)], 4)
+    for x in odd:
+        mixed = np.array([*near[:2], x, *near[2:], x, x])
+        (got,), finite = circle([mixed.reshape(-1, 1)], mixed.size)
+        np.testing.assert_array_equal(got[[0, 1, 3, 4]], alone)
+        with np.errstate(invalid="ignore"):
+            np.testing.assert_allclose(got[2], [np.sin(x), np.cos(x)], rtol=1e-15)
+        assert finite == bool(np.isfinite(x))
+
+
+def test_sines_of_sines():
+    """Angles that depend on sines of other angles come in levels; equal angles are computed once."""
+    e = ca.sin(ca.cos(X) + ca.sin(ca.sin(X) * Y)) + ca.cos(ca.sin(X) * Y)
+    f = ca.Function("f", [X, Y], [e, ca.sin(X), ca.cos(Y)])
+    groups = [step.angles for chunk in tape.plan(tape.read(f)).chunks for step in chunk if isinstance(step, tape.Angles)]
+    assert [len(g) for g in groups] == [2, 1, 1]
+    inputs = states(f, 9)
+    for got, expected in zip(compile_lanes(f)(inputs, 9)[0], by_casadi(f, inputs, 9)):
+        np.testing.assert_allclose(got, expected, atol=1e-15)
+
+
+# ---------------------------------------------------------------------------------------------------- batches
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8])
+def test_every_size_of_batch(width):
+    """Each batch from 1 to 17, and a state gives the same bits wherever it stands."""
+    f = chain(5)
+    kernel = compile_lanes(f, width=width)
+    inputs = states(f, 17)
+    expected = by_casadi(f, inputs, 17)
+    whole, _ = kernel(inputs, 17)
+    for batch in range(1, 18):
+        outs, finite = kernel([x[17 - batch :].copy() for x in inputs], batch)
+        assert finite
+        for got, reference, bits in zip(outs, expected, whole):
+            np.testing.assert_allclose(got, reference[17 - batch :], rtol=1e-13, atol=1e-14)
+            np.testing.assert_array_equal(got, bits[17 - batch :])
+
+
+@pytest.mark.parametrize("sizes", [(1, 1), (2, 3), (17, 16), (40, 33)])
+def test_rows_and_lanes(sizes):
+    """The transposition in and out, for few columns (written out) and many (a loop), paired and odd."""
+    a, b = ca.SX.sym("a", sizes[0]), ca.SX.sym("b", sizes[1])
+    kernel = compile_lanes(ca.Function("f", [a, b], [2 * b, a, ca.sum1(a) + b]))
+    x, y = np.arange(9.0 * sizes[0]).reshape(9, -1), -np.arange(9.0 * sizes[1]).reshape(9, -1)
+    (twice, same, total), _ = kernel([x, y], 9)
+    np.testing.assert_array_equal(twice, 2 * y)
+    np.testing.assert_array_equal(same, x)
+    np.testing.assert_array_equal(total, x.sum(axis=1, keepdims=True) + y)
+
+
+def test_matrices_are_flat_by_rows():
+    a, b = ca.SX.sym("a", 2, 3), ca.SX.sym("b", 3, 4)
+    kernel = compile_lanes(ca.Function("product", [a, b], [a @ b, b.T, ca.sum1(a)]))
+    assert kernel.input_shapes == ((2, 3), (3, 4)) and kernel.output_shapes == ((2, 4), (4, 3), (1, 3))
+    assert kernel.input_sizes == (6, 12) and kernel.output_sizes == (8, 12, 3)
+    rng = np.random.default_rng(2)
+    A, B = rng.standard_normal((7, 2, 3)), rng.standard_normal((7, 3, 4))
+    (product, transposed, total), _ = kernel([A.reshape(7, 6), B.reshape(7, 12)], 7)
+    np.testing.assert_allclose(product.reshape(7, 2, 4), A @ B, atol=1e-14)
+    np.testing.assert_array_equal(transposed.reshape(7, 4, 3), B.swapaxes(1, 2))
+    np.testing.assert_allclose(total.reshape(7, 1, 3), A.sum(axis=1, keepdims=True), atol=1e-15)
+
+
+def test_one_row_for_all_states():
+    f = chain(4)
+    kernel, (q, v, g) = compile_lanes(f), states(f, 11)
+    alike, _ = kernel([q, v[0], g[0]], 11)
+    repeated, _ = kernel([q, np.tile(v[0], (11, 1)), np.tile(g[0], (11, 1))], 11)
+    for got, expected in zip(alike, repeated):
+        np.testing.assert_array_equal(got, expected)
+
+
+def test_results_go_where_they_are_wanted():
+    """Given outputs are written; inputs may be read-only; empty arguments and empty batches are nothing special."""
+    x, nothing = ca.SX.sym("x", 3), ca.SX.sym("n", 0)
+    kernel = compile_lanes(ca.Function("f", [x, nothing], [2 * x, nothing]))
+    data = np.arange(15.0).reshape(5, 3)
+    data.flags.writeable = False
+    given = [np.zeros((5, 3)), np.zeros((5, 0))]
+    outs, finite = kernel([data, np.zeros((5, 0))], 5, given)
+    assert outs[0] is given[0] and finite
+    np.testing.assert_array_equal(given[0], 2 * data)
+    outs, finite = kernel([np.zeros((0, 3)), np.zeros((0, 0))], 0)
+    assert outs[0].shape == (0, 3) and finite
+
+
+def test_wrong_arrays_are_refused():
+    kernel = compile_lanes(chain(3))
+    q, v, g = states(chain(3), 4)
+    with pytest.raises(StateError, match=r"has shape \(4, 2\); it must be \(4, 3\) or \(3,\)"):
+        kernel([q[:, :2], v, g], 4)
+    with pytest.raises(StateError, match="2 inputs and 2 outputs"):
+        kernel([q, v], 4)
+    with pytest.raises(StateError, match=r"float32.*must be C-contiguous float64"):
+        kernel([q.astype(np.float32), v, g], 4)
+    with pytest.raises(StateError, match="must be C-contiguous float64"):
+        kernel([np.asfortranarray(q), v, g], 4)
+    with pytest.raises(StateError, match=r"output of .*chain.* has shape \(4, 9\)"):
+        kernel([q, v, g], 4, [np.empty((4, 9)), np.empty((4, 6))])
+    frozen = np.empty((4, 3))
+    frozen.flags.writeable = False
+    with pytest.raises(StateError, match="and writable"):
+        kernel([q, v, g], 4, [frozen, np.empty((4, 6))])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_is_noticed(bad):
+    """In any state, any output, any place; and not when everything is finite, however large."""
+    x = ca.SX.sym("x", 7)
+    kernel = compile_lanes(ca.Function("f", [x], [x[:3], x[3:]]))
+    fine = np.full((10, 7), 1.7e308)
+    assert kernel([fine], 10)[1]
+    for state in range(10):
+        for entry in range(7):
+            spoiled = fine.copy()
+            spoiled[state, entry] = bad
+            assert not kernel([spoiled], 10)[1]
+
+
+@pytest.mark.parametrize("threads", [2, 3, 7])
+def test_threads_change_nothing(monkeypatch, threads):
+    monkeypatch.setattr(lanes, "WORTH_A_THREAD", 1000)
+    f = chain(6)
+    kernel = compile_lanes(f)
+    for batch in (1, 5, 64, 1001):
+        inputs = states(f, batch)
+        alone, _ = kernel(inputs, batch)
+        shared, finite = kernel(inputs, batch, threads=threads)
+        assert finite
+        for a, b in zip(alone, shared):
+            np.testing.assert_array_equal(a, b)
+    inputs[0][-1, 0] = np.nan
+    assert not kernel(inputs, batch, threads=threads)[1]
+
+
+# ---------------------------------------------------------------------------------------------------- long tapes
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 60])
+def test_cutting_a_tape_changes_nothing_but_rounding(chunk):
+    """A product and a sum that a cut separates are not fused, hence the tolerance."""
+    f = chain(12)
+    whole, cut = (LaneKernel(f, 4, lanes.object_code(f, 4, size)) for size in (10**9, chunk))
+    inputs = states(f, 6)
+    for a, b in zip(whole(inputs, 6)[0], cut(inputs, 6)[0]):
+        np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-14)
+
+
+def test_slots_are_used_again():
+    """A work array of slots for what is alive, not for all that crosses a cut."""
+    nodes = tape.read(chain(80))
+    plan = tape.plan(nodes, 40)
+    crossing = set(plan.slots) - {n for n, node in enumerate(nodes.nodes) if node.op in ("SIN", "COS")}
+    assert len(plan.chunks) > 20 and max(map(len, plan.chunks)) <= 40
+    assert plan.n_slots < 2 * 80 + len(crossing)
+
+
+def test_large_work_memory_comes_from_the_heap():
+    x, angles = ca.SX.sym("x", 2000), np.linspace(0, 1, 6000)
+    kernel = compile_lanes(ca.Function("f", [x], [ca.sin(x)]))
+    assert 8 * kernel.width * 4000 > emit.STACK
+    (y,), finite = kernel([angles.reshape(3, -1)], 3)
+    np.testing.assert_allclose(y.ravel(), np.sin(angles), atol=3e-16)
+    assert finite
+
+
+# ---------------------------------------------------------------------------------------------------- other ways
+
+
+@numba.njit(nogil=True)
+def call_often(address, x, y, times):
+    for _ in range(times):
+        call_block(address, x, y)
+        x[0] += y[0]
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8])
+def test_blocks_are_called_from_numba(width):
+    """One compiled driver serves every kernel: the address is a value."""
+    x = ca.SX.sym("x", 2)
+    for factor in (2.0, -3.0):
+        kernel = compile_lanes(ca.Function("f", [x], [factor * x[0] + x[1], ca.sin(x[1])]), width=width)
+        memory = np.arange(2.0 * width).reshape(2, width)
+        result, expected, out = np.zeros((2, width)), memory.copy(), None
+        call_often(kernel.block_address, memory, result, 3)
+        for _ in range(3):
+            out = factor * expected[0] + expected[1]
+            expected[0] += out
+        np.testing.assert_allclose(result[0], out, rtol=1e-14)
+        np.testing.assert_allclose(result[1], np.sin(expected[1]), atol=3e-16)
+        np.testing.assert_allclose(memory, expected, rtol=1e-14)
+    assert len(call_often.signatures) == 1
+
+
+def test_one_lane_if_several_fail(monkeypatch):
+    assemble = host.assemble
+
+    def fail_on_vectors(text):
+        if "<1 x double>" not in text:
+            raise RuntimeError("no vectors today")
+        return assemble(text)
+
+    monkeypatch.setattr(host, "assemble", fail_on_vectors)
+    f = ca.Function("f", [X], [X + 1])
+    with pytest.warns(UserWarning, match="'f' is compiled to one lane only, not 4: no vectors today"):
+        kernel = compile_lanes(f, width=4, cache=False)
+    assert kernel.width == 1 and kernel([np.array([[1.0], [2.0]])], 2)[0][0].tolist() == [[2.0], [3.0]]
+    monkeypatch.setattr(host, "assemble", lambda text: (_ for _ in ()).throw(RuntimeError("nothing at all")))
+    with pytest.raises(CompileError, match="LLVM cannot compile function 'f': nothing at all"):
+        compile_lanes(f, width=4, cache=False)
+
+
+def test_a_kernel_says_what_it_is():
+    kernel = compile_lanes(chain(3), width=2)
+    assert repr(kernel) == "<LaneKernel chain: (3x1, 3x1, 1x1) -> (3x1, 2x3), 2 lanes>"
+    assert kernel.name == "chain" and host.default_width() in (2, 4, 8)

@@ -1,0 +1,148 @@
+"""Every kind of picture is drawn for every sort of mechanism, with the user's names and units on it; films too."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+
+import catena
+from catena.errors import CatenaError, UnknownNameError
+from catena.results import plots
+from catena.results.animation import animate
+from catena.results.plots.skeleton import skeleton, tips
+from catena.results.plots.view import view_of
+from catena.results.result import Result
+from catena.simulation.run import simulate
+from catena.simulation.scenario import read
+
+MECHANISMS = {"planar": "triple_pendulum", "spatial": "stanford_arm", "closed": "slider_crank", "floating": "every_joint"}
+
+
+@pytest.fixture(scope="module", params=MECHANISMS)
+def result(request) -> Result:
+    """A short run of a planar, a spatial, a closed and a floating mechanism."""
+    asked = read(MECHANISMS[request.param], until=0.2, output=0.01)
+    return simulate(asked.mechanism, **asked.arguments)
+
+
+@pytest.fixture(scope="module")
+def swing() -> Result:
+    """The triple pendulum of [Baysec1996] figure 1."""
+    return simulate(catena.load("triple_pendulum"), until=1.7, output=0.01)
+
+
+def test_bending(tmp_path):
+    """Pieces make one line without pins; its own coordinates stay out of the way; a rigid mechanism has no such picture."""
+    boom = catena.Body("boom", flexible=catena.Beam(1.0, 0.5, EI=2.0, segments=10))
+    m = catena.Mechanism("arm", [boom], [catena.Joint("motor", "revolute", "ground", "boom")], gravity=(0, -9.81, 0))
+    result = simulate(m, until=0.2, output=0.01)
+    assert [line.get_label() for line in result.plot("coordinates").axes[0].lines] == ["motor"]
+    (ax,) = result.plot("deflections").axes
+    w = {line.get_label(): line.get_ydata() for line in ax.lines}
+    tip, root = (result.machine.pose(result.data["q"].values[-1], name) for name in ("boom.tip", "boom"))
+    assert w["boom along y"][-1] == pytest.approx(root[:3, 1] @ (tip[:3, 3] - root[:3, 3]))
+    from catena.results.plots.skeleton import skeleton
+
+    bones = skeleton(m)
+    assert sum(len(limb.pins) for limb in bones.limbs) == 1 and all(len(limb.lines) == 1 for limb in bones.limbs)
+    assert "strain, part of potential" in [line.get_label() for line in result.plot("energies").axes[0].lines]
+    for kind in ("overview", "cyclograph"):
+        plots.save(result, tmp_path / f"{kind}.png", kind)
+    animate(result, tmp_path / "film.gif", rate=10)
+    with pytest.raises(catena.CatenaError, match="has no flexible body"):
+        simulate(catena.load("two_link_arm"), until=0.1).plot("deflections")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in plots.KINDS if kind != "deflections"])
+def test_every_kind(result, kind, tmp_path):
+    figure = result.plot(kind)
+    assert isinstance(figure, Figure)
+    words = " ".join(t.get_text() for t in figure.findobj(lambda a: hasattr(a, "get_text")))
+    assert result.mechanism.name in words
+    if kind not in ("cyclograph", "overview", "paths"):
+        assert re.search(r"\((rad|m|J|N|N·m|rad/s|m/s|rad/s²|m/s²)\)", words), words
+    plots.save(result, tmp_path / "picture.png", kind)
+    assert np.asarray(Image.open(tmp_path / "picture.png").convert("L")).std() > 5  # something is on it
+
+
+def test_names_and_degrees(swing):
+    figure = swing.plot("coordinates", only=["pin2"], degrees=True)
+    ax = figure.axes[0]
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["pin2"] and ax.get_ylabel() == "angle (deg)"
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), np.degrees(swing.data["q"].values[:, 1]))
+
+
+def test_the_cyclograph_has_eighteen_figures_as_printed(swing):
+    """[Baysec1996] figure 1: the first 1.7 s in intervals of 0.1 s."""
+    from catena.results.plots.cyclograph import Scene
+
+    scene = Scene(swing, every=0.1, until=1.7)
+    np.testing.assert_allclose(scene.times, np.arange(18) * 0.1, atol=1e-12)
+    tip = scene.at["link3"][:, :3, :3] @ [1.0, 0, 0] + scene.at["link3"][:, :3, 3]
+    np.testing.assert_allclose(np.linalg.norm(tip[0]), 3.0)  # all links horizontal
+    np.testing.assert_allclose(tip[0], [3, 0, 0], atol=1e-12)
+
+
+def test_skeletons_follow_joints_frames_and_shapes():
+    bones = {limb.body: limb for limb in skeleton(catena.load("triple_pendulum")).limbs}
+    np.testing.assert_allclose(bones["link1"].lines, [[[0, 0, 0], [1, 0, 0]]])  # the line and the joint are one
+    closed = catena.load("slider_crank")
+    assert len(skeleton(closed).guides) == 1  # the piston slides
+    (body, point), *_ = tips(catena.load("two_link_arm"))
+    assert body == "fore"
+    np.testing.assert_allclose(point, [0.4, 0, 0])
+
+
+def test_views_have_gravity_downwards():
+    v = view_of(catena.load("triple_pendulum"))
+    assert v.planar
+    np.testing.assert_allclose([v.right, v.up], [[1, 0, 0], [0, 1, 0]])
+    v = view_of(catena.load("stanford_arm"))
+    assert not v.planar and v.up[1] > 0.9
+    np.testing.assert_allclose(np.cross(v.right, v.up), v.towards, atol=1e-12)
+
+
+def test_wrong_words_are_told(swing):
+    with pytest.raises(UnknownNameError, match="Did you mean 'energies'"):
+        swing.plot("energys")
+    with pytest.raises(UnknownNameError, match="no option 'degree' in the picture 'coordinates'"):
+        swing.plot("coordinates", degree=True)
+    with pytest.raises(UnknownNameError, match="no coordinate 'pin4' in mechanism 'triple pendulum'"):
+        swing.plot("coordinates", only="pin4")
+    with pytest.raises(CatenaError, match=r"until = 9 s; this result goes from 0 to 1\.7 s"):
+        swing.plot("cyclograph", until=9)
+    with pytest.raises(CatenaError, match=r"saved as \.png, \.pdf, \.svg, not '\.bmp'"):
+        plots.save(swing, "x.bmp")
+
+
+def test_gif(swing, tmp_path):
+    film = Image.open(animate(swing, tmp_path / "swing.gif", rate=5))
+    assert film.n_frames in (9, 10)
+    assert film.info["duration"] == 200
+
+
+def test_page_stands_alone(result, tmp_path):
+    text = animate(result, tmp_path / "film.html").read_text()
+    assert "http://" not in text and "https://" not in text and "src=" not in text
+    film = json.loads(re.search(r'id="film">(.*?)</script>', text, re.S).group(1))
+    assert len(film["positions"]) == len(result.mechanism.bodies) and len(film["positions"][0]) == len(film["times"])
+    last = result.poses()["position"].values[-1]
+    np.testing.assert_allclose([p[-1] for p in film["positions"]], last, atol=2e-5 * max(1.0, np.abs(last).max()))
+
+
+def test_a_page_does_not_run_what_a_name_says(swing, tmp_path):
+    data = swing.data.assign_attrs(mechanism="</script><script>alert(1)</script>")
+    text = animate(Result(data, swing.ledger, swing.model), tmp_path / "x.html").read_text()
+    assert "<script>alert" not in text
+
+
+def test_films_that_cannot_be(swing, tmp_path):
+    with pytest.raises(CatenaError, match=r"saved as \.gif or \.html, not '\.mp4'"):
+        animate(swing, tmp_path / "x.mp4")
+    with pytest.raises(CatenaError, match="speed = -1; it is a number above zero"):
+        animate(swing, tmp_path / "x.gif", speed=-1)

@@ -1,0 +1,178 @@
+"""The [scenario] table: read with units and names, every fault told at once, every example complete."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import catena
+from catena.errors import CatenaError, FormatError
+from catena.formats import examples
+from catena.simulation.run import simulate
+from catena.simulation.scenario import read
+from catena.simulation.scenario.inverse import along
+
+
+@pytest.mark.filterwarnings("ignore::catena.errors.MechanismWarning")
+@pytest.mark.parametrize("name", examples())
+def test_every_example_has_a_scenario(name):
+    asked = read(name)
+    assert asked.until > 0 and asked.plots
+    assert asked.q.shape == (sum(j.nq for j in asked.mechanism.moving),)
+
+
+def written(tmp_path, text: str):
+    path = tmp_path / "s.toml"
+    path.write_text('mechanism = "two_link_arm"\n[scenario]\n' + text)
+    return path
+
+
+def test_units_names_and_changes(tmp_path):
+    asked = read(
+        written(tmp_path, 'until = "200 ms"\ninitial = { q = { shoulder = "30 deg" }, v = { elbow = "60 rpm" } }'), by="kane"
+    )
+    np.testing.assert_allclose(asked.q, [np.pi / 6, 0])
+    np.testing.assert_allclose(asked.v, [0, 2 * np.pi])
+    assert asked.until == 0.2 and asked.options["by"] == "kane"
+    assert read(written(tmp_path, "until = 1"), until=3.0).until == 3.0
+
+
+def test_joints_of_several_freedoms_take_lists_labels_and_full_names(tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text(
+        'mechanism = "every_joint"\n[scenario]\nuntil = 1\n[scenario.initial.q]\nfloating = [1, 2, "30 cm", 1, 0, 0, 0]\n'
+        'cross.first = "10 deg"\n"table.x" = "5 cm"\nsocket = [0.7071, 0, 0, 0.7071]\n'
+    )
+    asked = read(path)
+    names = catena.compile(asked.mechanism).coordinate_names
+    q = dict(zip(names, asked.q))
+    assert (q["floating.x"], q["floating.z"], q["table.x"]) == (1, 0.3, 0.05)
+    assert q["cross.first"] == pytest.approx(np.pi / 18) and q["socket.qw"] == pytest.approx(np.sqrt(0.5), abs=1e-15)
+
+
+def test_all_faults_at_once(tmp_path):
+    text = """untl = 3
+output = "10 m"
+integrator = "dop835"
+limits = "stopp"
+plots = ["energy"]
+initial = { q = { sholder = 1, elbow = "3 m" }, v = { elbow = [1, 2] } }
+control = { kind = "pdd" }
+[[scenario.events]]
+event = "impuls"
+[scenario.motion]
+kind = "sine"
+amplitude = { elbw = 1 }
+frequency = "3 Hz"
+"""
+    with pytest.raises(FormatError) as found:
+        read(written(tmp_path, text))
+    said = str(found.value)
+    for words in (
+        "no key 'untl'", "Did you mean 'until'", "until is missing", "no coordinate 'sholder'", "is '3 m', a length; an angle",
+        "one value is wanted", "output is '10 m', a length; a time is wanted", "Did you mean 'dop853'", "Did you mean 'stop'",
+        "no controller 'pdd'", "no coordinate 'elbw'", "'3 Hz', a frequency", "no event 'impuls'", "no picture 'energy'",
+    ):  # fmt: skip
+        assert words in said
+    assert len(found.value.faults) == 13
+
+
+def test_a_loop_is_closed_around_what_is_given(tmp_path):
+    asked = read("four_bar")
+    machine = catena.compile(asked.mechanism)
+    assert np.abs(machine.constraint_rows(asked.q, asked.v)[0]).max() < 1e-9
+    assert asked.q[machine.coordinate_names.index("motor pin")] == pytest.approx(np.pi / 2, abs=1e-12)
+    path = tmp_path / "s.toml"
+    path.write_text(
+        'mechanism = "four_bar"\n[scenario]\nuntil = 1\ninitial = { q = { "motor pin" = 0, "upper pin" = 0, "far pin" = 0 } }\n'
+    )
+    with pytest.raises(FormatError, match=r"initial: .*near pin"):
+        read(path)
+
+
+def test_other_mechanisms_gravity_and_parameters(tmp_path):
+    path = written(tmp_path, 'until = 1\ngravity = [0, 0, 0]\nparameters = { m2 = "8 lb", m3 = 1 }')
+    with pytest.raises(FormatError, match="no parameter 'm3' in mechanism 'two-link arm'"):
+        read(path)
+    asked = read(written(tmp_path, 'until = 1\ngravity = [0, 0, 0]\nparameters = { m2 = "8 lb" }'))
+    assert asked.mechanism.gravity == (0.0, 0.0, 0.0)
+    assert asked.options["parameters"] == {"m2": pytest.approx(3.62873896)}
+    path.write_text("mechanism = 3\n[scenario]\nuntil = 1")
+    with pytest.raises(FormatError, match="a file or a table with file"):
+        read(path)
+
+
+CONTROLS = {
+    "pd": 'kind = "pd"\nkp = 200\nkd = 30\ntarget = { shoulder = "30 deg", elbow = "-20 deg" }',
+    "pid": 'kind = "pid"\nkp = 200\nki = 300\nkd = 30\nsample = "2 ms"\ntarget = { shoulder = "30 deg", elbow = "-20 deg" }',
+    "computed_torque": 'kind = "computed_torque"\nkp = 400\nkd = 40\ntrajectory = { shoulder = "30 deg", elbow = "-20 deg" }',
+}
+
+
+@pytest.mark.parametrize("kind", CONTROLS)
+def test_controllers_bring_the_arm_to_its_target(tmp_path, kind):
+    asked = read(written(tmp_path, f'until = "6 s"\noutput = "0.1 s"\ntolerance = 1e-6\n[scenario.control]\n{CONTROLS[kind]}'))
+    result = simulate(asked.mechanism, **asked.arguments)
+    np.testing.assert_allclose(result.data["q"].values[-1], np.radians([30, -20]), atol=2e-3)
+
+
+def test_prescribed_motion_and_locks(tmp_path):
+    text = """until = "1 s"
+[scenario.motion]
+kind = "sine"
+amplitude = { shoulder = "20 deg" }
+frequency = "3 rad/s"
+locked = ["elbow"]
+"""
+    asked = read(written(tmp_path, text))
+    result = simulate(asked.mechanism, **asked.arguments)
+    np.testing.assert_allclose(result.data["q"].values[:, 0], np.radians(20) * np.sin(3 * result.time), atol=1e-9)
+    assert np.ptp(result.data["q"].values[:, 1]) < 1e-9
+
+
+def test_events_and_stops(tmp_path):
+    text = """until = "1 s"
+limits = "stop"
+restitution = 0.5
+[[scenario.events]]
+event = "impulse"
+joint = { elbow = 0.5 }
+at = "0.2 s"
+[[scenario.events]]
+event = "when"
+when = "q_shoulder + 1"
+name = "down"
+"""
+    asked = read(written(tmp_path, text))
+    result = simulate(asked.mechanism, **asked.arguments)
+    said = dict(zip(result.data["event"].values, result.data["event_time"].values))
+    assert said["down"] == pytest.approx(np.interp(1, -result.data["q"].values[:, 0], result.time), abs=1e-2)
+    assert said["impulse at elbow"] == 0.2
+
+
+def test_inverse_dynamics_along_a_run_gives_its_torques_back(tmp_path):
+    asked = read("two_link_arm", until=0.9, output=0.005)
+    run = simulate(asked.mechanism, **asked.arguments)
+    found = along(asked.mechanism, run.save(tmp_path / "run.csv"), step=0.005)
+    inner = slice(5, -5)  # the spline's ends are free
+    np.testing.assert_allclose(found.data["tau"].values[inner], run.data["tau"].values[inner], atol=0.05)
+    assert found.ledger.relative_energy_balance < 2e-3  # of a natural spline, whose ends are not accelerated
+
+
+def test_inverse_dynamics_of_a_closed_mechanism(tmp_path):
+    path = tmp_path / "crank.csv"
+    t = np.linspace(0, 1, 41)
+    path.write_text("time,motor pin\n" + "\n".join(f"{x},{1.5 + 0.4 * x**2}" for x in t))
+    asked = read("four_bar")
+    found = along(asked.mechanism, path, step=0.1)
+    tau = found.data["tau"].values
+    assert np.abs(tau[:, 0]).max() > 0 and np.abs(tau[:, 1:]).max() == 0
+    machine = found.machine
+    a = machine.forward_dynamics(*(found.data[k].values for k in ("q", "v", "tau")))
+    np.testing.assert_allclose(a, found.data["a"].values, atol=1e-6)
+
+
+def test_a_trajectory_that_lacks_a_coordinate(tmp_path):
+    (tmp_path / "p.csv").write_text("time,shoulder\n0,0\n1,1\n")
+    with pytest.raises(CatenaError, match="no column for 'elbow' of mechanism 'two-link arm'"):
+        along(catena.load("two_link_arm"), tmp_path / "p.csv")
