@@ -12,25 +12,27 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from catena import cli, gallery
+import gallery
+from catena import cli
 from catena.errors import CatenaError, UnknownNameError
 from catena.formats import examples
-from catena.gallery import building, page, writing
 from catena.machine.machine import compile
+from gallery import building, page, writing
 
-REFERENCE = Path(__file__).parent / "reference" / "gallery"
+ROOT = Path(__file__).parents[1]
+REFERENCE = ROOT / "tests" / "reference" / "gallery"
 
 
 # ------------------------------------------------------------------------------------------------ densely, against references
 def triple_pendulum(ref):
-    from catena.gallery import triple_pendulum as own
+    from gallery import triple_pendulum as own
 
     body = own.profiles(own.load("triple_pendulum"), own.motion())
     return {name: (body[name][::10], ref[name]) for name in body}
 
 
 def four_link_closed(ref):
-    from catena.gallery import four_link_closed as own
+    from gallery import four_link_closed as own
 
     run = own.motion()
     force = own.tip_force(run)
@@ -38,7 +40,7 @@ def four_link_closed(ref):
 
 
 def space_manipulator(ref):
-    from catena.gallery import space_manipulator as own
+    from gallery import space_manipulator as own
 
     machine = compile(own.load("space_manipulator"))
     hold = own.held(machine, own.arms(), ref["t"])
@@ -46,7 +48,7 @@ def space_manipulator(ref):
 
 
 def rolling_disc(ref):
-    from catena.gallery import rolling_disc as own
+    from gallery import rolling_disc as own
 
     q, v = own.motion().q.values[::10], own.motion().v.values[::10]
     turned = np.abs(np.sum(q[:, 3:] * ref["quaternion"], axis=1))  # of two attitudes that are the same: one
@@ -54,7 +56,7 @@ def rolling_disc(ref):
 
 
 def knife_edge(ref):
-    from catena.gallery import knife_edge as own
+    from gallery import knife_edge as own
 
     u, w = own.speeds(own.motion())
     place = np.stack([ref["x"], ref["y"], ref["theta"]], axis=1)
@@ -62,14 +64,14 @@ def knife_edge(ref):
 
 
 def bricard(ref):
-    from catena.gallery import bricard as own
+    from gallery import bricard as own
 
     q = own.motion().q.values[::20]
     return {"q": (q, ref["q"]), "corner": (own.motion().machine.pose(q, "corner")[:, :3, 3], ref["corner"])}
 
 
 def two_four_bars(ref):
-    from catena.gallery import four_bar as own
+    from gallery import four_bar as own
 
     run = own.benchmark()
     q, v = run.q.values[::20], run.v.values[::20]
@@ -78,7 +80,7 @@ def two_four_bars(ref):
 
 
 def planar_two_link(ref):
-    from catena.gallery import planar_two_link as own
+    from gallery import planar_two_link as own
 
     machine = compile(own.load("planar_two_link"))
     q, v, a = own.way(machine)(ref["t"])
@@ -167,7 +169,7 @@ def run(capsys, *arguments):
 
 
 def test_one_page_from_the_command_line(capsys, tmp_path):
-    status, out, err = run(capsys, "gallery", "stanford_worked", "--out", tmp_path / "pages")
+    status, out, err = run(capsys, "gallery", "stanford_worked", "--source", ROOT, "--out", tmp_path / "pages")
     assert (status, err) == (0, "")
     assert "stanford_worked: 19 of 19 numbers agree" in out and "1 page in" in out
     made = sorted(p.name for p in (tmp_path / "pages").iterdir())
@@ -179,7 +181,7 @@ def test_one_page_from_the_command_line(capsys, tmp_path):
 
 
 def test_an_unknown_name_lists_the_names(capsys, tmp_path):
-    status, _, err = run(capsys, "gallery", "stanford_valv", "--out", tmp_path)
+    status, _, err = run(capsys, "gallery", "stanford_valv", "--source", ROOT, "--out", tmp_path)
     assert status == 2 and "no example 'stanford_valv' in the gallery" in err
     assert "triple_pendulum" in err and "Did you mean 'stanford_valve'?" in err
     with pytest.raises(UnknownNameError):
@@ -189,7 +191,7 @@ def test_an_unknown_name_lists_the_names(capsys, tmp_path):
 def test_a_folder_that_cannot_be_written_is_told_before_anything_is_computed(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(building, "make", lambda *_: pytest.fail("computed"))
     (tmp_path / "taken").write_text("a file")
-    status, _, err = run(capsys, "gallery", "--out", tmp_path / "taken" / "pages")
+    status, _, err = run(capsys, "gallery", "--source", ROOT, "--out", tmp_path / "taken" / "pages")
     assert status == 2 and "the pages cannot be written there" in err and "nothing was computed" in err
     assert (tmp_path / "taken").read_text() == "a file"
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..analysis.routes import chain
-from ..equations.formulations import derive
-from ..formats import load
-from ..machine.machine import Machine, compile
-from ..results.result import Result
-from ..simulation import simulate
-from ..simulation.control import Forces
-from ..simulation.trajectories import Trajectory, line, spline
+from catena.analysis.routes import chain
+from catena.equations.formulations import derive
+from catena.formats import load
+from catena.machine.machine import Machine, compile
+from catena.results.result import Result
+from catena.simulation import simulate
+from catena.simulation.control import Forces
+from catena.simulation.trajectories import Trajectory, line, spline
+
 from .drawing import over_time, poses
 from .page import Example, Number, Page, Picture, number
 

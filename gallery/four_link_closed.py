@@ -6,15 +6,16 @@ from functools import cache
 
 import numpy as np
 
-from ..analysis.mobility import mobility
-from ..formats import load
-from ..machine.machine import Machine, compile
-from ..machine.reactions import reactions
-from ..model.mechanism import Mechanism
-from ..results.plots import plot
-from ..results.result import Result
-from ..simulation import simulate
-from ..simulation.stabilisation import Corrective
+from catena.analysis.mobility import mobility
+from catena.formats import load
+from catena.machine.machine import Machine, compile
+from catena.machine.reactions import reactions
+from catena.model.mechanism import Mechanism
+from catena.results.plots import plot
+from catena.results.result import Result
+from catena.simulation import simulate
+from catena.simulation.stabilisation import Corrective
+
 from .drawing import over_time
 from .page import Example, Number, Page, Picture, misprints, number
 

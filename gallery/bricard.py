@@ -6,14 +6,15 @@ from functools import cache
 
 import numpy as np
 
-from ..analysis.kinematic_drive import Motion, kinematics
-from ..analysis.mobility import mobility
-from ..machine.machine import Machine
-from ..machine.reactions import reactions
-from ..results.plots import plot
-from ..results.result import Result
-from ..simulation import simulate
-from ..simulation.scenario import read
+from catena.analysis.kinematic_drive import Motion, kinematics
+from catena.analysis.mobility import mobility
+from catena.machine.machine import Machine
+from catena.machine.reactions import reactions
+from catena.results.plots import plot
+from catena.results.result import Result
+from catena.simulation import simulate
+from catena.simulation.scenario import read
+
 from .drawing import over_time
 from .page import Example, Page, Picture, number
 

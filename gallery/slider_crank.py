@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from ..analysis.actuation import inverse_dynamics
-from ..analysis.kinematic_drive import Motion, kinematics
-from ..formats import load
-from ..machine.machine import Machine, compile
-from ..machine.reactions import reactions
-from ..results.result import Result
-from ..simulation import simulate
-from ..simulation.scenario import read
+from catena.analysis.actuation import inverse_dynamics
+from catena.analysis.kinematic_drive import Motion, kinematics
+from catena.formats import load
+from catena.machine.machine import Machine, compile
+from catena.machine.reactions import reactions
+from catena.results.result import Result
+from catena.simulation import simulate
+from catena.simulation.scenario import read
+
 from .drawing import over_time, panels, row
 from .page import Example, Page, Picture, number
 

@@ -8,17 +8,18 @@ from functools import cache
 import numpy as np
 from scipy.optimize import brentq, newton
 
-from ..analysis.linearization import linearize
-from ..analysis.vibration import modes
-from ..formats import load
-from ..model.flexible import folded
-from ..model.loads import JointSpring
-from ..model.mechanism import Mechanism
-from ..results.plots import plot
-from ..results.plots.bending import deflections
-from ..results.result import Result
-from ..simulation import simulate
-from ..simulation.scenario import read
+from catena.analysis.linearization import linearize
+from catena.analysis.vibration import modes
+from catena.formats import load
+from catena.model.flexible import folded
+from catena.model.loads import JointSpring
+from catena.model.mechanism import Mechanism
+from catena.results.plots import plot
+from catena.results.plots.bending import deflections
+from catena.results.result import Result
+from catena.simulation import simulate
+from catena.simulation.scenario import read
+
 from .drawing import over_time
 from .page import Example, Page, Picture, Table, number
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..analysis.routes.reference import Carried, Supporting, reference_member
-from ..analysis.statics import static_torques
-from ..formats import load
-from ..machine.machine import Machine, compile
-from ..machine.reactions import reactions
-from ..model.mechanism import Mechanism
-from ..results.plots import plot
-from ..simulation import simulate
+from catena.analysis.routes.reference import Carried, Supporting, reference_member
+from catena.analysis.statics import static_torques
+from catena.formats import load
+from catena.machine.machine import Machine, compile
+from catena.machine.reactions import reactions
+from catena.model.mechanism import Mechanism
+from catena.results.plots import plot
+from catena.simulation import simulate
+
 from .drawing import over_time
 from .page import Example, Page, Picture, misprints, number
 
@@ -131,8 +132,8 @@ def run() -> Page:
 
 def one_link(m: Mechanism, k: int) -> Mechanism:
     """Chain k of the source: a link alone, with its tip named."""
-    from ..model.mechanism import Frame
-    from ..model.pose import Pose
+    from catena.model.mechanism import Frame
+    from catena.model.pose import Pose
 
     joint, body = m.joint(f"joint{k}"), m.body(f"link{k}")
     tip = Frame("tip", body.name, Pose(position=(1.5, 0.0, 0.0)))
@@ -151,8 +152,8 @@ def by_reference_member(m: Mechanism, tau: float) -> Carried:
 
 def period(machine: Machine) -> tuple[float, float]:
     """Of small swings about the rest below: found, and by hand."""
-    from ..analysis.statics import equilibrium
-    from ..analysis.vibration import modes
+    from catena.analysis.statics import equilibrium
+    from catena.analysis.vibration import modes
 
     rest = equilibrium(machine, guess=[np.pi / 2 - 0.1, -np.pi / 2 + 0.1, np.pi / 2 - 0.1])
     inertia, weight = 2 * 0.8125 + 5 * 1.5**2, 10 * (2 * 0.75 + 5 * 1.5)

@@ -12,11 +12,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..model.mechanism import Mechanism
-from ..results.plots import sticks
-from ..results.plots.skeleton import placed, skeleton
-from ..results.plots.style import FAINT, HOUSE, INK, TIMES, fitted, legend, page, pen
-from ..results.plots.view import dress, view_of
+from catena.model.mechanism import Mechanism
+from catena.results.plots import sticks
+from catena.results.plots.skeleton import placed, skeleton
+from catena.results.plots.style import FAINT, HOUSE, INK, TIMES, fitted, legend, page, pen
+from catena.results.plots.view import dress, view_of
 
 Array = np.ndarray
 
@@ -59,7 +59,7 @@ def panels(count: int, draw: Callable[..., None], width: float = 7.0, height: fl
 
 def poses(m: Mechanism, q: Array, names: Sequence[str] = (), azimuth: float = -60.0, elevation: float = 22.0) -> Figure:
     """Stick figures of one mechanism at configurations q (n, nq), from pale to dark, on one page."""
-    from ..machine.machine import compile
+    from catena.machine.machine import compile
 
     with house():
         bones, view, at = skeleton(m), view_of(m, azimuth, elevation), placed(compile(m), q)
@@ -74,7 +74,7 @@ def row(
     ax: Axes, m: Mechanism, q: Array, names: Sequence[str] = (), view: Any = None, apart: float = 0.0, guides: bool = True
 ) -> None:
     """Stick figures in one panel; with `apart` (m) side by side, each named below. guides: with the thin lines of slides."""
-    from ..machine.machine import compile
+    from catena.machine.machine import compile
 
     view = view_of(m) if view is None else view
     bones, at = skeleton(m), placed(compile(m), q)

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from ..errors import CatenaError
-from ..formats import files
+from catena.errors import CatenaError
+from catena.formats import files
+
 from . import NAMES, example
 from .drawing import house
 from .page import Example, Number, Page, Table

@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from ..analysis.actuation import inverse_dynamics
-from ..analysis.kinematic_drive import Motion, kinematics
-from ..analysis.mobility import mobility
-from ..formats import load
-from ..machine.machine import Machine, compile
-from ..model.mechanism import Mechanism
-from ..results.plots import plot
-from ..results.result import Result
-from ..simulation import simulate
-from ..simulation.scenario import read
+from catena.analysis.actuation import inverse_dynamics
+from catena.analysis.kinematic_drive import Motion, kinematics
+from catena.analysis.mobility import mobility
+from catena.formats import load
+from catena.machine.machine import Machine, compile
+from catena.model.mechanism import Mechanism
+from catena.results.plots import plot
+from catena.results.result import Result
+from catena.simulation import simulate
+from catena.simulation.scenario import read
+
 from .drawing import over_time, panels, row
 from .page import Example, Number, Page, Picture, number
 

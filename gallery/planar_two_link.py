@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from ..formats import load
-from ..machine.machine import Machine, compile
-from ..results.plots.style import legend, pen
-from ..results.result import Result
-from ..simulation import simulate
-from ..simulation.control import Forces
-from ..simulation.trajectories import Trajectory, line, spline
+from catena.formats import load
+from catena.machine.machine import Machine, compile
+from catena.results.plots.style import legend, pen
+from catena.results.result import Result
+from catena.simulation import simulate
+from catena.simulation.control import Forces
+from catena.simulation.trajectories import Trajectory, line, spline
+
 from .drawing import over_time, panels, row
 from .page import Example, Page, Picture, misprints, number
 

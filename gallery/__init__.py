@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from ..errors import UnknownNameError
+from catena.errors import UnknownNameError
+
 from .page import Example, Misprint, Number, Page, Picture, Table
 
 __all__ = ["NAMES", "Example", "Misprint", "Number", "Page", "Picture", "Table", "example"]

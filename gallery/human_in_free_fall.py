@@ -7,13 +7,14 @@ from matplotlib.axes import Axes
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
-from ..formats import load
-from ..machine.machine import Machine, compile
-from ..model.mechanism import Mechanism
-from ..results.plots.view import view_of
-from ..results.result import Result
-from ..simulation import simulate
-from ..simulation.trajectories import Trajectory, cycloid
+from catena.formats import load
+from catena.machine.machine import Machine, compile
+from catena.model.mechanism import Mechanism
+from catena.results.plots.view import view_of
+from catena.results.result import Result
+from catena.simulation import simulate
+from catena.simulation.trajectories import Trajectory, cycloid
+
 from .drawing import house, over_time, panels, row
 from .page import Example, Number, Page, Picture, number
 

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
-from ..errors import CatenaError
-from ..formats import files
+from catena.errors import CatenaError
+from catena.formats import files
+
 from . import NAMES, example
 from .writing import Entry, index, make
 

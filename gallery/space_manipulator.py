@@ -7,13 +7,14 @@ from functools import cache
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ..analysis.impulse import impulse
-from ..formats import load
-from ..machine.machine import Machine, compile
-from ..model.mechanism import Mechanism
-from ..results.result import Result
-from ..simulation import simulate
-from ..simulation.trajectories import Trajectory, cycloid
+from catena.analysis.impulse import impulse
+from catena.formats import load
+from catena.machine.machine import Machine, compile
+from catena.model.mechanism import Mechanism
+from catena.results.result import Result
+from catena.simulation import simulate
+from catena.simulation.trajectories import Trajectory, cycloid
+
 from .drawing import over_time, poses
 from .page import Example, Number, Page, Picture, misprints, number
 

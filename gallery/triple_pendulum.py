@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..equations.formulations import ALL_FORMULATIONS, derive
-from ..formats import load
-from ..model.mechanism import Mechanism
-from ..results.plots import plot
-from ..results.result import Result
-from ..simulation import simulate
+from catena.equations.formulations import ALL_FORMULATIONS, derive
+from catena.formats import load
+from catena.model.mechanism import Mechanism
+from catena.results.plots import plot
+from catena.results.result import Result
+from catena.simulation import simulate
+
 from .drawing import over_time
 from .page import Example, Number, Page, Picture, Table, misprints, number
 

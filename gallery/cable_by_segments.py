@@ -10,18 +10,19 @@ from matplotlib.axes import Axes
 from scipy.optimize import brentq
 from scipy.special import j0, j1, y0, y1
 
-from ..analysis.statics import equilibrium
-from ..analysis.vibration import modes
-from ..formats import load
-from ..machine.machine import Machine, compile
-from ..model.flexible import folded
-from ..model.mechanism import Joint, Mechanism
-from ..model.pose import Pose
-from ..results.plots import plot
-from ..results.plots.style import COLOURS, FAINT, INK, legend, pen
-from ..results.result import Result
-from ..simulation import simulate
-from ..simulation.scenario import read
+from catena.analysis.statics import equilibrium
+from catena.analysis.vibration import modes
+from catena.formats import load
+from catena.machine.machine import Machine, compile
+from catena.model.flexible import folded
+from catena.model.mechanism import Joint, Mechanism
+from catena.model.pose import Pose
+from catena.results.plots import plot
+from catena.results.plots.style import COLOURS, FAINT, INK, legend, pen
+from catena.results.result import Result
+from catena.simulation import simulate
+from catena.simulation.scenario import read
+
 from .drawing import panels
 from .page import Example, Page, Picture, number
 

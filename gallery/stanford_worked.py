@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from ..formats import load
-from ..machine.machine import Machine, compile
-from ..results.plots.style import COLOURS, INK, legend
+from catena.formats import load
+from catena.machine.machine import Machine, compile
+from catena.results.plots.style import COLOURS, INK, legend
+
 from .drawing import panels, poses
 from .page import Example, Number, Page, Picture, misprints, number
 

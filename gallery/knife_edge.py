@@ -7,10 +7,11 @@ from functools import cache
 import numpy as np
 from matplotlib.axes import Axes
 
-from ..results.plots.style import FAINT, INK
-from ..results.result import Result
-from ..simulation import simulate
-from ..simulation.scenario import read
+from catena.results.plots.style import FAINT, INK
+from catena.results.result import Result
+from catena.simulation import simulate
+from catena.simulation.scenario import read
+
 from .drawing import over_time, panels, row
 from .page import Example, Page, Picture, number
 

@@ -9,16 +9,17 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..certify import check
-from ..formats import load
-from ..machine.machine import compile
-from ..model.beams import Beam
-from ..model.mechanism import Body, Joint, Mechanism
-from ..results.plots.bending import deflections
-from ..results.plots.style import FAINT, INK, legend, pen
-from ..results.result import Result
-from ..simulation import simulate
-from ..simulation.piecewise import Trajectory
+from catena.certify import check
+from catena.formats import load
+from catena.machine.machine import compile
+from catena.model.beams import Beam
+from catena.model.mechanism import Body, Joint, Mechanism
+from catena.results.plots.bending import deflections
+from catena.results.plots.style import FAINT, INK, legend, pen
+from catena.results.result import Result
+from catena.simulation import simulate
+from catena.simulation.piecewise import Trajectory
+
 from .drawing import over_time, panels
 from .page import Example, Number, Page, Picture, number
 

@@ -9,15 +9,16 @@ from matplotlib.axes import Axes
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
-from ..analysis.linearization import linearize
-from ..formats import load
-from ..machine.machine import Machine, compile
-from ..model.loads import Rolling
-from ..model.mechanism import GROUND, Body, Joint, Mechanism
-from ..results.plots.style import FAINT, INK, TIMES
-from ..results.result import Result
-from ..simulation import simulate
-from ..simulation.scenario import read
+from catena.analysis.linearization import linearize
+from catena.formats import load
+from catena.machine.machine import Machine, compile
+from catena.model.loads import Rolling
+from catena.model.mechanism import GROUND, Body, Joint, Mechanism
+from catena.results.plots.style import FAINT, INK, TIMES
+from catena.results.result import Result
+from catena.simulation import simulate
+from catena.simulation.scenario import read
+
 from .drawing import over_time, panels
 from .page import Example, Number, Page, Picture, number
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..analysis.routes import chain
-from ..formats import load
-from ..machine.machine import Machine, compile
-from ..model.mechanism import Mechanism
-from ..simulation.trajectories import Trajectory, cubic
+from catena.analysis.routes import chain
+from catena.formats import load
+from catena.machine.machine import Machine, compile
+from catena.model.mechanism import Mechanism
+from catena.simulation.trajectories import Trajectory, cubic
+
 from .drawing import over_time, poses
 from .page import Example, Number, Page, Picture, number
 

@@ -6,13 +6,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.special import jn_zeros
 
-from ..analysis.vibration import Modes, modes
-from ..formats import load
-from ..model.mechanism import GROUND, Body, Joint, Mechanism, Shape
-from ..model.pose import Pose
-from ..results.plots import plot
-from ..results.plots.style import FAINT, INK, legend, pen
-from ..simulation import simulate
+from catena.analysis.vibration import Modes, modes
+from catena.formats import load
+from catena.model.mechanism import GROUND, Body, Joint, Mechanism, Shape
+from catena.model.pose import Pose
+from catena.results.plots import plot
+from catena.results.plots.style import FAINT, INK, legend, pen
+from catena.simulation import simulate
+
 from .drawing import panels
 from .page import Example, Number, Page, Picture, number
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..analysis.assembly import assemble
-from ..analysis.inverse_kinematics import inverse_kinematics
-from ..analysis.statics import static_torques
-from ..formats import load
-from ..machine.machine import Machine, compile
-from ..machine.reactions import reactions
-from ..model.mechanism import Mechanism
-from ..results.result import Result
-from ..simulation import simulate
-from ..simulation.control import PID
-from ..simulation.piecewise import Trajectory, pieces
+from catena.analysis.assembly import assemble
+from catena.analysis.inverse_kinematics import inverse_kinematics
+from catena.analysis.statics import static_torques
+from catena.formats import load
+from catena.machine.machine import Machine, compile
+from catena.machine.reactions import reactions
+from catena.model.mechanism import Mechanism
+from catena.results.result import Result
+from catena.simulation import simulate
+from catena.simulation.control import PID
+from catena.simulation.piecewise import Trajectory, pieces
+
 from .drawing import over_time, poses
 from .page import Example, Number, Page, Picture, misprints, number
 

@@ -7,19 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.linearization import linearize
-from ..analysis.vibration import modes
-from ..certify import check
-from ..formats import load
-from ..model.beams import Beam
-from ..model.mechanism import Body, Joint, Mechanism
-from ..model.pose import Pose
-from ..results.plots import plot
-from ..results.plots.bending import deflections
-from ..results.result import Result
-from ..simulation import simulate
-from ..simulation.control import PD
-from ..simulation.trajectories import cycloid
+from catena.analysis.linearization import linearize
+from catena.analysis.vibration import modes
+from catena.certify import check
+from catena.formats import load
+from catena.model.beams import Beam
+from catena.model.mechanism import Body, Joint, Mechanism
+from catena.model.pose import Pose
+from catena.results.plots import plot
+from catena.results.plots.bending import deflections
+from catena.results.result import Result
+from catena.simulation import simulate
+from catena.simulation.control import PD
+from catena.simulation.trajectories import cycloid
+
 from .drawing import over_time
 from .page import Example, Number, Page, Picture, Table, number
 
