@@ -31,6 +31,7 @@ VAGUE = 0.1  # an approximate formulation that may err by more of the accelerati
 AGREEMENT = 1e-9  # largest relative difference of accelerations, and of the power balance
 REACTIONS = 1e-8  # of reactions, whose scale varies more from joint to joint
 DRIFT = 1e-6  # of energy in a free run, beside the largest kinetic energy
+STEPS = 1_000_000  # that a free run may take: one that is stuck is no answer
 
 Array = np.ndarray
 
@@ -255,7 +256,7 @@ def _drift(machine: Machine, name: str, formulations: Any, seed: int) -> tuple[f
         return None, ""
     q, v, _, _ = random_states(machine, 1, seed + 1)
     try:
-        run = simulate(machine, q[0], 0.1 * v[0], until=1.0, by=name, output=0.1, limits="ignore")
+        run = simulate(machine, q[0], 0.1 * v[0], until=1.0, by=name, output=0.1, limits="ignore", most_steps=STEPS)
         return run.ledger.relative_energy_balance, ""
     except CatenaError as error:
         return float("inf"), f"DIFFERS: its free run ended: {error}"

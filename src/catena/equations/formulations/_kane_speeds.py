@@ -10,7 +10,8 @@ m rows A v + B = 0 leave p = nv - m of the u independent:
 
 B and X move the mechanism but are no virtual displacement (21), so they appear in gamma alone. Where the block of the rows
 that stands before u_r becomes singular in some place, other dependent speeds, or other u, are the cure: a knife edge on a
-body that turns wants the velocities along and across the blade for u, not those along x and y.
+body that turns wants the velocities along and across the blade for u, not those along x and y. The rows of a mechanism itself,
+which may carry it anywhere, choose u_s anew at every instant instead: see `_independent_speeds`.
 """
 
 from __future__ import annotations
@@ -24,9 +25,7 @@ from scipy.linalg import qr
 
 from ...compiler.trace import Tracer
 from ...errors import FormulationError, SingularError
-from ...kernels.motion import BALL
-
-PLACES = 8  # closed configurations at which a choice of dependent speeds is tried
+from ._independent_speeds import Complement, somewhere
 
 Map = Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]]  # (t, q, p) -> a matrix and a column: A, B or W, X
 
@@ -34,29 +33,29 @@ Map = Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]]  # (t, q, p) -> a mat
 class Speeds(NamedTuple):
     """The independent generalised speeds u_s.
 
-    Gamma (nv x p), gamma (nv): as above, at the speeds v of the tracer. encode: (q, v, p) -> u_s. decode: (q, u_s, p) -> v.
-    W_r (nv x m), J_r (m x m) = A W_r: what the dependent speeds do.
+    names (p). Gamma (nv x p), gamma (nv): as above, at the speeds v of the tracer. multipliers: the force that is missing in
+    M a + bias - tau -> lambda (m) of the rows that make it. state: the names of the speeds w that are integrated: u_s, or v
+    where u_s changes on the way. encode: (q, v, p) -> w. decode: (q, w, p) -> v.
     """
 
     names: tuple[str, ...]
     Gamma: ca.SX
     gamma: ca.SX
+    multipliers: Callable[[ca.SX], ca.SX]
+    state: tuple[str, ...]
     encode: ca.Function
     decode: ca.Function
-    W_r: ca.SX
-    J_r: ca.SX
 
     @property
     def size(self) -> int:
         """p, how many are independent."""
         return len(self.names)
 
-    def multipliers(self, excess: ca.SX) -> ca.SX:
-        """lambda (m) of the rows, from A' lambda = the force that is missing in M a + bias - tau.
 
-        The rows of the dependent speeds, which (22) leaves aside, bring it into evidence: J_r' lambda = W_r' excess.
-        """
-        return ca.solve(self.J_r.T, self.W_r.T @ excess)
+def adapted_speeds(s: Tracer, rows: Complement, gamma: ca.SX) -> Speeds:
+    """The independent speeds that rows A a = gamma leave at each instant; the state is v."""
+    own, same = _names(s), ca.Function("same", [s.q, s.v, s.p], [s.v])
+    return Speeds(tuple(own[k] for k in rows.free), rows.Z, rows.particular(gamma), rows.multipliers, own, same, same)
 
 
 def own_speeds(s: Tracer, t: ca.SX, rows: Map | None, speeds: Map | None, dependent: Sequence[int] | None) -> Speeds:
@@ -66,8 +65,7 @@ def own_speeds(s: Tracer, t: ca.SX, rows: Map | None, speeds: Map | None, depend
     A, B = rows(t, s.q, s.p) if rows else (ca.SX(0, n), ca.SX(0, 1))
     _check(s, t, W, X, A, B, dependent)
     J, c = A @ W, A @ X + B
-    own = [f"{name}'" for j in s.layout.mechanism.moving for name in j.speed_names]
-    names = [f"u{k + 1}" for k in range(n)] if speeds else own
+    names = [f"u{k + 1}" for k in range(n)] if speeds else _names(s)
     r = _determined(s, J) if dependent is None else list(dependent)
 
     free = [k for k in range(n) if k not in r]
@@ -79,61 +77,16 @@ def own_speeds(s: Tracer, t: ca.SX, rows: Map | None, speeds: Map | None, depend
     encode = ca.Function("encode", [s.q, s.v, s.p], [ca.densify((ca.solve(W, s.v - X) if speeds else s.v)[free])])
     decode = ca.Function("decode", [s.q, u, s.p], [ca.densify(v)])
     gamma = ca.substitute(ca.jtimes(v, s.q, s.coordinate_rate()), u, encode(s.q, s.v, s.p))
-    return Speeds(tuple(names[k] for k in free), ca.sparsify(Gamma), ca.sparsify(gamma), encode, decode, W_r, J_r)
+    chosen = tuple(names[k] for k in free)
+
+    def multipliers(excess: ca.SX) -> ca.SX:  # A' lambda = excess: the rows of u_r, which (22) leaves aside, bring it into evidence
+        return ca.solve(J_r.T, W_r.T @ excess)
+
+    return Speeds(chosen, ca.sparsify(Gamma), ca.sparsify(gamma), multipliers, chosen, encode, decode)
 
 
-def somewhere(s: Tracer, seed: int) -> list[np.ndarray]:
-    """A random place: coordinates with unit quaternions, and the mechanism's own parameters."""
-    q = np.random.default_rng(seed).standard_normal(s.layout.nq)
-    for node in s.layout.nodes:
-        if node.motion == BALL:
-            q[node.qi : node.qi + 4] /= np.linalg.norm(q[node.qi : node.qi + 4])
-    return [q, np.array(list(s.layout.mechanism.parameters.values()))]
-
-
-def closed(s: Tracer, error: ca.SX, A: ca.SX, seed: int) -> list[np.ndarray] | None:
-    """A place near the neutral one where the rows' residuals vanish (Gauss-Newton), and the parameters; None if not found."""
-    rng, (_, p) = np.random.default_rng(seed), somewhere(s, seed)
-    at = _at(s, error, A)
-    step = ca.Function("step", [s.q, s.v], [s.coordinate_rate()])
-    balls = [node.qi for node in s.layout.nodes if node.motion == BALL]
-    q = np.zeros(s.layout.nq)
-    q[balls] = 1.0
-    move = 0.2 * rng.standard_normal(s.layout.nv)
-    for _ in range(100):
-        q = q + np.array(step(q, move)).ravel()
-        for k in balls:
-            q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
-        residual, slope = (np.array(x) for x in at(0.0, q, p))
-        if np.abs(residual).max(initial=0.0) < 1e-12:
-            return [q, p]
-        move = -np.linalg.lstsq(slope, residual.ravel(), rcond=1e-8)[0]
-        move *= min(1.0, 0.5 / max(np.abs(move).max(initial=0.0), 1e-300))
-    return None
-
-
-def independent(s: Tracer, error: ca.SX, A: ca.SX) -> tuple[list[int], list[int]]:
-    """Rows of A that are independent where the loops are closed, and the speeds that they determine best there.
-
-    Of the speeds that are best at one of a few places, those that do best at the worst of all these places. Where no closed
-    place is found, nothing can be left out.
-    """
-    at = _at(s, error, A)
-    places = [place for seed in range(PLACES) if (place := closed(s, error, A, seed)) is not None]
-    if not places:
-        return list(range(A.shape[0])), _determined(s, A)
-    values = [np.array(at(0.0, *place)[1]) for place in places]
-    _, R, rows = qr(values[0].T, mode="economic", pivoting=True)
-    size = np.abs(np.diag(R))
-    kept = sorted(int(k) for k in rows[: int((size > 1e-9 * size[0]).sum())])
-    choices = {tuple(sorted(qr(J[kept], mode="economic", pivoting=True)[2][: len(kept)].tolist())) for J in values}
-    worst = {c: min(np.linalg.svd(J[np.ix_(kept, c)], compute_uv=False).min(initial=np.inf) for J in values) for c in sorted(choices)}
-    return kept, [int(k) for k in max(worst, key=lambda c: worst[c])]
-
-
-def _at(s: Tracer, error: ca.SX, A: ca.SX) -> ca.Function:
-    """(t, q, p) -> the rows' residuals, and A."""
-    return ca.Function("at", [s.t, s.q, s.p], [ca.densify(error), ca.densify(A)])
+def _names(s: Tracer) -> tuple[str, ...]:
+    return tuple(f"{name}'" for j in s.layout.mechanism.moving for name in j.speed_names)
 
 
 def _determined(s: Tracer, J: ca.SX) -> list[int]:

@@ -33,7 +33,7 @@ class Flexible:
         node, R, p = self.s.seat(beam.body)
         E, r = ca.sparsify(matrix(R)).T, ca.sparsify(vector(p))
         if node == INERTIAL:
-            still = Turning(INERTIAL, ca.SX(3, 1), ca.SX(3, 1), ca.SX(3, self.u.u.numel()))
+            still = Turning(INERTIAL, ca.SX(3, 1), ca.SX(3, 1), ca.SX(3, self.u.Z.shape[1]))
             return still, still
         w, v = self.k.angular(node, node), self.k.linear(node, node)
         V = v + w.cross(r, ca.SX(3, 1))
@@ -51,7 +51,7 @@ class Flexible:
 
     def inertia(self) -> ca.SX:
         """What multiplies u' in the rows."""
-        n = self.u.u.numel()
+        n = self.u.Z.shape[1]
         M = ca.SX(n, n)
         for b, w, V in self.found:
             E, A, B = self.u.W[b.own, :], b.first(b.C), b.crossed(b.c, b.C)
@@ -65,7 +65,7 @@ class Flexible:
 
     def bias(self) -> ca.SX:
         """The rest of the rows: what is left while u stays, and the weight."""
-        rows, g = ca.SX.zeros(self.u.u.numel()), vector(self.s.tree.gravity)
+        rows, g = ca.SX.zeros(self.u.Z.shape[1]), vector(self.s.tree.gravity)
         for b, w, V in self.found:
             o, R = w.x, self.s.pose(b.body)[:, :3]
             dw, dV = w.D, V.D + ca.cross(o, V.x) - R.T @ g  # 0D w = BD w

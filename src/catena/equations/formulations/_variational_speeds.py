@@ -1,10 +1,10 @@
 """The generalised speeds of `variational` ([Everett1988] eq. 1-2, 17-22).
 
     u = Y(q) v,   v = W u,  W = Y^-1              every u a joint's speed, or a component of a body's motion along its axes  (1)
-    u_r = A_rs u_s + B_r                          r dependent, s independent: the rows A v + B = 0, solved                   (2)
-    v = (W_s + W_r A_rs) u_s + W_r B_r                                                                                      (20)
+    A W u + B = 0                                 rows that the speeds obey                                                (2)
+    u' = Z y + z,   v' = W Z y + ...              y the rates of independent speeds, chosen anew at every instant        (20)
 
-B moves the mechanism but is no virtual displacement (21). Speeds that are components of omega make (25) and (31) short: there a
+B moves the mechanism but is no virtual displacement (21). For Z and z see `_independent_speeds`. Speeds that are components of omega make (25) and (31) short: there a
 component is a symbol, its partial velocity a unit vector.
 """
 
@@ -14,38 +14,28 @@ from collections.abc import Sequence
 
 import casadi as ca
 import numpy as np
-from scipy.linalg import qr
 
 from ...compiler.trace import Tracer, vector
 from ...errors import FormulationError, SingularError, UnknownNameError
-from ...kernels.motion import BALL
 from ...model.mechanism import GROUND
+from ._independent_speeds import complement, independent_rows, measures, somewhere, units
 from ._variational_vectors import INERTIAL, Kinematics, Speeds
 
 COMPONENTS = ("wx", "wy", "wz", "vx", "vy", "vz")
 
 
 def own_speeds(s: Tracer, names: Sequence[str] | None) -> Speeds:
-    """The independent speeds: the joints' own, or those named; less those that the mechanism's rows determine."""
+    """The speeds: the joints' own, or those named, and what the mechanism's rows leave independent of them."""
     own = _joint_speeds(s)
     chosen = own if names is None else _named(s, own, list(names))
     return _independent(s, chosen) if s.layout.mechanism.nonholonomic else chosen
-
-
-def somewhere(s: Tracer, seed: int) -> list[np.ndarray]:
-    """A random place: coordinates with unit quaternions, and the mechanism's own parameters."""
-    q = np.random.default_rng(seed).standard_normal(s.layout.nq)
-    for node in s.layout.nodes:
-        if node.motion == BALL:
-            q[node.qi : node.qi + 4] /= np.linalg.norm(q[node.qi : node.qi + 4])
-    return [q, np.array(list(s.layout.mechanism.parameters.values()))]
 
 
 def _joint_speeds(s: Tracer) -> Speeds:
     """u = v."""
     n, names = s.layout.nv, tuple(f"{x}'" for j in s.layout.mechanism.moving for x in j.speed_names)
     same = ca.Function("same", [s.q, s.v, s.p], [s.v])
-    return Speeds(names, s.v, s.v, ca.SX(n, 1), ca.SX.eye(n), {}, same, same)
+    return Speeds(names, s.v, s.v, ca.SX(n, 1), ca.SX.eye(n), {}, same, same, ca.SX.eye(n), ca.SX(n, 1), names)
 
 
 def _named(s: Tracer, own: Speeds, names: list[str]) -> Speeds:
@@ -88,39 +78,28 @@ def _component(k: Kinematics, name: str, joints: list[str]) -> tuple[ca.SX, tupl
 
 
 def _independent(s: Tracer, c: Speeds) -> Speeds:
-    """The speeds that the mechanism's rows A v + B = 0 leave free, (2) and (20)."""
-    rows, _ = s.applied.rows()
-    if ca.depends_on(rows, s.t):
-        raise FormulationError(f"variational: rows of {s.layout.mechanism.name!r} depend on time, and v cannot then be read "
-                               "from the state alone; make what moves in time a joint, or take lagrange")  # fmt: skip
-    J, B = ca.jacobian(rows, s.v) @ c.W, ca.substitute(rows, s.v, ca.SX.zeros(s.layout.nv))
-    r = _determined(s, J)
-    free = [k for k in range(len(c.names)) if k not in r]
-    u, known = ca.SX.sym("u", len(free)), {at: (sign, free.index(k)) for at, (sign, k) in c.known.items() if k in free}
-    solved = ca.solve(J[:, r], -ca.horzcat(J[:, free], B))
-    W = ca.sparsify(c.W[:, free] + c.W[:, r] @ solved[:, :-1])
-    v = W @ u + c.W[:, r] @ solved[:, -1]
-    encode = ca.Function("encode", [s.q, s.v, s.p], [c.encode(s.q, s.v, s.p)[free]])
-    return _mapped(s, tuple(c.names[k] for k in free), u, v, W, known, encode)
+    """The same speeds under the mechanism's rows A v + B = 0, (2) and (20)."""
+    rows = ca.substitute(s.applied.rows()[0], s.v, c.v)
+    J = ca.sparsify(ca.jacobian(rows, c.u))
+    drift = ca.jacobian(rows, s.t) + ca.jtimes(rows, s.q, ca.substitute(s.coordinate_rate(), s.v, c.v))
+    f = ca.Function("at", [s.t, s.q, s.p], [ca.densify(J), ca.densify(c.W.T @ s.mass_matrix() @ c.W)])
+    found = [[np.array(x) for x in f(0.0, *somewhere(s, seed))] for seed in range(3)]
+    rank = len(independent_rows(found[0][0], units(np.array([value for value, _ in found]))))
+    if rank < J.shape[0]:
+        raise SingularError(f"variational: only {rank} of the {J.shape[0]} nonholonomic rows of {s.layout.mechanism.name!r} "
+                            "are independent; leave out those that follow from the others")  # fmt: skip
+    left = complement(J, found[0][0], measures(np.array([M for _, M in found])))
+    Z, z = left.Z, left.particular(-drift)
+    names = tuple(c.names[k] for k in left.free)
+    return c._replace(W=ca.sparsify(c.W @ Z), rate=ca.sparsify(c.rate + c.W @ z), Z=Z, z=z, independent=names)
 
 
 def _mapped(s: Tracer, names: tuple[str, ...], u: ca.SX, v: ca.SX, W: ca.SX, known: dict, encode: ca.Function) -> Speeds:
     """Speeds u with these maps; the rate of v while u stays comes from differentiating W."""
     rate = ca.jtimes(v, s.q, ca.substitute(s.coordinate_rate(), s.v, v))
     decode = ca.Function("decode", [s.q, u, s.p], [ca.densify(v)])
-    return Speeds(names, u, v, ca.sparsify(rate), W, known, encode, decode)
-
-
-def _determined(s: Tracer, J: ca.SX) -> list[int]:
-    """The speeds that the rows determine best at a random place: the first pivots of a QR factorisation."""
-    value = np.array(ca.Function("J", [s.q, s.p], [ca.densify(J)])(*somewhere(s, 0)))
-    _, R, order = qr(value, mode="economic", pivoting=True)
-    size = np.abs(np.diag(R))
-    rank = int((size > 1e-10 * size[0]).sum())
-    if rank < len(value):
-        raise SingularError(f"variational: only {rank} of the {len(value)} nonholonomic rows of {s.layout.mechanism.name!r} "
-                            "are independent; leave out those that follow from the others")  # fmt: skip
-    return sorted(int(k) for k in order[:rank])
+    Z, z = ca.SX.eye(len(names)), ca.SX(len(names), 1)
+    return Speeds(names, u, v, ca.sparsify(rate), W, known, encode, decode, Z, z, names)
 
 
 def _require_regular(s: Tracer, Y: ca.SX, names: list[str]) -> None:

@@ -24,7 +24,7 @@ INERTIAL = -1
 
 
 class Turning(NamedTuple):
-    """A vector linear in the speeds u, along the axes of `frame`: x (3), D (3) = fD x while u stays, P (3 x n) = dx/du."""
+    """A vector linear in the speeds u, along the axes of `frame`: x (3), its rate in f is P y + D, P (3 x p) = dx/du Z."""
 
     frame: int
     x: ca.SX
@@ -41,9 +41,9 @@ class Turning(NamedTuple):
 
 
 class Speeds(NamedTuple):
-    """Generalised speeds u (n) with v = W u + X (1), (20): v (nv) as an expression of q and u, its rate while u stays, W.
+    """Generalised speeds u (n) and rates y (p) of the independent ones, u' = Z y + z: Z = 1 and z = 0 where all are, (1), (20).
 
-    known: (node, "w" or "v", axis) -> (sign, index into u), where a component of a node's motion along its own axes is a
+    v (nv): an expression of q and u, v' = W y + rate. independent: the names of the speeds that y is closest to. known: (node, "w" or "v", axis) -> (sign, index into u), where a component of a node's motion along its own axes is a
     speed itself and need not be computed. encode: (q, v, p) -> u. decode: (q, u, p) -> v.
     """
 
@@ -55,6 +55,9 @@ class Speeds(NamedTuple):
     known: dict[tuple[int, str, int], tuple[float, int]]
     encode: ca.Function
     decode: ca.Function
+    Z: ca.SX
+    z: ca.SX
+    independent: tuple[str, ...]
 
 
 @dataclass
@@ -174,7 +177,7 @@ class Kinematics:
 
     def _still(self, f: int) -> Turning:
         none = ca.SX(3, 1)
-        return Turning(f, none, none, ca.SX(3, self.speeds.u.numel()))
+        return Turning(f, none, none, ca.SX(3, self.speeds.Z.shape[1]))
 
     def _stated(self, what: str, i: int, x: Turning) -> Turning:
         """The same, with the components that are speeds by definition put in place of what they were computed from."""
@@ -182,8 +185,7 @@ class Kinematics:
             if (i, what, axis) in self.speeds.known:
                 sign, k = self.speeds.known[i, what, axis]
                 y, D, P = ca.SX(x.x), ca.SX(x.D), ca.SX(x.P)
-                y[axis], D[axis], P[axis, :] = sign * self.speeds.u[k], 0, ca.SX(1, P.shape[1])
-                P[axis, k] = sign
+                y[axis], D[axis], P[axis, :] = (sign * part for part in (self.speeds.u[k], self.speeds.z[k], self.speeds.Z[k, :]))
                 x = Turning(i, *(ca.sparsify(part) for part in (y, D, P)))
         return x
 

@@ -46,7 +46,8 @@ from ...kernels.tree import layout
 from ...model.mechanism import GROUND, Mechanism
 from ...spatial import add, full, rotate, transpose, unrotate_symmetric
 from ..equations import Counts, Equations, operations
-from ._kane_speeds import Map, Speeds, independent, own_speeds, somewhere
+from ._independent_speeds import own_rows, somewhere
+from ._kane_speeds import Map, Speeds, adapted_speeds, own_speeds
 
 SINGULAR = 1e-13  # a pivot so much smaller than its diagonal entry is rounding
 
@@ -82,67 +83,49 @@ def kane(mechanism: Mechanism, rows: Map | None = None, speeds: Map | None = Non
          dependent: tuple[int, ...] | None = None) -> Equations:  # fmt: skip
     """Kane's equations, with simple nonholonomic rows if there are any; the rows of loops are taken as such.
 
-    State: the coordinates q and the independent generalised speeds, which are v itself unless told otherwise.
-    rows: (t, q, p) -> A, B with A v + B = 0, by default those of the mechanism's loops and speed rows. speeds: (t, q, p) -> W, X with v = W u + X. dependent: which of u the rows
-    determine; by default those that they determine best at a random place. With rows, `multipliers` are what they do to the
-    mechanism, and `reactions` are absent: where on the bodies a row acts is not known here.
+    State: the coordinates q and the speeds v. The rows of the mechanism's loops and its speed rows choose the independent
+    speeds anew at every instant. rows: (t, q, p) -> A, B with A v + B = 0, in place of these. speeds: (t, q, p) -> W, X with
+    v = W u + X. dependent: which of u the rows determine. With any of the three, the state has the independent speeds alone,
+    chosen once and for all: by default those that the rows determine best at a random place. With rows, `multipliers` are
+    what they do to the mechanism, and `reactions` are absent: where on the bodies a row acts is not known here.
     """
     if not mechanism.moving:
         raise FormulationError(f"mechanism {mechanism.name!r} has no freedom: all its joints are fixed, there is no motion "
                                "to derive")  # fmt: skip
     s = Tracer(layout(mechanism))
-    kept: list[int] = []
-    if rows is None and (mechanism.loops or mechanism.nonholonomic):
-        rows, kept, found = own_rows(s)
-        dependent = found if dependent is None and speeds is None else dependent
-    t, masses = ca.SX.sym("t"), mass_centres(s)
+    t, masses = s.t, mass_centres(s)
     A, f = inertia(s, masses), forces(s, masses)
-    u = own_speeds(s, t, rows, speeds, dependent)
+    own = own_rows(s) if rows is None and (mechanism.loops or mechanism.nonholonomic) else None
+    if own and speeds is None and dependent is None:
+        u = adapted_speeds(s, own.complement(s, A), own.gamma)
+    else:
+        u = own_speeds(s, t, own.map(s) if own else rows, speeds, dependent)
 
     #  Gamma' (A (Gamma u' + gamma) - f) = 0: F~_r + F~*_r = 0 with nonholonomic partial velocities
     du = solve(s, u, u.Gamma.T @ A @ u.Gamma, u.Gamma.T @ (f - A @ u.gamma))
     a = u.Gamma @ du + u.gamma
+    lam = u.multipliers(A @ a - f)
+    if own and lam.numel() < own.A.shape[0]:
+        lam = own.spread(lam)
 
     given, n = [t, s.q, s.v, s.tau, s.p], s.layout.nq
     acceleration = ca.Function("acceleration", given, [ca.cse(ca.densify(a))])
     wrenches = ca.Function("wrenches", [s.q, s.v, s.a, s.p], [joint_wrenches(s, masses)])
-    x = ca.SX.sym("x", n + u.size)
+    x = ca.SX.sym("x", n + len(u.state))
     q, v = x[:n], u.decode(x[:n], x[n:], s.p)
-    change = ca.Function("change", given, [s.coordinate_rate(), ca.densify(du)])
+    change = ca.Function("change", given, [s.coordinate_rate(), ca.densify(du if u.state == u.names else a)])
     return Equations(
         mechanism,
         "kane",
-        tuple(name for j in mechanism.moving for name in j.coordinate_names) + u.names,
+        tuple(name for j in mechanism.moving for name in j.coordinate_names) + u.state,
         derivative=ca.Function("derivative", [t, x, s.tau, s.p], [ca.cse(ca.vertcat(*change(t, q, v, s.tau, s.p)))]),
         encode=ca.Function("encode", [s.q, s.v, s.p], [ca.vertcat(s.q, u.encode(s.q, s.v, s.p))]),
         decode=ca.Function("decode", [x, s.p], [q, v]),
         acceleration=acceleration,
-        counts=Counts(n + u.size, u.size, operations(acceleration)),
-        reactions=None if rows else ca.Function("reactions", given, [ca.cse(wrenches(s.q, s.v, a, s.p))]),
-        multipliers=ca.Function("multipliers", given, [ca.cse(_spread(u.multipliers(A @ a - f), kept))]) if rows else None,
+        counts=Counts(n + len(u.state), u.size, operations(acceleration)),
+        reactions=None if rows or own else ca.Function("reactions", given, [ca.cse(wrenches(s.q, s.v, a, s.p))]),
+        multipliers=ca.Function("multipliers", given, [ca.cse(lam)]) if rows or own else None,
     )
-
-
-def own_rows(s: Tracer) -> tuple[Map, list[int], tuple[int, ...]]:
-    """The rows A v + B = 0 of the mechanism's loops and speed rows; which of them are kept, and the speeds they determine best.
-
-    Both are chosen where the loops are closed: an overconstrained loop has redundant rows there and nowhere else. Rows that
-    follow from the others are left out, and their multipliers are zero.
-    """
-    error, rate, _, A = s.constraint_rows()
-    kept, found = independent(s, error, A)
-    f = ca.Function("rows", [s.t, s.q, s.p], [A[kept, :], ca.substitute(rate, s.v, ca.SX.zeros(s.layout.nv))[kept]])
-    whole = kept if len(kept) < A.shape[0] else []
-    return lambda t, q, p: tuple(f.call([t, q, p])), [*whole, A.shape[0]] if whole else [], tuple(found)  # type: ignore[return-value]
-
-
-def _spread(lam: ca.SX, kept: list[int]) -> ca.SX:
-    """The multipliers of all rows: of those left out, zero. kept: which there are, and last how many in all; or nothing."""
-    if not kept:
-        return lam
-    total = ca.SX.zeros(kept[-1])
-    total[kept[:-1]] = lam
-    return total
 
 
 # ----------------------------------------------------------------------------------------------- chapter II: kinematics
@@ -251,8 +234,8 @@ def solve(s: Tracer, u: Speeds, M: ca.SX, b: ca.SX) -> ca.SX:
                 L[i][j] -= l * L[k][j]
             x[i] -= l * x[k]
             L[k][i] = l
-    pivots = ca.Function("pivots", [s.q, s.p], [ca.vertcat(*(L[k][k] for k in range(n))) / ca.diag(M)])
-    dead = np.all([np.abs(np.array(pivots(*somewhere(s, seed)))) < SINGULAR for seed in range(3)], axis=0)
+    pivots = ca.Function("pivots", [s.t, s.q, s.p], [ca.vertcat(*(L[k][k] for k in range(n))) / ca.diag(M)])
+    dead = np.all([np.abs(np.array(pivots(0.0, *somewhere(s, seed)))) < SINGULAR for seed in range(3)], axis=0)
     if dead.any():
         raise _without_inertia(s, u.names[int(np.argmax(dead))])
     for k in range(n):  # root to leaves: D L x = z

@@ -18,7 +18,7 @@ Whatever is chosen, the same equations come out; what changes is their length: s
 Flexible bodies add their terms in `_variational_beams`, (33)-(37).
 
 Departures. Rotors add their own 1/2 J v^2 to (25). Where speeds are not the joints' own, v = W u + X (1), (17); where rows
-A v + B = 0 make some of them dependent (2), those are eliminated, and partial velocities are nonholonomic ones (20)-(22).
+A v + B = 0 make some of them dependent (2), partial velocities are nonholonomic ones (20)-(22) of combinations that are free.
 
 Misprints, each contradicted by the lines around it, are listed in `docs/algebra.md`: the mass is missing in (26)-(30); (29)
 has i_theta_0 for j_theta_0; the index j of (31), (32) is a speed and a frame at once; Hamilton varies the time integral.
@@ -38,8 +38,9 @@ from ...kernels.tree import layout
 from ...model.mechanism import GROUND, Mechanism
 from ...spatial import add, full, rotate, transpose, unrotate_symmetric
 from ..equations import Counts, Equations, Statement, operations
+from ._independent_speeds import somewhere
 from ._variational_beams import Flexible
-from ._variational_speeds import own_speeds, somewhere
+from ._variational_speeds import own_speeds
 from ._variational_vectors import INERTIAL, Kinematics, Speeds, Turning
 
 Frames = str | Mapping[str, str]
@@ -66,7 +67,8 @@ def variational(
     frames: the axes that each body's vectors live and are differentiated in: "body" (its own), "ground", or {body: frame}.
     potential: the frame j of (28) in which each body's weight is varied, likewise. speeds: names of nv generalised speeds,
     each a joint's speed or a component "body.wx" ... "body.vz" of a body's angular velocity or of its origin's velocity along
-    the body's axes; by default the joints' speeds. State: the coordinates q and the independent speeds u.
+    the body's axes; by default the joints' speeds. State: the coordinates q and these speeds u; where the mechanism has rows,
+    those that are independent are chosen anew at every instant.
     """
     _require(mechanism)
     s = Tracer(layout(mechanism))
@@ -78,8 +80,8 @@ def variational(
     b = _bias(k, masses, _homes(s, potential, "potential")) + flexible.bias()
     Q = u.W.T @ ca.substitute(s.tau + s.applied.forces, s.v, u.v) + _virtual_work(k)
     _require_inertia(s, u, M)
-    du = ca.ldl_solve(Q - b, *ca.ldl(M))
-    a = u.W @ du + u.rate
+    y = ca.ldl_solve(Q - b, *ca.ldl(M))
+    du, a = u.Z @ y + u.z, u.W @ y + u.rate
 
     change = ca.Function("change", [s.t, s.q, u.u, s.tau, s.p], [_coordinate_rate(s, u), du, a])
     given, n = [s.t, s.q, s.v, s.tau, s.p], s.layout.nq
@@ -96,7 +98,7 @@ def variational(
         encode=ca.Function("encode", [s.q, s.v, s.p], [ca.vertcat(s.q, u.encode(s.q, s.v, s.p))]),
         decode=ca.Function("decode", [x, s.p], [x[:n], u.decode(x[:n], x[n:], s.p)]),
         acceleration=acceleration,
-        counts=Counts(n + len(u.names), len(u.names), operations(acceleration)),
+        counts=Counts(n + len(u.names), len(u.independent), operations(acceleration)),
         extra={"rows": _rows(s, u, M, b, Q), "energy": energy},
         readable=None if speeds or mechanism.nonholonomic else (lambda: _statement(s, M, b, Q)),
     )
@@ -175,7 +177,7 @@ def _weight(k: Kinematics, b: Mass, j: int, g: ca.SX) -> ca.SX:
 
 def _virtual_work(k: Kinematics) -> ca.SX:
     """Of the loads on bodies: torque . 0_theta + force . 0_delta p, (nv)."""
-    total = ca.SX.zeros(k.speeds.u.numel())
+    total = ca.SX.zeros(k.speeds.Z.shape[1])
     for body, wrench in k.s.applied.wrenches.items():
         node, _, p = k.s.seat(body)
         if node != INERTIAL:
@@ -217,15 +219,15 @@ def _require(m: Mechanism) -> None:
 
 def _require_inertia(s: Tracer, u: Speeds, M: ca.SX) -> None:
     """Refuse a mechanism whose mass matrix is singular wherever it is: name the speed."""
-    f, found = ca.Function("M", [s.q, s.p], [ca.densify(M)]), []
+    f, found = ca.Function("M", [s.t, s.q, s.p], [ca.densify(M)]), []
     for seed in range(3):
-        value = np.array(f(*somewhere(s, seed)))
+        value = np.array(f(0.0, *somewhere(s, seed)))
         size = np.sqrt(np.abs(np.diag(value)))
         size[size == 0] = 1.0
         values, vectors = np.linalg.eigh(value / np.outer(size, size))
         found.append(vectors[:, 0] if values[0] < SINGULAR else None)
     if all(x is not None for x in found):
-        name = u.names[int(np.argmax(np.abs(found[0])))].removesuffix("'")  # type: ignore[arg-type]
+        name = u.independent[int(np.argmax(np.abs(found[0])))].removesuffix("'")  # type: ignore[arg-type]
         m = s.layout.mechanism
         joint = next((j for j in m.moving if name in j.speed_names), None)
         cure = f"; give body {joint.child!r} mass and inertia, joint {joint.name!r} an armature, or fix it" if joint else ""
@@ -239,9 +241,9 @@ def _coordinate_rate(s: Tracer, u: Speeds) -> ca.SX:
 
 
 def _rows(s: Tracer, u: Speeds, M: ca.SX, b: ca.SX, Q: ca.SX) -> ca.Function:
-    """(t, q, u, u', tau, p) -> the rows of (30), each zero: the equations as they are collected, before they are solved."""
-    du = ca.SX.sym("du", len(u.names))
-    return ca.Function("rows", [s.t, s.q, u.u, du, s.tau, s.p], [ca.cse(ca.densify(M @ du + b - Q))])
+    """(t, q, u, y, tau, p) -> the rows of (30), each zero: the equations as they are collected, before they are solved."""
+    y = ca.SX.sym("y", len(u.independent))
+    return ca.Function("rows", [s.t, s.q, u.u, y, s.tau, s.p], [ca.cse(ca.densify(M @ y + b - Q))])
 
 
 def _statement(s: Tracer, M: ca.SX, b: ca.SX, Q: ca.SX) -> Statement:
