@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from catena.model.loads import Rolling
 from catena.model.mechanism import GROUND, Body, Frame, Joint, Mechanism
 from catena.model.pose import Pose
 
@@ -240,3 +241,26 @@ def damped_four_link() -> Mechanism:
     """Seed 004, section 5.5.5: 0.25 N m s/rad in every joint."""
     m = four_link()
     return m.with_(joints=tuple(replace(j, damping=0.25) for j in m.joints))
+
+
+def bicycle() -> Mechanism:
+    """Whipple's bicycle with the numbers of Meijaard et al. 2007, z up, the rear frame's origin at the rear wheel's centre."""
+    tilt, rear, front = math.pi / 10, 0.3, 0.35
+    return Mechanism(
+        "bicycle",
+        (
+            Body.massless("place"),
+            Body("frame", 85.0, (0.3, 0, 0.6), (9.2, 0, -2.4, 11.0, 0, 2.8)),
+            Body("rear", 2.0, (0, 0, 0), (0.0603, 0.12, 0.0603)),
+            Body("fork", 4.0, (-0.2, 0, 0.7), (0.05892, 0, 0.00756, 0.06, 0, 0.00708)),
+            Body("front", 3.0, (0, 0, 0), (0.1405, 0.28, 0.1405)),
+        ),
+        (
+            Joint("at", "general", GROUND, "place", sequence=("Dx", "Dy", "Dz")),
+            Joint("turn", "gimbal", "place", "frame", axis=((0, 0, 1), (1, 0, 0), (0, 1, 0))),
+            Joint("rear_axle", "revolute", "frame", "rear", axis=(0, 1, 0)),
+            Joint("steer", "revolute", "frame", "fork", at(1.1, 0, -rear), axis=(-math.sin(tilt), 0, math.cos(tilt))),
+            Joint("front_axle", "revolute", "fork", "front", at(-0.08, 0, front), axis=(0, 1, 0)),
+        ),
+        nonholonomic=(Rolling("rear_road", "rear", rear), Rolling("front_road", "front", front)),
+    )

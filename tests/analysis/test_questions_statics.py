@@ -21,6 +21,7 @@ from catena.model.loads import Bushing, JointSpring, KnifeEdge, Rolling, Spring
 from catena.model.mechanism import GROUND, Body, Frame, Joint, Mechanism
 from closed import (
     at,
+    bicycle,
     cut_four_bar,
     high_stiffness,
     high_stiffness_state,
@@ -250,29 +251,6 @@ def test_a_rolling_wheel_falls_or_steadies_itself_by_its_speed():
         assert len(found.coordinates) == 6 and len(found.speeds) == 3
         exact = np.sqrt(complex((m * g * r - C * (C + m * r**2) * spin**2 / A) / (A + m * r**2)))
         assert min(abs(found.poles - exact)) < 1e-6 and min(abs(found.poles + exact)) < 1e-6
-
-
-def bicycle() -> Mechanism:
-    """Whipple's bicycle with the numbers of Meijaard et al. 2007, z up, the rear frame's origin at the rear wheel's centre."""
-    tilt, rear, front = math.pi / 10, 0.3, 0.35
-    return Mechanism(
-        "bicycle",
-        (
-            Body.massless("place"),
-            Body("frame", 85.0, (0.3, 0, 0.6), (9.2, 0, -2.4, 11.0, 0, 2.8)),
-            Body("rear", 2.0, (0, 0, 0), (0.0603, 0.12, 0.0603)),
-            Body("fork", 4.0, (-0.2, 0, 0.7), (0.05892, 0, 0.00756, 0.06, 0, 0.00708)),
-            Body("front", 3.0, (0, 0, 0), (0.1405, 0.28, 0.1405)),
-        ),
-        (
-            Joint("at", "general", GROUND, "place", sequence=("Dx", "Dy", "Dz")),
-            Joint("turn", "gimbal", "place", "frame", axis=((0, 0, 1), (1, 0, 0), (0, 1, 0))),
-            Joint("rear_axle", "revolute", "frame", "rear", axis=(0, 1, 0)),
-            Joint("steer", "revolute", "frame", "fork", at(1.1, 0, -rear), axis=(-math.sin(tilt), 0, math.cos(tilt))),
-            Joint("front_axle", "revolute", "fork", "front", at(-0.08, 0, front), axis=(0, 1, 0)),
-        ),
-        nonholonomic=(Rolling("rear_road", "rear", rear), Rolling("front_road", "front", front)),
-    )
 
 
 def test_a_bicycle_weaves_and_capsizes_as_published():

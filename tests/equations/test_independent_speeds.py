@@ -7,7 +7,6 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 import pytest
-from test_questions_statics import bicycle
 
 import closed
 from catena.compiler.trace import Tracer
@@ -66,7 +65,7 @@ def test_rows_that_repeat_others_here_and_not_there():
 @pytest.mark.parametrize("by", ["kane", "variational"])
 def test_a_bicycle_may_head_anywhere(by):
     """Heading along x, y is determined by the wheels; along y, x is. No fixed choice serves both."""
-    machine, e = compile(bicycle()), derive(bicycle(), by)
+    machine, e = compile(closed.bicycle()), derive(closed.bicycle(), by)
     assert e.counts.largest_matrix == 3 and len(e.state_names) == 18
     for heading in np.linspace(0.0, np.pi, 9):  # with both axes on the way, exactly
         q = machine.neutral()
