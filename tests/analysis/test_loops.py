@@ -37,6 +37,25 @@ def joint_of(kind: str, rng: np.random.Generator, name: str, parent: str, child:
     return Joint(name, kind, parent, child, axis=axis, pitch=pitch, sequence=sequence, **places)
 
 
+# ------------------------------------------------------------------------------------------------ rows
+@pytest.mark.parametrize("life", ["generic", "lanes"])
+@pytest.mark.parametrize("turns", [-3, -1, 0, 1, 4])
+def test_whole_turns_of_a_screw_do_not_open_it(turns, life):
+    """A nut that slides and turns, closed by a screw: shut wherever it has gone pitch times its angle, and open by what is more."""
+    pitch, angle = 0.02, 2.5 + 2 * math.pi * turns
+    nut = Mechanism(
+        "nut", [Body("nut", 1.0, (0, 0, 0), (1, 1, 1))], [Joint("bolt", "cylindrical", GROUND, "nut")],
+        loops=[Joint("thread", "helical", GROUND, "nut", pitch=pitch)],
+    )  # fmt: skip
+    machine = compile(nut, life=life)
+    slide = machine.coordinate_names.index("bolt.z") if "bolt.z" in machine.coordinate_names else 1
+    q = np.array([angle, angle])
+    q[slide] = pitch * angle
+    assert np.abs(machine.constraint_rows(q, np.zeros(2))[0]).max() < 1e-14
+    q[slide] += 0.3 * pitch
+    assert np.abs(machine.constraint_rows(q, np.zeros(2))[0]).max() == pytest.approx(0.3 * pitch)
+
+
 # ------------------------------------------------------------------------------------------------ reversing
 @pytest.mark.parametrize("kind", [k for k in REVERSES if REVERSES[k].cost == 0])
 def test_a_reversed_joint_is_the_inverse_at_the_same_coordinates(kind):

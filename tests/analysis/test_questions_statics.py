@@ -228,6 +228,22 @@ def test_damping_is_felt_and_can_be_left_out():
     np.testing.assert_allclose(linearize(sprung, [0.0]).B, [[0], [0.5]])
 
 
+def test_damping_acts_through_loops():
+    """d a / d v along the loop's motion, by differences of accelerations under the damping; at rest and moving."""
+    m = slider_crank()
+    m = m.with_(joints=tuple(replace(j, damping=0.3 + k) for k, j in enumerate(m.joints)))
+    machine, D = compile(m), 0.3 + np.arange(3.0)
+    for speed in (0.0, 2.0):
+        q, v = assemble(machine, q=[0.4, 0.1, 0.2], v=[speed, 0.0, 0.0])
+        found = linearize(machine, q, v)
+        (k,) = [machine.speed_names.index(name) for name in found.speeds]
+        way = found.others[:, 0]  # all speeds when the independent one is 1
+        there, back = (machine.forward_dynamics(q, v + w, -D * (v + w)) for w in (way, -way))
+        np.testing.assert_allclose(found.A[1, 1], (there - back)[k] / 2, rtol=1e-9)  # quadratic in v: exact
+        free = linearize(machine, q, v, damping=False).A[1, 1]
+        assert found.A[1, 1] - free == pytest.approx(-(D @ way**2) / (way @ machine.mass_matrix(q) @ way), rel=1e-9)
+
+
 def test_a_rolling_wheel_falls_or_steadies_itself_by_its_speed():
     """A disc that rolls on, upright: lean'' = (m g r - C (C + m r^2) s^2 / A) / (A + m r^2) lean, so that it is steady for
     s^2 > m g r A / (C (C + m r^2)), g / (3 r) for a thin disc. Heading, lean and spin are its angles: only then is A constant.

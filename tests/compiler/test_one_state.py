@@ -42,6 +42,7 @@ def test_it_answers_what_the_rows_answer(machine, quantity):
     [
         lambda q: q[None], lambda q: q[:-1], lambda q: q.astype(np.float32), lambda q: list(q), lambda q: np.repeat(q, 2)[::2],
         lambda q: q.view(type("Own", (np.ndarray,), {})), lambda q: np.full_like(q, np.nan), lambda q: None, lambda q: q.astype(">f8"),
+        lambda q: 1.001 * q,  # its quaternion is not of length one
         lambda q: np.frombuffer(b"\0" + q.tobytes(), "u1")[1:].view("f8"),
     ],
 )  # fmt: skip
@@ -62,6 +63,8 @@ def test_the_long_way_takes_it_or_says_what_is_wrong(machine):
         machine.inverse_dynamics(q, v[1:], a)
     with pytest.raises(StateError, match="finite"):
         machine.inverse_dynamics(q, v, a * np.inf)
+    with pytest.raises(StateError, match="quaternion"):
+        machine.inverse_dynamics(1.001 * q, v, a)
 
 
 def test_it_leaks_neither_arrays_nor_none(machine):
@@ -104,10 +107,11 @@ def test_without_the_call_everything_is_the_same(machine, monkeypatch):
 
 
 def test_a_batch_does_not_wait_for_the_single_state(machine, monkeypatch):
+    wanted = machine.inverse_dynamics(*given(machine, 3))  # before single states are forbidden
     fresh = catena.compile(machine.mechanism, threads=1)
     monkeypatch.setattr(one_state, "bound", lambda *_: pytest.fail("compiled for nothing"))
     q, v, a = (np.tile(x, (3, 1)) for x in given(machine, 3))
-    np.testing.assert_allclose(fresh.inverse_dynamics(q, v, a)[0], machine.inverse_dynamics(q[0], v[0], a[0]), rtol=1e-11)
+    np.testing.assert_allclose(fresh.inverse_dynamics(q, v, a)[0], wanted, rtol=1e-11)
 
 
 def test_kept_code_is_found_again_and_damaged_code_is_built_anew(monkeypatch, tmp_path):

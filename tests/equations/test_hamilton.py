@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import casadi as ca
 import numpy as np
 import pytest
@@ -113,10 +111,8 @@ def test_state_names() -> None:
     assert e.state_names == ("pin1", "pin2 (absolute)", "momentum of pin1", "momentum of pin2 (absolute)")
 
 
-def test_six_dof_arm_is_derived_quickly_and_stays_small() -> None:
-    m, start = zoo.arm(6), time.perf_counter()
-    equations = hamilton(m)
-    assert time.perf_counter() - start < 2.0
+def test_the_equations_of_a_six_axis_arm_stay_small() -> None:
+    equations = hamilton(zoo.arm(6))
     assert equations.counts.operations <= 20_000
     assert equations.extra["operations of the derivative"] < equations.counts.operations
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 import sympy as sp
@@ -163,10 +161,8 @@ def test_state_names() -> None:
     assert e.state_names == ("rail", "pin1", "pin2 (absolute)", "rail'", "pin1'", "pin2' (absolute)")
 
 
-def test_six_dof_arm_is_derived_quickly_and_stays_small() -> None:
-    m, start = zoo.arm(6), time.perf_counter()
-    equations = lagrange(m)
-    assert time.perf_counter() - start < 2.0
+def test_the_equations_of_a_six_axis_arm_stay_small() -> None:
+    equations = lagrange(zoo.arm(6))
     assert equations.counts.operations <= 20_000
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -287,10 +286,8 @@ def test_seed_001_motion_and_pin_forces() -> None:
 
 
 # ------------------------------------------------------------------------------------------------------ cost and refusals
-def test_a_six_axis_arm_is_derived_quickly() -> None:
-    start = time.perf_counter()
+def test_the_equations_of_a_six_axis_arm_stay_small() -> None:
     e = newton_euler(CERTIFIED["arm6"])
-    assert time.perf_counter() - start < 5.0
     assert e.counts.first_order == 78 and e.counts.largest_matrix == 66
     assert e.counts.operations < 6000
 

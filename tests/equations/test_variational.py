@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 import sympy
@@ -156,10 +154,8 @@ def test_rows_leave_fewer_equations(name, frames):
 
 
 # ------------------------------------------------------------------------------------------------ cost
-def test_a_spatial_arm_of_three_links_takes_a_moment():
-    began = time.perf_counter()
-    variational(arm(3))
-    assert time.perf_counter() - began < 30
+def test_the_equations_of_a_spatial_arm_stay_small():
+    assert variational(arm(3)).counts.operations < 500
 
 
 def test_the_choice_of_frames_and_speeds_changes_the_count():

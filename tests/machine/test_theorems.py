@@ -5,13 +5,31 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from catena.errors import SingularError
 from catena.machine.machine import compile
-from zoo import MOVING, arm, random_tree
+from catena.model.joints import KINDS
+from catena.model.loads import KnifeEdge
+from catena.model.mechanism import Joint, Mimic
+from zoo import MOVING, arm, random_tree, replaced
 
 TREES = {
     "every_kind_chain": random_tree(11, ["free", *MOVING, "fixed", "revolute"], branching=0),
     "every_kind_tree": random_tree(12, [*MOVING, "fixed", "revolute", "ball"]),
     "arm": arm(6),
+}
+PAIR = random_tree(27, ["revolute", "prismatic", "revolute"], branching=0)
+SMALL = {  # every joint kind, mimic joints, loops and speed rows, in mechanisms small enough to differentiate
+    "free": random_tree(21, ["free", "revolute"]),
+    "balls": random_tree(22, ["ball", "fixed", "ball"]),
+    "sliding": random_tree(23, ["prismatic", "helical", "cylindrical"]),
+    "gimbals": random_tree(24, ["universal", "gimbal"]),
+    "general": random_tree(25, ["planar", "general"]),
+    "mimic": PAIR.with_(joints=(*PAIR.joints[:2], replaced(PAIR.joints[2], mimic=Mimic("revolute0", 2.0)))),
+    "loop": random_tree(28, ["ball", "revolute"], branching=0, loops=(Joint("shut", "ball", "ground", "body1"),)),
+    "mimic_rows": PAIR.with_(
+        joints=(*PAIR.joints[:2], replaced(PAIR.joints[2], mimic=Mimic("revolute0", 2.0))),
+        nonholonomic=(KnifeEdge("skate", "body2", (0, 1, 0)),),
+    ),
 }
 LIVES = ("generic", "lanes")
 BATCH = 5
@@ -154,20 +172,80 @@ def test_reactions_along_the_freedoms_are_the_joint_forces(case):
         k, l = k + j.nq, l + j.nv
 
 
-def test_derivatives_of_inverse_dynamics(case):
-    machine, q, v, a = case
-    if machine.life == "generic" or machine.nv > 20:
-        pytest.skip("derivatives live in the lanes; one tree is enough")
-    dq, dv, da = machine.inverse_dynamics_derivatives(q, v, a)
-    d = np.random.default_rng(8).standard_normal((BATCH, machine.nv))
-    close(np.einsum("bij,bj->bi", dq, d), along(machine, lambda x: machine.inverse_dynamics(x, v, a), q, d), 1e-7)
-    close(da, machine.mass_matrix(q))
-    h = 1e-4
-    close(np.einsum("bij,bj->bi", dv, d), (machine.bias(q, v + h * d) - machine.bias(q, v - h * d)) / (2 * h), 1e-7)
-    fq, fv, ft = machine.forward_dynamics_derivatives(q, v, machine.inverse_dynamics(q, v, a))
-    close(ft @ da, np.broadcast_to(np.eye(machine.nv), da.shape), 1e-9)
+@pytest.fixture(scope="module", params=SMALL)
+def small(request):
+    """A machine whose derivatives come from the lanes, another in the generic life for differences, and a batch of states."""
+    m = SMALL[request.param]
+    lanes, generic = compile(m, life="lanes"), compile(m, life="generic")
+    rng = np.random.default_rng(5)
+    q = generic.sample(rng, BATCH)
+    v, x, d = rng.standard_normal((3, BATCH, generic.nv))
+    return lanes, generic, q, v, x, d
+
+
+def test_the_small_mechanisms_have_every_joint_kind():
+    assert {j.kind for m in SMALL.values() for j in m.joints} == set(KINDS)
+
+
+def test_derivatives_of_inverse_dynamics(small):
+    """Along any direction d of coordinates, quaternions included, of speeds and of accelerations."""
+    lanes, generic, q, v, a, d = small
+    dq, dv, da = lanes.inverse_dynamics_derivatives(q, v, a)
+    close(np.einsum("bij,bj->bi", dq, d), along(generic, lambda x: generic.inverse_dynamics(x, v, a), q, d), 1e-7)
+    close(np.einsum("bij,bj->bi", dv, d), (generic.bias(q, v + d) - generic.bias(q, v - d)) / 2)  # quadratic in v: exact
+    close(da, generic.mass_matrix(q))
+
+
+def test_derivatives_of_forward_dynamics(small):
+    """The same of the accelerations; with loops these are the accelerations under their rows."""
+    lanes, generic, q, v, tau, d = small
+    fq, fv, ft = lanes.forward_dynamics_derivatives(q, v, tau)
+    close(np.einsum("bij,bj->bi", fq, d), along(generic, lambda x: generic.forward_dynamics(x, v, tau), q, d), 1e-6)
+    h = 1e-3
+    there, back = (generic.forward_dynamics(q, v + s * d, tau) for s in (h, -h))
+    close(np.einsum("bij,bj->bi", fv, d), (there - back) / (2 * h), 1e-8)
+    there, back = (generic.forward_dynamics(q, v, tau + s * d) for s in (1.0, -1.0))
+    close(np.einsum("bij,bj->bi", ft, d), (there - back) / 2, 1e-10)
+
+
+def test_derivatives_are_those_of_inverse_functions(small):
+    """Of a tree: a(q, v, tau(q, v, a)) = a, so that da/dx = - M^-1 dtau/dx."""
+    lanes, generic, q, v, a, _ = small
+    dq, dv, da = lanes.inverse_dynamics_derivatives(q, v, a)
+    fq, fv, ft = lanes.forward_dynamics_derivatives(q, v, generic.inverse_dynamics(q, v, a))
+    if generic.rows:
+        A = generic.constraint_rows(q, v)[3]
+        close(A @ ft, 0 * A, 1e-9)  # no force of the joints accelerates the rows
+        return
+    close(ft @ da, np.broadcast_to(np.eye(generic.nv), da.shape), 1e-9)
     close(fq, -ft @ dq, 1e-9)
     close(fv, -ft @ dv, 1e-9)
+
+
+@pytest.mark.parametrize("life", LIVES)
+def test_each_axis_of_a_ball_has_its_own_armature(life):
+    plain = random_tree(22, ["ball", "revolute"])
+    rotors = np.array([0.2, 0.7, 1.9])
+    geared = plain.with_(joints=(replaced(plain.joints[0], armature=tuple(rotors)), plain.joints[1]))
+    machine, without = compile(geared, life=life), compile(plain, life=life)
+    rng = np.random.default_rng(5)
+    q = machine.sample(rng, BATCH)
+    v, a = rng.standard_normal((2, BATCH, machine.nv))
+    close(machine.mass_matrix(q) - without.mass_matrix(q), np.broadcast_to(np.diag([*rotors, 0.0]), (BATCH, 4, 4)))
+    close(machine.inverse_dynamics(q, v, a) - without.inverse_dynamics(q, v, a), np.array([*rotors, 0.0]) * a)
+    close(machine.forward_dynamics(q, v, machine.inverse_dynamics(q, v, a)), a, 1e-10)
+    close(np.subtract(machine.energy(q, v), without.energy(q, v))[0], 0.5 * (v[:, :3] ** 2 @ rotors))
+
+
+@pytest.mark.parametrize("life", LIVES)
+def test_gimbal_lock_is_said_and_a_great_force_is_not_taken_for_it(life):
+    """Near the lock accelerations grow as 1 / cos^2; 1e-7 rad from it they are 1e14, finite, and nothing but rounding."""
+    machine = compile(random_tree(24, ["gimbal"]), life=life)
+    q, still = np.array([[0.3, np.pi / 2 - 1e-7, 0.1]] * 2), np.zeros((2, 3))
+    with pytest.raises(SingularError, match=r"'gimbal0.*gimbal lock"):
+        machine.forward_dynamics(q, still, still + [1.0, 2.0, 3.0])
+    tau = still + 1e14
+    close(machine.forward_dynamics(0.5 * q, still, tau), np.linalg.solve(machine.mass_matrix(0.5 * q), tau[..., None])[..., 0], 1e-9)
 
 
 @pytest.mark.parametrize("name", TREES)

@@ -391,3 +391,10 @@ def test_a_start_outside_its_limits_is_told() -> None:
 def test_scheduled_events_need_no_adaptive_integrator() -> None:
     run = simulate(discs(), v=[0.0, 4.0], until=2.0, integrator="rk4", step=0.01, events=[Lock("clutch", at=1.003)])
     assert run.v.values[-1] == pytest.approx([1.0, 0.0], abs=1e-12)
+
+
+def test_events_that_crowd_at_one_instant_end_the_run() -> None:
+    """A blow that answers every fall of a speed with a push too small for time to go on: more than a hundred are not awaited."""
+    m = sledge(force="-10")
+    with pytest.raises(SimulationError, match=r"more than 100 events at t = 0\.2\d* s, the last: .*kick"):
+        simulate(m, v=[1.0], until=1.0, events=[Impulse(joint={"x": 1e-12}, when="v_x", name="kick")])

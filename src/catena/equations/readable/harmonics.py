@@ -41,7 +41,7 @@ class Budget:
 
     seconds: float
     terms: int
-    start: float = field(default_factory=time.monotonic)
+    start: float = field(default_factory=lambda: time.monotonic())
 
     def spend(self, terms: int = 0) -> None:
         """Look at the clock and at the size of an expression."""

@@ -57,7 +57,7 @@ def film(result: Result, pace: float, rate: int) -> Film:
     m, machine = result.mechanism, result.machine
     own = result.data["parameters"].values if "parameters" in result.data else None
     at = placed(machine, between(result, times), own)
-    turns = {body: _steady(Rotation.from_matrix(X[:, :3, :3]).as_quat(scalar_first=True)) for body, X in at.items()}
+    turns = {body: _steady(Rotation.from_matrix(X[:, :3, :3].copy()).as_quat(scalar_first=True)) for body, X in at.items()}
     ends = dict(zip(tip_names(m), tips(m)))
     fine = between(result, np.linspace(first, last, FINER * (count - 1) + 1))
     carriers = {body: machine.pose(fine, body, parameters=own) for body, _ in ends.values() if body != GROUND}

@@ -1,0 +1,91 @@
+"""Do the tests notice? Small faults are put into a copy of the source, one at a time, and the tests nearest to each are run.
+
+    python tools/mutants.py               all of MUTANTS: some minutes, for each is compiled anew
+    python tools/mutants.py beta stream   those whose file, text or tests contain one of these words
+
+Exit status 1 where a fault survived, or where its old text is no longer in the file: then mend the row, or write the test.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent
+PATIENCE = 300.0  # s for the tests of one mutant; what takes longer has been noticed
+
+
+class Mutant(NamedTuple):
+    """A fault: in a file of src/catena, one text for another, and the tests that must fail."""
+
+    file: str
+    old: str
+    new: str
+    tests: str
+
+
+MUTANTS = [
+    Mutant("kernels/dynamics.py", "A[5] + armature[k + 2])", "A[5] + armature[k + 1])", "test_theorems.py -k armature"),
+    Mutant("kernels/constraints.py", "error[k] -= (TURN * h) *", "error[k] -= 0.0 * (TURN * h) *", "test_loops.py -k whole_turns"),
+    Mutant("kernels/constrained.py", "        gamma[k] += lam[k]\n        for i in range(nv):\n            gamma[k] -= A[k, i]",
+           "        for i in range(nv):\n            gamma[k] -= A[k, i]", "test_stabilisers.py -k beside_gamma"),
+    Mutant("kernels/constrained.py", "        gamma[k] += lam[k]\n        for i in range(nv):\n            gamma[k] -= Y[k, i]",
+           "        for i in range(nv):\n            gamma[k] -= Y[k, i]", "test_stabilisers.py -k beside_gamma"),
+    Mutant("simulate/stabilise.py", "self.beta**2 * error", "self.beta * error", "test_stabilisers.py -k baumgarte"),
+    Mutant("simulate/stabilise.py", "-2.0 * self.alpha * rate", "-self.alpha * rate", "test_stabilisers.py -k baumgarte"),
+    Mutant("simulate/stabilise.py", "- self.damping * rate", "+ self.damping * rate", "test_stabilisers.py -k corrective"),
+    Mutant("compiler/one_state.py", "abs(length - 1.0) < UNIT", "abs(length - 1.0) < 1e9", "test_one_state.py -k long_way"),
+    Mutant("questions/linear.py", "a_v - P @ (t.r_v + np.diag(D)", "a_v - P @ (t.r_v - np.diag(D)", "test_questions_statics.py -k damping"),
+    Mutant("compiler/door.py", "HUGE = 1e9", "HUGE = 1e30", "test_theorems.py -k gimbal_lock"),
+    Mutant("simulate/agenda.py", "CROWD = 100 ", "CROWD = 1000 ", "test_events.py -k crowd"),
+    Mutant("simulate/stream.py", "energy_balance=big[\"balance\"],", "energy_balance=0.0,", "test_stream.py -k ledger_of"),
+    Mutant("simulate/stream.py", '"balance": balance,', '"balance": 0.0 * balance,', "test_stream.py -k ledger_of"),
+    Mutant("readable/harmonics.py", "self.start > self.seconds", "self.start > 2 * self.seconds", "test_readable.py -k runs_out"),
+]  # fmt: skip
+
+
+def verdict(mutant: Mutant) -> str:
+    """"killed", "SURVIVED", or why it could not be tried."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("src", "tests"):
+            shutil.copytree(ROOT / name, Path(folder) / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "pyproject.toml", folder)
+        path = Path(folder) / "src" / "catena" / mutant.file
+        text = path.read_text()
+        if text.count(mutant.old) != 1:
+            return f"STALE: its old text stands {text.count(mutant.old)} times in {mutant.file}"
+        path.write_text(text.replace(mutant.old, mutant.new))
+        return outcome(folder, mutant.tests.split())
+
+
+def outcome(folder: str, tests: list[str]) -> str:
+    """What pytest says of the copy: 0 all passed, 1 some failed, other numbers that it could not run."""
+    environment = os.environ | {"PYTHONPATH": f"{folder}/src", "CATENA_CACHE_DIR": f"{folder}/cache"}
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", f"tests/{tests[0]}", *tests[1:]]
+    try:
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        return "killed (out of time)"
+    named = {0: "SURVIVED", 1: "killed"}
+    return named.get(done.returncode, f"NOT RUN: {(done.stdout + done.stderr).strip().splitlines()[-1]}")
+
+
+def main(words: list[str]) -> int:
+    """Try those mutants that a word names, or all; how many survived decides the exit status."""
+    chosen = [m for m in MUTANTS if not words or any(w in " ".join(m) for w in words)]
+    bad = 0
+    for mutant in chosen:
+        found = verdict(mutant)
+        bad += not found.startswith("killed")
+        print(f"{found:10} {mutant.file}: {mutant.old.splitlines()[0].strip()}  ({mutant.tests})", flush=True)
+    print(f"{len(chosen) - bad} of {len(chosen)} killed")
+    return int(bad > 0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
