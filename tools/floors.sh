@@ -4,12 +4,12 @@
 # h5py), films (scipy, matplotlib), robots (pin, example-robot-data), one state (numba, llvmlite). It takes some minutes.
 #
 #     tools/floors.sh                              with Python 3.11
-#     tools/floors.sh tests/test_simulate.py       other tests
+#     tools/floors.sh tests/simulation             other tests
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-[ $# -gt 0 ] || set -- tests/test_units.py tests/test_results.py tests/test_plots.py tests/test_one_state.py tests/test_peers.py
+[ $# -gt 0 ] || set -- tests/formats/test_units.py tests/results tests/compiler/test_one_state.py tests/machine/test_peers.py
 
 python3 -m venv "$scratch/uv" && "$scratch/uv/bin/pip" install --quiet --disable-pip-version-check uv
 uv() { "$scratch/uv/bin/uv" --quiet "$@"; }

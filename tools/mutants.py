@@ -30,22 +30,22 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = [
-    Mutant("kernels/dynamics.py", "A[5] + armature[k + 2])", "A[5] + armature[k + 1])", "test_theorems.py -k armature"),
-    Mutant("kernels/constraints.py", "error[k] -= (TURN * h) *", "error[k] -= 0.0 * (TURN * h) *", "test_loops.py -k whole_turns"),
-    Mutant("kernels/constrained.py", "        gamma[k] += lam[k]\n        for i in range(nv):\n            gamma[k] -= A[k, i]",
-           "        for i in range(nv):\n            gamma[k] -= A[k, i]", "test_stabilisers.py -k beside_gamma"),
-    Mutant("kernels/constrained.py", "        gamma[k] += lam[k]\n        for i in range(nv):\n            gamma[k] -= Y[k, i]",
-           "        for i in range(nv):\n            gamma[k] -= Y[k, i]", "test_stabilisers.py -k beside_gamma"),
-    Mutant("simulate/stabilise.py", "self.beta**2 * error", "self.beta * error", "test_stabilisers.py -k baumgarte"),
-    Mutant("simulate/stabilise.py", "-2.0 * self.alpha * rate", "-self.alpha * rate", "test_stabilisers.py -k baumgarte"),
-    Mutant("simulate/stabilise.py", "- self.damping * rate", "+ self.damping * rate", "test_stabilisers.py -k corrective"),
-    Mutant("compiler/one_state.py", "abs(length - 1.0) < UNIT", "abs(length - 1.0) < 1e9", "test_one_state.py -k long_way"),
-    Mutant("questions/linear.py", "a_v - P @ (t.r_v + np.diag(D)", "a_v - P @ (t.r_v - np.diag(D)", "test_questions_statics.py -k damping"),
-    Mutant("compiler/door.py", "HUGE = 1e9", "HUGE = 1e30", "test_theorems.py -k gimbal_lock"),
-    Mutant("simulate/agenda.py", "CROWD = 100 ", "CROWD = 1000 ", "test_events.py -k crowd"),
-    Mutant("simulate/stream.py", "energy_balance=big[\"balance\"],", "energy_balance=0.0,", "test_stream.py -k ledger_of"),
-    Mutant("simulate/stream.py", '"balance": balance,', '"balance": 0.0 * balance,', "test_stream.py -k ledger_of"),
-    Mutant("readable/harmonics.py", "self.start > self.seconds", "self.start > 2 * self.seconds", "test_readable.py -k runs_out"),
+    Mutant("kernels/dynamics.py", "A[5] + armature[k + 2])", "A[5] + armature[k + 1])", "machine/test_theorems.py -k armature"),
+    Mutant("kernels/constraint_rows.py", "error[k] -= (TURN * h) *", "error[k] -= 0.0 * (TURN * h) *", "analysis/test_loops.py -k whole_turns"),
+    Mutant("kernels/constrained_dynamics.py", "        gamma[k] += lam[k]\n        for i in range(nv):\n            gamma[k] -= A[k, i]",
+           "        for i in range(nv):\n            gamma[k] -= A[k, i]", "simulation/test_stabilisers.py -k beside_gamma"),
+    Mutant("kernels/constrained_dynamics.py", "        gamma[k] += lam[k]\n        for i in range(nv):\n            gamma[k] -= Y[k, i]",
+           "        for i in range(nv):\n            gamma[k] -= Y[k, i]", "simulation/test_stabilisers.py -k beside_gamma"),
+    Mutant("simulation/stabilisation.py", "self.beta**2 * error", "self.beta * error", "simulation/test_stabilisers.py -k baumgarte"),
+    Mutant("simulation/stabilisation.py", "-2.0 * self.alpha * rate", "-self.alpha * rate", "simulation/test_stabilisers.py -k baumgarte"),
+    Mutant("simulation/stabilisation.py", "- self.damping * rate", "+ self.damping * rate", "simulation/test_stabilisers.py -k corrective"),
+    Mutant("compiler/one_state.py", "abs(length - 1.0) < UNIT", "abs(length - 1.0) < 1e9", "compiler/test_one_state.py -k long_way"),
+    Mutant("analysis/linearization.py", "a_v - P @ (t.r_v + np.diag(D)", "a_v - P @ (t.r_v - np.diag(D)", "analysis/test_questions_statics.py -k damping"),
+    Mutant("machine/arguments.py", "HUGE = 1e9", "HUGE = 1e30", "machine/test_theorems.py -k gimbal_lock"),
+    Mutant("simulation/event_handler.py", "CROWD = 100 ", "CROWD = 1000 ", "simulation/test_events.py -k crowd"),
+    Mutant("simulation/stream.py", "energy_balance=big[\"balance\"],", "energy_balance=0.0,", "simulation/test_stream.py -k ledger_of"),
+    Mutant("simulation/stream.py", '"balance": balance,', '"balance": 0.0 * balance,', "simulation/test_stream.py -k ledger_of"),
+    Mutant("equations/readable/harmonics.py", "self.start > self.seconds", "self.start > 2 * self.seconds", "equations/test_readable.py -k runs_out"),
 ]  # fmt: skip
 
 
