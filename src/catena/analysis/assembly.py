@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ClosureError
-from ..machine.constraint_rows import Rows, loop_count, rows_at
+from ..machine.constraint_rows import Rows, least_change, loop_count, metric, rows_at, spaces
 from ..machine.lookup import all_speeds_of, machine_of, state, where
 from ..model.mechanism import Mechanism
 from .joint_orientation import turns, upside_down
@@ -54,7 +54,7 @@ def closed(machine: Machine, q: Array, free: list[int]) -> Array:
         return q
     inner = set(all_speeds_of(machine, [j.name for j in machine.mechanism.elastic]))
     rigid = [k for k in free if k not in inner]
-    if inner and len(rigid) >= np.linalg.matrix_rank(residual(machine, q)[1], 1e-9):
+    if inner and len(rigid) >= spaces(residual(machine, q)[1], metric(machine).rows(slice(loop_count(machine)))).rank:
         try:  # flexible bodies as they are, if that closes it: a beam is bent by forces, not by assembly
             return _closed(machine, q, rigid)
         except ClosureError:
@@ -145,11 +145,8 @@ def consistent(machine: Machine, q: Array, v: Array, free: list[int]) -> Array:
     rows, M = rows_at(machine, q, v), machine.mass_matrix(q)
     given, v = v, v.copy()
     if free and rows.names:
-        A, Mff = rows.A[:, free], M[np.ix_(free, free)]
-        L = np.linalg.cholesky(Mff + 1e-14 * np.trace(Mff) * np.eye(len(free)))
-        B = np.linalg.solve(L, A.T).T  # A L^-T: least squares in y = L' dv are nearest in kinetic energy
-        y = np.linalg.lstsq(B, rows.rate, rcond=1e-10)[0]
-        v[free] -= np.linalg.solve(L.T, y)
+        by = metric(machine, acting=False).speeds(free)
+        v[free] -= least_change(_regular(M[np.ix_(free, free)]), rows.A[:, free], rows.rate, by)[0]
     left = np.abs(rows.rate + rows.A @ (v - given))
     if left.max(initial=0.0) > 1e-9 * max(1.0, np.abs(v).max(initial=0.0)):
         gaps = by_loop(rows, left)
@@ -157,6 +154,12 @@ def consistent(machine: Machine, q: Array, v: Array, free: list[int]) -> Array:
         raise ClosureError(f"{where(machine)}: the speeds that are fixed tear loop {worst!r} open at {gaps[worst]:.3g} m/s "
                            "(or rad/s); fix fewer, or give them speeds that agree", gaps)  # fmt: skip
     return v
+
+
+def _regular(M: Array) -> Array:
+    """M with a trace of inertia, beside what each speed has, on speeds that move none."""
+    own = np.diag(M)
+    return M + 1e-14 * np.diag(np.where(own > 0.0, own, own.max(initial=0.0) or 1.0))
 
 
 def by_loop(rows: Rows, size: Array) -> dict[str, float]:

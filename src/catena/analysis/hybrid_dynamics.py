@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import QuestionError
-from ..machine.constraint_rows import spaces
+from ..machine.constraint_rows import least_change, metric, spaces
 from ..machine.lookup import by_speed, machine_of, state, where
 from ..machine.terms import Terms, terms
 from ..model.mechanism import Mechanism
@@ -75,10 +75,12 @@ def _solve(machine: Machine, t: Terms, f: list[int], d: list[int], a: Array, tau
     if not len(wanted):
         a[f] = np.linalg.solve(t.M[np.ix_(f, f)], push) if f else 0.0
         return np.zeros(0)
-    Y = np.linalg.solve(t.M[np.ix_(f, f)], np.column_stack([A.T, push]) if f else np.zeros((0, len(wanted) + 1)))
-    opening = wanted - A @ Y[:, -1]
-    lam = np.linalg.lstsq(A @ Y[:, :-1], opening, rcond=1e-11)[0]
-    a[f] = Y[:, -1] + Y[:, :-1] @ lam
+    lam = np.zeros(len(wanted))
+    if f:
+        M = t.M[np.ix_(f, f)]
+        free = np.linalg.solve(M, push)
+        change, lam = least_change(M, A, wanted - A @ free, metric(machine, acting=False).speeds(f))
+        a[f] = free + change
     left = np.abs(t.A @ a - t.rows.gamma)
     if left.max() > 1e-7 * max(1.0, np.abs(wanted).max(), np.abs(a).max()):
         joint, direction = t.rows.names[int(left.argmax())]
@@ -87,7 +89,7 @@ def _solve(machine: Machine, t: Terms, f: list[int], d: list[int], a: Array, tau
                             "m/s2 (or 1/s2) in its "
                             f"{direction}; the mechanism has {machine.nv - t.spaces.rank} degrees of freedom: drive so "
                             "many")  # fmt: skip
-    inner = np.linalg.norm(Ad.T @ spaces(A).N, axis=1)
+    inner = np.linalg.norm(Ad.T @ spaces(A, metric(machine, acting=False).speeds(f)).N, axis=1)
     if inner.max(initial=0.0) > 1e-8 * max(1.0, np.abs(t.A).max()):
         names = ", ".join(repr(machine.speed_names[d[k]]) for k in np.flatnonzero(inner > 1e-8))
         raise QuestionError(f"hybrid dynamics: the forces in {names} are not determined: more of the loop is driven than its "

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import QuestionError, UnknownNameError
-from ..machine.constraint_rows import Rows, rows_at, spaces
+from ..machine.constraint_rows import Metric, Rows, least_change, metric, rows_at, spaces
 from ..machine.lookup import all_speeds_of, by_speed, machine_of, state, where
 from ..machine.reactions import influence
 from ..machine.terms import accelerated
@@ -121,30 +121,34 @@ class _System:
     speed: Array
     B: Array
     approach: Array
+    by: Metric  # in which the rank of B is decided
 
 
 def _system(machine: Machine, q: Array, v: Array, rows: Rows, stop: list[int], meet: Meeting | None) -> _System:
-    locks = np.eye(machine.nv)[stop]
+    locks, by = np.eye(machine.nv)[stop], metric(machine, acting=False)
+    more = 0 if meet is None else len(meet.rows)  # measured by their entries, as is the target's motion
+    by = Metric(by.column, np.concatenate([by.size, by.column[stop], np.zeros(more)]))
     if meet is None:
         B = np.vstack([rows.A, locks])
-        return _System(machine.mass_matrix(q), v, B, np.concatenate([rows.rate, locks @ v]))
+        return _System(machine.mass_matrix(q), v, B, np.concatenate([rows.rate, locks @ v]), by)
     approach = np.concatenate([rows.rate, locks @ v, meet.rows @ (meet.J @ v - meet.velocity)])
     B = np.vstack([rows.A, locks, meet.rows @ meet.J])
     if not meet.yields:
-        return _System(machine.mass_matrix(q), v, B, approach)
+        return _System(machine.mass_matrix(q), v, B, approach, by)
     nv, zeros = machine.nv, np.zeros((len(B) - len(meet.rows), 6))
     M = np.zeros((nv + 6, nv + 6))
     M[:nv, :nv], M[nv:, nv:] = machine.mass_matrix(q), meet.inertia
-    return _System(M, np.concatenate([v, meet.velocity]), np.hstack([B, np.vstack([zeros, -meet.rows])]), approach)
+    return _System(M, np.concatenate([v, meet.velocity]), np.hstack([B, np.vstack([zeros, -meet.rows])]), approach,
+                   Metric(np.concatenate([by.column, np.ones(6)]), by.size))  # fmt: skip
 
 
 def _struck(machine: Machine, s: _System, P: Array, e: float) -> tuple[Array, Array]:
     """The change of all speeds and the rows' impulses L."""
     pushed = np.concatenate([P, np.zeros(len(s.speed) - len(P))])
-    Y = accelerated(machine, s.M, np.column_stack([s.B.T, pushed]))
-    wanted = -(1.0 + e) * s.approach - s.B @ Y[:, -1]
-    L = np.linalg.lstsq(s.B @ Y[:, :-1], wanted, rcond=1e-11)[0] if len(s.B) else np.zeros(0)
-    change = Y[:, -1] + Y[:, :-1] @ L
+    change, L = accelerated(machine, s.M, pushed[:, None])[:, 0], np.zeros(0)
+    if len(s.B):
+        more, L = least_change(s.M, s.B, -(1.0 + e) * s.approach - s.B @ change, s.by)
+        change = change + more
     left = np.abs(s.B @ change + (1.0 + e) * s.approach).max(initial=0.0)
     if left > 1e-7 * max(1.0, np.abs(s.approach).max(initial=0.0), np.abs(s.speed).max(initial=0.0)):
         raise QuestionError(f"impulse: locks, loops and the target contradict each other in {where(machine)}: {left:.3g} "
@@ -161,6 +165,6 @@ def _joint_impulses(machine: Machine, q: Array, dv: Array, strikes: Strikes, row
     found[:count] = machine._evaluate("reactions", (q, zero, dv), strikes or None) - weight
     if len(L):
         effect = influence(machine, q, joints, rows)
-        inner = np.linalg.norm(effect @ spaces(rows.A).N, axis=2)
+        inner = np.linalg.norm(effect @ spaces(rows.A, metric(machine, acting=False)).N, axis=2)
         found = np.where(inner > 1e-8 * max(1.0, np.abs(effect).max()), np.nan, found + effect @ L)
     return {j.name: found[k] for k, j in enumerate(joints)}

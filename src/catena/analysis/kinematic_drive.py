@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import QuestionError, StateError, UnknownNameError
-from ..machine.constraint_rows import rows_at, spaces
+from ..machine.constraint_rows import metric, rows_at, spaces
 from ..machine.lookup import Coordinate, coordinates, machine_of, state, where
 from ..model.mechanism import Mechanism
 from .assembly import closed
@@ -93,7 +93,7 @@ def _moment(machine: Machine, q: Array, places: list[Coordinate], values: Array)
     q = closed(machine, q, free)
     v[held], a[held] = values[:, 1], values[:, 2]
     rows = rows_at(machine, q)
-    loose = spaces(rows.A[:, free]).T
+    loose = spaces(rows.A[:, free], metric(machine, acting=False).speeds(free)).T
     if loose.shape[1]:
         names = [machine.speed_names[free[k]] for k in np.argsort(-np.linalg.norm(loose, axis=1), kind="stable")]
         raise QuestionError(f"kinematics: {loose.shape[1]} way(s) to move are left free in {where(machine)}; drive "

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from ..errors import QuestionError
-from ..machine.constraint_rows import loop_count, spaces
+from ..machine.constraint_rows import loop_count, metric, spaces
 from ..machine.lookup import all_speeds_of, machine_of, state, where
 from ..model.mechanism import Mechanism
 from ..model.validation import value_of
@@ -76,7 +76,7 @@ def linearize(
     a = machine.forward_dynamics(q, v, tau - D * v)
     t = tangent(machine, q, v, a, _loop_forces(machine, q, v, a, tau - D * v))
     loops = loop_count(machine)
-    T = spaces(t.A[:loops]).T
+    T = spaces(t.A[:loops], metric(machine).rows(slice(loops))).T
     z = _independent(machine, T, coordinates)
     w = z if loops == len(t.A) else _independent(machine, t.spaces.T, None)
     G, H = T @ np.linalg.inv(T[z]), t.spaces.T @ np.linalg.inv(t.spaces.T[w])

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..machine.constraint_rows import RANK, Rows, rows_at, spaces
+from ..kernels.rank import EXACT
+from ..machine.constraint_rows import Metric, Rows, metric, rows_at, spaces
 from ..machine.lookup import all_speeds_of, machine_of, state
 from ..model.mechanism import Mechanism
 from .assembly import CLOSED, closed, gauss_newton
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 NEARBY, WAYS = 1e-2, 6  # how far (rad, m) and how often one looks for a higher rank beside a configuration
 NEAR_SINGULAR = 1e-4  # a singular value this small beside the largest is worth a word
+STILL = 1e-9  # what moves by less, beside the lengths of the loops (`kernels.rank`), does not move
 
 
 @dataclass(frozen=True)
@@ -99,34 +101,35 @@ def mobility(m: Mechanism | Machine, q: Any = None, actuated: Iterable[str] | No
     if np.abs(rows_at(machine, q).error).max(initial=0.0) > CLOSED:
         q = closed(machine, q, everything)
     rows = rows_at(machine, q)
-    rank, T, _, values = spaces(rows.A)
-    held = int(np.linalg.matrix_rank(T[motors], tol=1e-9)) if T.size and motors else 0
-    still = [name for k, name in enumerate(machine.speed_names) if np.abs(T[k]).max(initial=0.0) < 1e-9]
+    by = metric(machine, acting=False)
+    rank, T, _, values = spaces(rows.A, by)
+    ways = np.linalg.qr(T / np.sqrt(by.column)[:, None])[0] if T.size else T  # of order one, whatever the units
+    held = int(np.linalg.matrix_rank(ways[motors], tol=STILL)) if T.size and motors else 0
+    still = [name for k, name in enumerate(machine.speed_names) if np.abs(ways[k]).max(initial=0.0) < STILL]
     return Mobility(
-        machine.mechanism.name, machine.nv, len(rows.names), rank, redundant(rows), _highest_rank(machine, q, T) > rank,
+        machine.mechanism.name, machine.nv, len(rows.names), rank, redundant(rows, by), highest_rank(machine, q, T) > rank,
         float(values[rank - 1] / values[0]) if rank else 1.0, tuple(still), tuple(machine.speed_names[k] for k in motors), held,
     )  # fmt: skip
 
 
-def redundant(rows: Rows) -> tuple[tuple[str, str], ...]:
+def redundant(rows: Rows, by: Metric) -> tuple[tuple[str, str], ...]:
     """The rows that depend on those before them (Gram and Schmidt, in the order of the rows)."""
     basis: list[Array] = []
     found = []
-    scale = np.linalg.norm(rows.A, axis=1).max(initial=0.0)
-    for name, row in zip(rows.names, rows.A):
+    for name, row in zip(rows.names, by.scaled(rows.A)):
         left = row.copy()
         for _ in range(2):  # twice is enough
             for b in basis:
                 left -= (b @ left) * b
         size = np.linalg.norm(left)
-        if size > 10 * RANK * scale:
+        if size > 10 * EXACT:
             basis.append(left / size)
         else:
             found.append(name)
     return tuple(found)
 
 
-def _highest_rank(machine: Machine, q: Array, T: Array) -> int:
+def highest_rank(machine: Machine, q: Array, T: Array) -> int:
     """The highest rank met close by, on the loops: along random motions that they allow here."""
     if not T.shape[1] or not machine.rows:
         return 0
@@ -136,5 +139,5 @@ def _highest_rank(machine: Machine, q: Array, T: Array) -> int:
         near = gauss_newton(machine, machine.move(q, NEARBY * way / np.linalg.norm(way)), everything)
         rows = rows_at(machine, near)
         if np.abs(rows.error).max(initial=0.0) < CLOSED:
-            best = max(best, spaces(rows.A).rank)
+            best = max(best, spaces(rows.A, metric(machine, acting=False)).rank)
     return best

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..machine.constraint_rows import loop_count
+from ..kernels.rank import RANK
+from ..machine.constraint_rows import Metric, least_change, loop_count, metric
 
 if TYPE_CHECKING:
     from ..machine.machine import Machine
 
 Array = np.ndarray
 CLOSED = 1e-12  # residual at which a loop is closed, m or cosine
-CUT = 1e-11  # eigenvalues of A M^-1 A' this small beside the largest are zero
 
 
 def project(machine: Machine, q: Any, v: Any, rounds: int = 5) -> tuple[Array, Array]:
@@ -30,23 +30,16 @@ def project(machine: Machine, q: Any, v: Any, rounds: int = 5) -> tuple[Array, A
     q, v = np.array(q, float), np.array(v, float)
     if not machine.rows:
         return q, v
-    loops = slice(0, loop_count(machine))
+    loops, by = slice(0, loop_count(machine)), metric(machine)
     for _ in range(rounds):
         error, _, _, A = machine.constraint_rows(q, np.zeros(machine.nv))
         if not np.abs(error).max(initial=0.0) > CLOSED:
             break
-        q = machine.move(q, -shortest(machine, q, A[..., loops, :], error[..., loops]))
+        q = machine.move(q, -shortest(machine, q, A[..., loops, :], error[..., loops], by.rows(loops)))
     _, rate, _, A = machine.constraint_rows(q, v)
-    return q, v - shortest(machine, q, A, rate)
+    return q, v - shortest(machine, q, A, rate, by)
 
 
-def shortest(machine: Machine, q: Array, A: Array, b: Array) -> Array:
+def shortest(machine: Machine, q: Array, A: Array, b: Array, by: Metric) -> Array:
     """d (..., nv) with A d = b and d' M d least; least squares where the rows contradict each other."""
-    M = machine.mass_matrix(q)
-    Y = np.linalg.solve(M, np.swapaxes(A, -1, -2))  # M^-1 A'
-    S = A @ Y
-    values, U = np.linalg.eigh(0.5 * (S + np.swapaxes(S, -1, -2)))
-    keep = values > CUT * values.max(axis=-1, keepdims=True, initial=0.0)
-    inverse = np.where(keep, 1.0 / np.where(keep, values, 1.0), 0.0)
-    lam = np.einsum("...ij,...j,...kj,...k->...i", U, inverse, U, b)
-    return np.einsum("...ij,...j->...i", Y, lam)
+    return least_change(machine.mass_matrix(q), A, b, by, np.sqrt(RANK))[0]

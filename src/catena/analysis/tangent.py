@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..machine.constraint_rows import Spaces, spaces
+from ..machine.constraint_rows import Spaces, metric, spaces
 from .differences import differences, long
 
 if TYPE_CHECKING:
@@ -51,12 +51,12 @@ def rest(machine: Machine, q: Array, lam: Array) -> Rest:
     """The derivatives at q with v = a = 0, and multipliers lam of the rows in `machine.rows`."""
     if long(machine):
         A, r_q = differences(machine, q, lam)
-        return Rest(machine.mass_matrix(q), A, spaces(A), r_q)
+        return Rest(machine.mass_matrix(q), A, spaces(A, metric(machine)), r_q)
     if machine not in _resting:
         _resting[machine] = _trace(machine, moving=False)
     A, r_q = (np.array(x) for x in _resting[machine](q, lam, _values(machine), 0.0))
     A = A.reshape(len(machine.rows), machine.nv)
-    return Rest(machine.mass_matrix(q), A, spaces(A), r_q)
+    return Rest(machine.mass_matrix(q), A, spaces(A, metric(machine)), r_q)
 
 
 def tangent(machine: Machine, q: Array, v: Array, a: Array, lam: Array) -> Tangent:
@@ -65,7 +65,7 @@ def tangent(machine: Machine, q: Array, v: Array, a: Array, lam: Array) -> Tange
         _moving[machine] = _trace(machine, moving=True)
     A, r_q, r_v, c_q, c_v, s_q = (np.array(x) for x in _moving[machine](q, v, a, lam, _values(machine), 0.0))
     A, c_q, c_v, s_q = (x.reshape(len(machine.rows), machine.nv) for x in (A, c_q, c_v, s_q))
-    return Tangent(machine.mass_matrix(q), A, spaces(A), r_q, r_v, c_q, c_v, s_q)
+    return Tangent(machine.mass_matrix(q), A, spaces(A, metric(machine)), r_q, r_v, c_q, c_v, s_q)
 
 
 def load_damping(machine: Machine, q: Array) -> Array:

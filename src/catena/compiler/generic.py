@@ -54,7 +54,8 @@ class Handle:
         scratch = (np.zeros(nv), np.zeros((n, 6)), np.zeros((nv, nv) if nv <= 4000 else (0, 0)), np.zeros((count, 6)))
         rows = (np.zeros((freedoms, 6)), np.zeros((freedoms, 6)))
         m = len(self.constraints.kind)
-        shapes = ((m, 12), (m,), (m,), (m,), (m, nv), (m, m), (m + 1, m), (m,), (m, nv) if layout.coupled else (0, 0))
+        wide = (m, nv)
+        shapes = ((m, 12), (m,), (m,), (m,), wide, wide, (m, m), (m, m), (2, m), (m,), wide if layout.coupled else (0, 0))
         closing = (*self.constraints, *(np.zeros(shape) for shape in shapes))
         self._arrays = (*self.tree, *self.work, *scratch, *self.bodies, *rows, *closing)
         sizes = (n, layout.nq, nv, count, freedoms, m)
@@ -160,38 +161,40 @@ def _bodies(handle):
 
 @kernel
 def _closing(handle):
-    """The constraint rows, and their scratch memory W, gamma, error, rate, Y, S, L, lam."""
-    t = _ints1(handle, 71)
+    """The constraint rows, and their scratch memory W, gamma, error, rate, Y, H, S, G, L, lam."""
+    t = _ints1(handle, 75)
     m, nv = t[5], t[2]
     con = Constraints(
         _ints1(t[54], m), _ints2(t[55], m), _r23(t[56], m), _r3(t[57], m), _r3(t[58], m),
-        _r3(t[59], m), _vec(t[60], m), _ints1(t[61], m),
+        _r3(t[59], m), _vec(t[60], m), _ints1(t[61], m), _vec(t[62], nv), _vec(t[63], m),
     )  # fmt: skip
     return con, (
-        _r12(t[62], m), _vec(t[63], m), _vec(t[64], m), _vec(t[65], m), grid(t[66], m, nv),
-        grid(t[67], m, m), grid(t[68], m + 1, m), _vec(t[69], m),
-    ), grid(t[70], m, nv)  # fmt: skip
+        _r12(t[64], m), _vec(t[65], m), _vec(t[66], m), _vec(t[67], m), grid(t[68], m, nv), grid(t[69], m, nv),
+        grid(t[70], m, m), grid(t[71], m, m), grid(t[72], 2, m), _vec(t[73], m),
+    ), grid(t[74], m, nv)  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------ rows of states
 @kernel
 def _constrained(handle, tree, q, v, tau, wrench, coupled, a):
     """a under the loops' rows; the multipliers stay in the handle's memory."""
-    con, (W, gamma, error, rate, Y, S, L, lam), A = _closing(handle)
+    con, (W, gamma, error, rate, Y, H, S, G, L, lam), A = _closing(handle)
     zeros, x = _zeros(handle)[0], _work(handle)
     for k in range(len(gamma)):
         gamma[k] = 0.0
     if coupled:
         M = _cleared(_square(handle))
-        constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, S, L, a, lam, M, _cleared(A))
+        constrained_dynamics_dense(
+            tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, a, lam, M, _cleared(A)
+        )
     else:
-        constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, S, L, a, lam)
+        constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, a, lam)
 
 
 def constrained_dynamics_rows(handle, q, v, tau, wrench, coupled, out):
     """a and the multipliers, side by side, by rows."""
     tree, none, nv = _tree(handle), _zeros(handle)[1], v.shape[1]
-    lam = _closing(handle)[1][7]
+    lam = _closing(handle)[1][9]
     for b in range(len(q)):
         loads = _six(wrench, b) if len(wrench) else none
         _constrained(handle, tree, _row(q, b), _row(v, b), _row(tau, b), loads, coupled, _part(out, b, nv))
@@ -202,7 +205,7 @@ def constrained_dynamics_rows(handle, q, v, tau, wrench, coupled, out):
 def constraint_rows(handle, q, v, out):
     """By rows: residuals (m), their rates (m), gamma (m), then A (m nv) row by row."""
     tree, x, zeros = _tree(handle), _work(handle), _zeros(handle)[0]
-    con, (W, gamma, error, rate, Y, _, _, _), _ = _closing(handle)
+    con, (W, gamma, error, rate, Y, _, _, _, _, _), _ = _closing(handle)
     m, nv = len(gamma), v.shape[1]
     for b in range(len(q)):
         evaluate_rows(tree, con, _row(q, b), _row(v, b), zeros, x, W, gamma, error, rate)

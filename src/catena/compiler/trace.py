@@ -14,11 +14,12 @@ import casadi as ca
 import numpy as np
 
 from ..kernels import dynamics, kinematics
-from ..kernels.constrained_dynamics import constrained_dynamics, constrained_dynamics_dense, proximal
+from ..kernels.constrained_dynamics import constrained_dynamics, constrained_dynamics_dense, meet
 from ..kernels.constraint_rows import Constraints, active_rows, constraints, evaluate_rows, row_jacobian
 from ..kernels.coriolis import coriolis_matrix
 from ..kernels.lifting import Lift
 from ..kernels.motion import BALL, speeds
+from ..kernels.rank import speed_row_scales
 from ..kernels.reactions import body_table, joint_wrenches
 from ..kernels.tree import SNAP, Layout
 from ..kernels.workspace import Work
@@ -215,7 +216,7 @@ class Tracer:
         a, lam, extra = self.blank(nv), self.blank(m), self.blank(m)
         if gamma is not None:
             extra[:] = gamma
-        shapes = ((m, nv), (m, m), (m + 1, m))
+        shapes = ((m, nv), (m, nv), (m, m), (m, m), (2, m))
         scratch = (self.blank(m, 12), extra, self.blank(m), self.blank(m), *(self.blank(*shape) for shape in shapes))
         given = (self.tree, self.con, self.Q, self.V, self.pushed, self.loads, self.zeros, self.work(), *scratch, a, lam)
         if self.layout.coupled or nv <= DENSE:
@@ -248,16 +249,11 @@ class Tracer:
 
     def smallest_change(self, A: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
         """M^-1 A' lam with A M^-1 A' lam = r: of all speeds with A v = r those of least kinetic energy; and lam."""
-        m, nv = A.shape
-        rows = [elements(A[k, :]) for k in range(m)]
-        Y = [np.array(row, dtype=object) for row in rows]
-        S, L, lam = self.blank(m, m), self.blank(m + 1, m), self.blank(m)
-        for k in range(m):
-            dynamics.solve(self._factor, Y[k])
-            for l in range(m):
-                S[l, k] = sum(x * y for x, y in zip(rows[l], Y[k]))
-        proximal(S, elements(r), lam, L)
-        return vector([sum(Y[k][i] * lam[k] for k in range(m)) for i in range(nv)]), vector(lam)
+        return smallest_change(self._factor, A, r, self.con.column, self.row_scales())
+
+    def row_scales(self) -> list[float]:
+        """N of all rows, loops first, where rank is decided (`kernels.rank`); 0 for a text, measured by its entries."""
+        return [*self.con.size, *speed_row_scales(self.layout)]
 
     def multipliers(self) -> ca.SX:
         """The rows' multipliers (m,) for the forces tau."""
@@ -459,3 +455,21 @@ class Tracer:
         for column in solved:
             dynamics.solve(self._factor, column)
         return ca.densify(matrix(np.array(solved, dtype=object).T))
+
+
+def smallest_change(factor: np.ndarray, A: ca.SX, r: ca.SX, column: Any, size: Any) -> tuple[ca.SX, ca.SX]:
+    """M^-1 A' lam with A M^-1 A' lam = r, and lam, of the factor of M. column, size: C and N of `kernels.rank`; a size of 0: own."""
+    m, n = A.shape
+    blank = lambda *shape: np.full(shape, 0.0, dtype=object)  # noqa: E731
+    rows, H, G, S = blank(m, n), blank(m, n), blank(m, m), blank(m, m)
+    for k in range(m):
+        rows[k] = elements(A[k, :])
+        H[k] = rows[k]
+        dynamics.solve(factor, H[k])
+        for l in range(k + 1):
+            S[k, l] = sum((x * y for x, y in zip(rows[l], H[k])), ca.SX(0))
+            G[k, l] = sum((c * x * y for c, x, y in zip(column, rows[l], rows[k])), ca.SX(0))
+    sizes = [size[k] if size[k] != 0.0 else G[k, k] for k in range(m)]
+    lam, change = blank(m), np.array([ca.SX(0)] * n, dtype=object)
+    meet(rows, H, S, G, sizes, elements(r), lam, blank(2, m), change)
+    return vector(change), vector(lam)

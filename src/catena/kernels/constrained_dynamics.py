@@ -2,66 +2,84 @@
 
     M a + bias = tau + A' lambda,      A a = gamma
 
-Rows that say the same thing twice, and configurations where rows lose rank, are met by a proximal solve: bounded always, exact
-where the rows are consistent. A second route goes by the mass matrix and the rows written out.
+Rows that say the same thing twice are left out, here also where a configuration makes them do so: bounded always, exact where
+the rows are consistent. A second route goes by the mass matrix and the rows written out.
 """
 
 from __future__ import annotations
 
-from ..spatial import accumulate, add, apply, cross, get, get6, kernel, put, scale, select, sweep
+from ..spatial import accumulate, add, cross, get, kernel, put, select, sweep
 from .constraint_rows import evaluate_rows, row_jacobian, rows_of_motion
 from .dynamics import articulate, factor, follow, give_way, net_forces, press, solve
 from .dynamics import inverse_dynamics as _inverse_dynamics
 from .dynamics import mass_matrix as _mass_matrix
-from .motion import BALL, component, out, speeds
+from .motion import component, out, speeds
+from .rank import independent
 
-KEEP = 30.0  # a pivot below so many e belongs to a row that repeats others
-PROXIMAL, ROUNDS = 1e-9, 4  # damping beside the mean diagonal of A M^-1 A', and how often the solve is repeated
+ROUNDS = (
+    2  # how often rows are met: the first leaves of them rounding times the ratio of inertias, the second the square of that
+)
+FLOOR = 1e-14  # a pivot beside its diagonal that is nothing but rounding
 
 
 @sweep
-def proximal(S, b, lam, L):
-    """lam with S lam = b: repeated (S + e) lam' = b + e lam from zero, without the rows that say what others say.
+def meet(A, H, S, G, size, b, lam, L, a):
+    """a moved to A a = b, along the rows of H = A M^-1; lam (m,) says how far along each.
 
-    A row is left out (its lam is zero) where its pivot is no more than what e makes of it. Off the loops by a small d a
-    redundant row would get a pivot of d^2 and a right side of d, and their ratio would come into the motion.
+    S = A M^-1 A' (used up), G = A C A' (used up): the rank is decided in the metric C, `rank`, which no inertia enters. A
+    row that repeats others is left out; its lam is zero. What is left of the rows is looked at in a itself: where rows
+    share a light body lam is a small difference of large numbers, but a is not. Scratch: L (2, m).
     """
-    m = len(b)
-    size = 0.0 * b[0]
+    m, y, keep = len(b), L[0], L[1]
+    independent(G, size, keep)
+    factor_rows(S, keep, y)
     for k in range(m):
-        size += S[k, k]
-    e = (PROXIMAL / m) * size
-    for i in range(m):
-        for j in range(m):
-            L[i, j] = S[i, j]
-        L[i, i] += e
-        lam[i] = 0.0 * b[0]
-    for k in range(m - 1, -1, -1):  # L' D L, with D inverted, zero for a row left out
-        kept = L[k, k] > KEEP * e
-        d = select(kept, 1.0 / select(kept, L[k, k], 1.0 + 0.0 * e), 0.0 * e)
-        L[k, k] = d
-        for i in range(k - 1, -1, -1):
-            g = d * L[k, i]
-            for j in range(i, -1, -1):
-                L[i, j] -= g * L[k, j]
-            L[k, i] = g
-    y = L[m]
+        lam[k] = 0.0 * b[0]
     for _ in range(ROUNDS):
-        for i in range(m):
-            y[i] = b[i]
-        for j in range(m):
-            for i in range(m):
-                y[i] -= S[j, i] * lam[j]
-        for i in range(m - 1, -1, -1):
-            for j in range(i):
-                y[j] -= L[i, j] * y[i]
-        for i in range(m):
-            y[i] = y[i] * L[i, i]
-        for j in range(m):
-            for i in range(j + 1, m):
-                y[i] -= L[i, j] * y[j]
-        for i in range(m):
-            lam[i] += y[i]
+        for k in range(m):
+            row, left = A[k], b[k]
+            for i in range(len(a)):
+                left -= row[i] * a[i]
+            y[k] = left
+        solve_rows(S, y)
+        for k in range(m):
+            row, far = H[k], y[k]
+            lam[k] += far
+            for i in range(len(a)):
+                a[i] += row[i] * far
+
+
+@sweep
+def factor_rows(S, keep, y):
+    """S = L' D L in its lower half, D inverted on the diagonal and zero for rows that are not kept; from the last row."""
+    m = len(keep)
+    for k in range(m):
+        y[k] = FLOOR * S[k, k]
+    for k in range(m - 1, -1, -1):
+        pivot = select(S[k, k] > y[k], S[k, k], y[k])
+        S[k, k] = keep[k] / select(keep[k] > 0.5, pivot, 1.0 + 0.0 * pivot)
+        pushed, d = S[k], S[k, k]
+        for i in range(k - 1, -1, -1):
+            row, g = S[i], d * pushed[i]
+            for j in range(i + 1):
+                row[j] -= g * pushed[j]
+            pushed[i] = g
+
+
+@sweep
+def solve_rows(S, y):
+    """y <- S^-1 y by its factors; zero for rows that are not kept."""
+    m = len(y)
+    for i in range(m - 1, -1, -1):
+        row, known = S[i], y[i]
+        for j in range(i):
+            y[j] -= row[j] * known
+        y[i] = known * row[i]
+    for i in range(m):
+        row, left = S[i], y[i]
+        for j in range(i):
+            left -= row[j] * y[j]
+        y[i] = left
 
 
 @kernel
@@ -105,26 +123,31 @@ def _resist(tree, con, k, W, zeros, x, u):
 
 
 @sweep
-def _met(tree, con, k, Y, x, S):
-    """A_l M^-1 A_k' for the rows l up to k, where `_resist` has been for row k last."""
+def _met(tree, con, k, Y, H, x, S, G):
+    """A_l M^-1 A_k' and A_l C A_k' for the rows l up to k, where `_resist` has been for row k last; and H_k."""
     for l in range(k + 1):
         S[k, l] = 0.0 * x.y[0, 0]
+        G[k, l] = 0.0 * x.y[0, 0]
     i, j = con.node[k, 0], con.node[k, 1]
     while i >= 0 or j >= 0:
         i, j = _higher(i, j)
         for c in range(speeds(tree.motion[i])):
+            n = tree.vi[i] + c
+            far, here = x.y[i, c], con.column[n] * Y[k, n]
+            H[k, n] = far
             for l in range(k + 1):
-                S[k, l] += Y[l, tree.vi[i] + c] * x.y[i, c]
+                there = Y[l, n]
+                S[k, l] += there * far
+                G[k, l] += there * here
         i = tree.parent[i]
-    for l in range(k):
-        S[l, k] = S[k, l]
 
 
 @sweep
-def constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, S, L, a, lam):
+def constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, a, lam):
     """a and lam of the forces tau under the rows, by one articulated pass, and half a one a row along its way down.
 
-    Scratch: W (m, 12), gamma, error, rate (m,), Y (m, nv), S (m, m), L (m + 1, m). gamma comes in as what is to be added
+    Y are the rows along the freedoms as they give way, A times a triangle of unit diagonal: of the same rank.
+    Scratch: W (m, 12), gamma, error, rate (m,), Y, H (m, nv), S, G (m, m), L (2, m). gamma comes in as what is to be added
     to it (a stabilising term, or zeros).
     """
     m, n, nv = len(con.kind), len(tree.parent), len(a)
@@ -132,6 +155,7 @@ def constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error
         lam[k] = gamma[k]
         for i in range(nv):
             Y[k, i] = 0.0 * gamma[k]
+            H[k, i] = 0.0 * gamma[k]
     net_forces(tree, q, v, zeros, wrench, x)
     base = (-tree.gravity[0], -tree.gravity[1], -tree.gravity[2])  # the same for all ends, so that it falls out of the rows
     rows_of_motion(tree, con, v, base, x, W, gamma, error, rate)
@@ -142,27 +166,17 @@ def constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error
             a[tree.vi[i] + c] = x.y[i, c]
     for k in range(m):
         _resist(tree, con, k, W, zeros, x, Y[k])
-        _met(tree, con, k, Y, x, S)
+        _met(tree, con, k, Y, H, x, S, G)
         gamma[k] += lam[k]
-        for i in range(nv):
-            gamma[k] -= Y[k, i] * a[i]  # A_k times the motion without rows
-    proximal(S, gamma, lam, L)
+    meet(Y, H, S, G, con.size, gamma, lam, L, a)
     for i in range(n):
-        t, v0 = (0.0 * a[0], 0.0 * a[0], 0.0 * a[0]), tree.vi[i]
-        if tree.motion[i] == BALL:
-            for k in range(m):
-                t = add(t, scale(lam[k], (Y[k, v0], Y[k, v0 + 1], Y[k, v0 + 2])))
-            put(x.y, i, add((a[v0], a[v0 + 1], a[v0 + 2]), apply(get6(x.D, i), t)))
-        else:
-            total = 0.0 * a[0]
-            for k in range(m):
-                total += lam[k] * Y[k, v0]
-            x.y[i, 0] = a[v0] + x.D[i, 0] * total
+        for c in range(speeds(tree.motion[i])):
+            x.y[i, c] = a[tree.vi[i] + c]
     follow(tree, x, a)
 
 
 @sweep
-def constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, S, L, a, lam, M, A):
+def constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, a, lam, M, A):
     """The same by the mass matrix M and the rows A written out (both zeros on entry): a second route."""
     m, nv = len(con.kind), len(a)
     for k in range(m):
@@ -178,16 +192,18 @@ def constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma,
     for k in range(m):
         gamma[k] += lam[k]
         for i in range(nv):
-            gamma[k] -= A[k, i] * a[i]
-            Y[k, i] = A[k, i]
-        solve(M, Y[k])
-        for l in range(k + 1):
-            total = 0.0 * gamma[k]
-            for i in range(nv):
-                total += A[l, i] * Y[k, i]
-            S[l, k] = total
-            S[k, l] = total
-    proximal(S, gamma, lam, L)
-    for k in range(m):
-        for i in range(nv):
-            a[i] += Y[k, i] * lam[k]
+            H[k, i] = A[k, i]
+            Y[k, i] = con.column[i] * A[k, i]
+        solve(M, H[k])
+        _product(A, H[k], k, S)
+        _product(A, Y[k], k, G)
+    meet(A, H, S, G, con.size, gamma, lam, L, a)
+
+
+@sweep
+def _product(A, y, k, S):
+    """Row k of the lower half of S: A y."""
+    for l in range(k + 1):
+        S[k, l] = 0.0 * y[0]
+        for i in range(len(y)):
+            S[k, l] += A[l, i] * y[i]

@@ -20,6 +20,7 @@ from ..spatial import add, atan2, cross, dot, floor, get, get33, kernel, neg, ro
 from .kinematics import accelerations, states
 from .lifting import Lift
 from .motion import BALL, component, out, speeds
+from .rank import column_scales, loop_length
 from .tree import Layout, as_array
 from .workspace import Work
 
@@ -38,6 +39,8 @@ class Constraints(NamedTuple):
     c: np.ndarray  # (m, 3) b on P, in its node's axes: where b lies when a screw has not turned
     value: np.ndarray  # (m,) cosine or pitch
     loop: np.ndarray  # (m,) index of the loop joint
+    column: np.ndarray  # (nv,) the scale C of the speeds, and
+    size: np.ndarray  # (m,) that of the rows, N, where rank is decided (`rank`)
 
 
 def constraints(layout: Layout, value: Any, keep: Any = None) -> Constraints:
@@ -61,7 +64,9 @@ def constraints(layout: Layout, value: Any, keep: Any = None) -> Constraints:
     kinds = np.array([int(row.kind) for _, _, row in found], np.int64)
     loops = np.array([k for k, _, _ in found], np.int64)
     arrays = {n: as_array(columns[n], shapes[n]) for n in shapes}
-    return Constraints(kind=kinds, node=nodes, loop=loops, **arrays)
+    lengths = [loop_length(layout, j) for j in layout.mechanism.loops]
+    sizes = np.array([1.0 if row.kind == RowKind.ANGLE else lengths[k] ** 2 for k, _, row in found])
+    return Constraints(kind=kinds, node=nodes, loop=loops, column=column_scales(layout), size=sizes, **arrays)
 
 
 def loop_rows(j: Joint) -> tuple[Row, ...]:

@@ -17,8 +17,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..kernels.constraint_rows import Constraints, constraints, evaluate_rows, loop_rows, row_jacobian
+from ..kernels.constraint_rows import Constraints, active_rows, constraints, evaluate_rows, loop_rows, row_jacobian
 from ..kernels.lifting import Lift
+from ..kernels.rank import EXACT, speed_row_scales
 from ..kernels.tree import Tree
 from ..kernels.workspace import Work
 from ..model.loads import KnifeEdge, Nonholonomic, SpeedRow
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from .machine import Machine
 
 Array = np.ndarray
-RANK = 1e-9  # singular values this small beside the largest are zero
 
 
 @dataclass(frozen=True)
@@ -51,27 +51,64 @@ class Rows:
     wrench: Array
 
 
+class Metric(NamedTuple):
+    """The scales in which rank is decided, `kernels.rank`: C (nv,), and N (m,) of rows, 0 where a row is measured by its entries."""
+
+    column: Array
+    size: Array
+
+    def sizes(self, A: Array) -> Array:
+        """N (..., m), also of the rows that are measured by their entries; one where those vanish."""
+        own = (A * A * self.column).sum(axis=-1)
+        found = np.where(self.size > 0.0, self.size, own)
+        return np.where(found > 0.0, found, 1.0)
+
+    def scaled(self, A: Array) -> Array:
+        """A~ = N^-1/2 A C^1/2, entries of order one."""
+        return A * np.sqrt(self.column) / np.sqrt(self.sizes(A))[..., None]
+
+    def rows(self, which: slice) -> Metric:
+        """That of some rows."""
+        return Metric(self.column, self.size[which])
+
+    def speeds(self, which: list[int]) -> Metric:
+        """That of some speeds."""
+        return Metric(self.column[which], self.size)
+
+
 class Spaces(NamedTuple):
     """What a matrix of rows leaves: its rank, T (nv, nv - rank) with A T = 0, N (m, m - rank) with N' A = 0."""
 
     rank: int
     T: Array
     N: Array
-    values: Array  # the singular values, largest first
+    values: Array  # the singular values of A~, largest first
 
 
 _tables: WeakKeyDictionary[Machine, tuple[Tree, Constraints, Callable[..., Lift]]] = WeakKeyDictionary()
+
+
+def metric(machine: Machine, acting: bool = True) -> Metric:
+    """The metric of `machine.rows`, or of all rows, as `rows_at` has them."""
+    layout = machine.layout
+    con = _table(machine)[1]
+    size = con.size[active_rows(layout)] if acting else con.size
+    return Metric(con.column, np.array([*size, *speed_row_scales(layout)]))
+
+
+def _table(machine: Machine) -> tuple[Tree, Constraints, Callable[..., Lift]]:
+    if machine not in _tables:
+        value = partial(value_of, parameters=machine.mechanism.parameters)
+        tree = machine.layout.tree(snap=machine.snap)
+        _tables[machine] = tree, constraints(machine.layout, value), partial(Lift, machine.layout, value)
+    return _tables[machine]
 
 
 def rows_at(machine: Machine, q: Array, v: Array | None = None, t: float = 0.0) -> Rows:
     """Every row at one state (q, v) and time t (s); v defaults to rest."""
     v = np.zeros(machine.nv) if v is None else v
     m = machine.mechanism
-    if machine not in _tables:
-        value = partial(value_of, parameters=m.parameters)
-        tree = machine.layout.tree(snap=machine.snap)
-        _tables[machine] = tree, constraints(machine.layout, value), partial(Lift, machine.layout, value)
-    tree, con, lift_at = _tables[machine]
+    tree, con, lift_at = _table(machine)
     found = [(j, row.label) for j in m.loops for row in loop_rows(j)]
     W, A, x = np.zeros((len(found), 12)), np.zeros((len(found), machine.nv)), Work.empty(len(machine.layout.nodes))
     gamma, error, rate = np.zeros((3, len(found)))
@@ -129,8 +166,8 @@ def _on_child(con: Constraints, x: Work, W: Array) -> Array:
     return found
 
 
-def spaces(A: Array, tolerance: float = RANK) -> Spaces:
-    """Rank and null spaces of a matrix, by its singular values.
+def spaces(A: Array, by: Metric | None = None, tolerance: float = EXACT) -> Spaces:
+    """Rank and null spaces of a matrix, by the singular values of A~ = N^-1/2 A C^1/2; `by` has the scales, by default ones.
 
     >>> spaces(np.array([[1.0, 0.0, 0.0], [2.0, 0.0, 0.0]])).rank
     1
@@ -138,6 +175,35 @@ def spaces(A: Array, tolerance: float = RANK) -> Spaces:
     m, n = A.shape
     if not m or not n:
         return Spaces(0, np.eye(n), np.eye(m), np.zeros(0))
-    U, s, Vt = np.linalg.svd(A)
-    rank = int((s > tolerance * max(s[0], 1e-300)).sum())
-    return Spaces(rank, Vt[rank:].T, U[:, rank:], s)
+    by = by or Metric(np.ones(n), np.zeros(m))
+    U, s, Vt = np.linalg.svd(by.scaled(A))
+    rank = int((s > tolerance).sum())
+    T, N = Vt[rank:].T * np.sqrt(by.column)[:, None], U[:, rank:] / np.sqrt(by.sizes(A))[:, None]
+    return Spaces(rank, _orthonormal(T), _orthonormal(N), s)
+
+
+def _orthonormal(T: Array) -> Array:
+    """The same space, columns at right angles and of length one."""
+    return np.linalg.qr(T)[0] if T.size else T
+
+
+def least_change(M: Array, A: Array, r: Array, by: Metric, tolerance: float = EXACT) -> tuple[Array, Array]:
+    """d (..., nv) with A d = r and d' M d least, and lam (..., m) with M d = A' lam; least squares where rows contradict.
+
+    The rank is that of A~, which knows no mass. What is left of the rows is looked at in d and met again: where rows share a
+    light body, A M^-1 A' has lost as many digits as its mass has beside the others'.
+    """
+    size = np.sqrt(by.sizes(A))
+    U, s, _ = np.linalg.svd(by.scaled(A), full_matrices=False)
+    keep, to = s > tolerance, np.swapaxes(U, -1, -2)
+    R, wanted = keep[..., None] * (to @ (A / size[..., None])), keep * np.einsum("...ij,...j->...i", to, r / size)
+    H = np.linalg.solve(M, np.swapaxes(R, -1, -2))
+    S = R @ H
+    unit = 1.0 / np.sqrt(np.where(keep, np.einsum("...ii->...i", S), 1.0))
+    S = unit[..., None] * S * unit[..., None, :] + np.eye(S.shape[-1]) * ~keep[..., None]
+    d, lam = np.zeros(np.broadcast_shapes(H.shape[:-1], r.shape[:-1] + H.shape[-2:-1])), np.zeros_like(wanted)
+    for _ in range(3):
+        left = wanted - np.einsum("...ij,...j->...i", R, d)
+        y = unit * np.linalg.solve(S, (unit * left)[..., None])[..., 0]
+        d, lam = d + np.einsum("...ij,...j->...i", H, y), lam + y
+    return d, np.einsum("...ij,...j->...i", U, lam) / size

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import QuestionError, UnknownNameError
 from ..model.mechanism import GROUND, Joint, Mechanism
 from ..model.validation import value_of
-from .constraint_rows import Rows, rows_at, spaces
+from .constraint_rows import Rows, metric, rows_at, spaces
 from .lookup import machine_of, where
 from .terms import each_state, name_of
 
@@ -67,7 +67,7 @@ def _one(machine: Machine, joints: tuple[Joint, ...], axes: str, q: Array, v: Ar
     effect = influence(machine, q, joints, rows)  # (joints, 6, m)
     effect = np.array([X @ G for X, G in zip(turned, effect)])
     total = np.array([X @ w for X, w in zip(turned, wrench)]) + effect @ lam
-    inner = effect @ spaces(rows.A).N
+    inner = effect @ spaces(rows.A, metric(machine, acting=False)).N
     doubtful = np.linalg.norm(inner, axis=2) > 1e-8 * max(1.0, np.abs(effect).max())
     return np.where(doubtful, np.nan, total)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import SingularError
-from .constraint_rows import Rows, Spaces, rows_at, spaces
+from .constraint_rows import Rows, Spaces, metric, rows_at, spaces
 from .lookup import where
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Terms:
 def terms(machine: Machine, q: Array, v: Array, wrenches: Any = None, t: float = 0.0) -> Terms:
     """The terms at (q, v) and time t."""
     rows = rows_at(machine, q, v, t)
-    return Terms(machine.mass_matrix(q), machine.bias(q, v, wrenches, t=t), rows, spaces(rows.A))
+    return Terms(machine.mass_matrix(q), machine.bias(q, v, wrenches, t=t), rows, spaces(rows.A, metric(machine, acting=False)))
 
 
 def accelerated(machine: Machine, M: Array, forces: Array) -> Array:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..analysis.mobility import highest_rank
 from ..errors import CatenaError
+from ..kernels.rank import EXACT, RANK
+from ..machine.constraint_rows import metric, spaces
 from ..machine.machine import Machine
 from . import drivers
 from .engine import Engine
 
 Array = np.ndarray
 FAST, CALM = 1e8, 1e4  # 1/s: a decay or vibration this fast, while the speeds (m/s, rad/s) are below this, is called stiff
+NEAR = 1e-3  # a singular value of the rows, in the metric of `kernels.rank`, that tells of a singular configuration close by
+SINGULAR = 1e-10  # an eigenvalue of the mass matrix, scaled to a unit diagonal, that is close to rounding
 STABLE = 0.5  # a step this long beside the fastest decay is as long as an explicit method can take
 
 
@@ -59,16 +64,34 @@ def _reason(machine: Machine, engine: Engine, status: int, t: float, q: Array, v
     if not (np.isfinite(q).all() and np.isfinite(v).all()):
         return _blown_up(machine, engine)
     p = engine.p[:, 0] if len(engine.p) else None
-    if machine.rows:
-        A = machine.constraint_rows(q, v, p, t)[3]
-        values = np.linalg.svd(A, compute_uv=False)
-        rank = max(1, int((values > 1e-9 * values.max(initial=1e-300)).sum()))
-        if values[rank - 1] < 1e-4 * values[0] or rank < min(A.shape):
-            return "a singular configuration is likely: the loops' rows all but lose rank, so that branches of motion meet"
+    if said := _condition(machine, q, v, p, t):
+        return said
     machine.forward_dynamics(q, v, np.zeros(machine.nv), parameters=p, t=t)  # says what vanishes
     if engine.method.kind != "library" and fastest(engine, t) > FAST and np.abs(v).max(initial=0.0) < CALM:
         return _stiff(engine, t)
     return "a force is likely to jump or to grow without bound there: make it smoother, or end the run before, with an event"
+
+
+def _condition(machine: Machine, q: Array, v: Array, p: Array | None, t: float) -> str:
+    """Whether rows or inertias all but lose rank there: what to look at before forces are blamed. Empty where they do not."""
+    if machine.rows:
+        by, A = metric(machine), machine.constraint_rows(q, v, p, t)[3]
+        here = spaces(A, by, np.sqrt(RANK))
+        least = here.values[(here.values > EXACT) & (here.values < NEAR)]
+        if len(least) or highest_rank(machine, q, spaces(A, by).T) > here.rank:
+            left = (
+                f"{here.rank} of {len(A)} rows are left, the others were dropped"
+                if here.rank < len(A)
+                else "none was dropped yet"
+            )
+            return ("a singular configuration is likely: the rows of loops all but lose rank there, so that branches of motion "
+                    f"meet (smallest singular value {least.min(initial=EXACT):.2g}; {left})")  # fmt: skip
+    M = machine.mass_matrix(q, p)
+    size = np.sqrt(np.diag(M))
+    if (size > 0).all() and (least_inertia := np.linalg.eigvalsh(M / np.outer(size, size))[0]) < SINGULAR:
+        return f"the mass matrix is all but singular there (smallest eigenvalue {least_inertia:.2g} beside its diagonal): " \
+               "two joints' axes are in one line, or a body has no inertia about one"  # fmt: skip
+    return ""
 
 
 def _stiff(engine: Engine, t: float) -> str:

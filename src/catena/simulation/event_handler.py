@@ -18,6 +18,7 @@ import numpy as np
 
 from ..compiler.trace import Tracer, matrix
 from ..errors import SimulationError
+from ..machine.constraint_rows import Metric, least_change
 from ..machine.lookup import by_speed, speeds_of
 from ..machine.machine import Machine
 from .engine import Engine
@@ -187,22 +188,22 @@ class Agenda:
     def _jump(self, t: float, P: Array | None = None, wanted: dict[int, float] | None = None) -> None:
         """The speeds jump by an impulse P, and to the values wanted; the work of all impulses is booked."""
         q, v = self.state
-        M, R, r, side = self._binding(t, q, v, wanted or {})
+        M, R, r, side, size = self._binding(t, q, v, wanted or {})
         P = np.zeros(len(v)) if P is None else P
         keep = np.ones(len(R), bool)
         while True:
-            Y = np.linalg.solve(M, np.column_stack([R[keep].T, P]))
-            S = R[keep] @ Y[:, :-1]
-            L = np.linalg.lstsq(S, r[keep] - R[keep] @ Y[:, -1], rcond=1e-11)[0] if keep.any() else np.zeros(0)
+            dv, L = np.linalg.solve(M, P), np.zeros(0)
+            if keep.any():
+                more, L = least_change(M, R[keep], r[keep] - R[keep] @ dv, Metric(self.system.column_scales, size[keep]))
+                dv = dv + more
             pulls = L * side[keep]
             if not (pulls < -1e-12 * np.abs(L).max(initial=1e-300)).any():
                 break
             keep[np.flatnonzero(keep)[pulls.argmin()]] = False
-        dv = Y[:, -1] + Y[:, :-1] @ L
         self._put(q, v + dv, float((P + R[keep].T @ L) @ (v + 0.5 * dv)))
 
-    def _binding(self, t: float, q: Array, v: Array, wanted: dict[int, float]) -> tuple[Array, Array, Array, Array]:
-        """M; the rows R that hold through a blow; R dv; and for a row that only pushes its direction, else 0."""
+    def _binding(self, t: float, q: Array, v: Array, wanted: dict[int, float]) -> tuple[Array, ...]:
+        """M; the rows R that hold through a blow; R dv; for a row that only pushes its direction, else 0; N of `kernels.rank`."""
         nv, modes = len(v), self.engine.modes[:, 0]
         M, A, rate, B, held, z = (np.array(x) for x in self.system.binding(t, q, v, self.p, modes))
         rows = [(a, -float(b), 0.0) for a, b in zip(A, rate.ravel())]
@@ -217,7 +218,10 @@ class Agenda:
         rows += [(np.eye(nv)[k], 0.0, 0.0) for k in driven]
         rows += [(np.eye(nv)[k], to - v[k], 0.0) for k, to in wanted.items()]
         R = np.array([row for row, _, _ in rows]).reshape(len(rows), nv)
-        return M, R, np.array([x for _, x, _ in rows]), np.array([x for _, _, x in rows])
+        closing, locks = self.system.row_scales
+        sizes = [*closing[: len(A)], *(x for x, on in zip(locks[n:], z.ravel()[n:]) if on > 0.5)]
+        sizes += [0.0] * (len(rows) - len(sizes))  # the others are speeds
+        return M, R, np.array([x for _, x, _ in rows]), np.array([x for _, _, x in rows]), np.array(sizes)
 
     # ------------------------------------------------------------------------------------------------ who rests
     def choose(self, t: float) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from threading import Lock as Mutex
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from ..analysis.vibration import highest_frequency
 from ..compiler.host import default_width
 from ..errors import SimulationError
+from ..machine.constraint_rows import metric
 from ..machine.machine import Machine, compile
 from ..model.mechanism import Mechanism
 from . import checks as door
@@ -67,6 +69,15 @@ class Plan:
         """An engine at the start of these runs; a group that is not full is filled up with copies of its last run."""
         return Engine(self.system, self.how, _padded(self.x0[rows], self.width).T, _padded(self.p[rows], self.width).T,
                       tolerance=self.tolerance, step=self.step, most=self.most)  # fmt: skip
+
+    @cached_property
+    def row_sizes(self) -> Array:
+        """(rows,) beside which residuals and rates of the rows are judged, by `kernels.rank`; a text by its entries at the start."""
+        machine, s = self.machine, self.system
+        if not machine.rows:
+            return np.zeros(0)
+        q, v = (np.array(x).ravel() for x in s.equations.decode(self.x0[0, : s.nx], self.p[0]))
+        return np.sqrt(metric(machine).sizes(machine.constraint_rows(q, v, self.p[0] if self.varied else None, self.start)[3]))
 
     def tighter(self) -> Plan:
         """The same at a hundredth of the tolerance, or half the step."""

@@ -18,10 +18,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..compiler.trace import Tracer, elements, vector
+from ..compiler.trace import Tracer, elements, smallest_change, vector
 from ..errors import ClosureError, SimulationError, SingularError, StateError, UnknownNameError
 from ..kernels import dynamics
-from ..kernels.constrained_dynamics import proximal
 from ..kernels.motion import BALL
 from ..kernels.tree import Layout
 from ..machine.lookup import speeds_of
@@ -63,26 +62,11 @@ def partitioned(layout: Layout, driven: list[int]) -> ca.Function:
     A, lam = ca.SX.zeros(0, nv), ca.SX.zeros(0)
     if rows:
         _, _, gamma, A = s.constraint_rows()
-        change, lam = smallest_change(L, A[:, f], gamma - A @ vector(whole))
-        whole[f] = pushed + change
+        change, lam = smallest_change(L, A[:, f], gamma - A @ vector(whole), s.con.column[f], s.row_scales())
+        whole[f] = pushed + np.array(elements(change), dtype=object)
     total = M @ vector(whole) + b - A.T @ lam
     tau = vector([total[k] if k in driven else s.tau[k] for k in range(nv)])
     return ca.Function("partitioned", [s.t, s.q, s.v, s.p, a_d, s.tau], ca.cse([vector(whole), tau, ca.densify(lam)]))
-
-
-def smallest_change(L: Array, A: ca.SX, r: ca.SX) -> tuple[Array, ca.SX]:
-    """M^-1 A' lam with A M^-1 A' lam = r, and lam; L is the factor of M."""
-    m, n = A.shape
-    rows = [elements(A[k, :]) for k in range(m)]
-    Y = [np.array(row, dtype=object) for row in rows]
-    S, work, lam = (np.full(shape, 0.0, dtype=object) for shape in ((m, m), (m + 1, m), (m,)))
-    for k in range(m):
-        dynamics.solve(L, Y[k])
-        for l in range(m):
-            S[l, k] = sum((x * y for x, y in zip(rows[l], Y[k])), ca.SX(0))
-    proximal(S, elements(r), lam, work)
-    change = [sum((Y[k][i] * lam[k] for k in range(m)), ca.SX(0)) for i in range(n)]
-    return np.array(change, dtype=object), vector(lam)
 
 
 def _block(M: ca.SX, f: list[int]) -> Array:
@@ -178,9 +162,9 @@ class Driven:
         rows = s.constraint_rows()
         L = _block(s.mass_matrix(), f)
         dynamics.factor(L)
-        change, _ = smallest_change(L, rows[3][:, f], -rows[which])
+        change, _ = smallest_change(L, rows[3][:, f], -rows[which], s.con.column[f], s.row_scales())
         full = [ca.SX(0)] * self.layout.nv
-        for k, x in zip(f, change):
+        for k, x in zip(f, elements(change)):
             full[k] = x
         return vector(full)
 

@@ -15,6 +15,7 @@ import xarray as xr
 from ..machine.machine import Machine
 from ..model.flexible import strain_energy
 from ..results.labels import labelled
+from ..results.ledger import energy_scale
 from ..results.result import Ledger, Result
 from . import drivers
 from .event_handler import Occurrence
@@ -52,19 +53,14 @@ def result(plan: Plan, tracks: list[Track], wall_time: float) -> Result:
 def ledger(plan: Plan, tracks: list[Track], seen: dict[str, Array], work: Array, wall_time: float) -> Ledger:
     """How far the rows can be trusted, and what they cost."""
     worst = max(tracks, key=lambda track: track.status)
-    kinetic, potential = (float(np.abs(seen["energy"][..., k]).max()) for k in range(2))
-    balance = float(np.abs(imbalance(seen, work)).max())
-    lengths = [np.abs(np.linalg.norm(seen["q"][..., k : k + 4], axis=-1) - 1).max() for k in plan.machine._balls]
+    big = largest(plan, seen, imbalance(seen, work), work, seen["energy"][:, :1, 1])
     tallies = [track.tally for track in tracks]
     return Ledger(
+        **measured(big),
         outcome=worst.sentence,
         formulation=plan.system.by,
         integrator=plan.how.name,
         tolerance=plan.tolerance,
-        energy_balance=balance,
-        relative_energy_balance=balance / (kinetic or potential or 1.0),
-        closure=float(np.abs(seen["closure"]).max(initial=0.0)),
-        quaternion=float(max(lengths, default=0.0)),
         steps=sum(k.accepted for k in tallies),
         rejected=sum(k.rejected for k in tallies),
         evaluations=sum(k.evaluations for k in tallies),
@@ -73,7 +69,40 @@ def ledger(plan: Plan, tracks: list[Track], seen: dict[str, Array], work: Array,
         strain=float(strain(plan.system, seen["q"]).max()) if plan.system.mechanism.beams else 0.0,
         complete=worst.status in (drivers.REACHED, drivers.EVENT),
         versions=dict(versions()),
-    )
+    ).weighed()
+
+
+def largest(plan: Plan, seen: dict[str, Array], balance: Array, work: Array, potential: Array) -> dict[str, float]:
+    """The largest values of some rows, from which the ledger is made. balance, work: of the rows; potential: at the start."""
+    sizes, speeds = plan.row_sizes, np.sqrt(plan.system.column_scales)
+    lengths = [np.abs(np.linalg.norm(seen["q"][..., k : k + 4], axis=-1) - 1) for k in plan.machine._balls]
+    found = {
+        "kinetic": seen["energy"][..., 0],
+        "potential": seen["energy"][..., 1],
+        "change": seen["energy"][..., 1] - potential,
+        "work": work,
+        "balance": balance,
+        "closure": seen["closure"],
+        "opening": seen["closure"] / sizes,
+        "rate": seen["opening"] / sizes,
+        "speed": np.linalg.norm(seen["v"] / speeds, axis=-1),
+        "quaternion": np.array(lengths),
+    }
+    return {name: float(np.abs(x).max(initial=0.0)) for name, x in found.items()}
+
+
+def measured(big: dict[str, float]) -> dict[str, Any]:
+    """The ledger's numbers from the largest values of a run."""
+    scale = energy_scale(*(big[name] for name in ("kinetic", "change", "work", "potential")))
+    return {
+        "energy_balance": big["balance"],
+        "relative_energy_balance": big["balance"] / (big["kinetic"] or big["potential"] or 1.0),
+        "closure": big["closure"],
+        "quaternion": big["quaternion"],
+        "opening": big["opening"],
+        "slip": big["rate"] / (big["speed"] or 1.0),
+        "imbalance": big["balance"] / (scale or 1.0),
+    }
 
 
 def strain(system: System, q: Array) -> Array:

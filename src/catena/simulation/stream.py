@@ -26,7 +26,7 @@ from ..results import storage
 from ..results.ledger import Ledger
 from ..results.result import Result, load_result
 from .plan import Plan, prepare
-from .record import dataset, observe, variables
+from .record import dataset, largest, measured, observe, variables
 from .run import simulate
 from .runner import Going, Slice
 
@@ -135,7 +135,8 @@ class Store:
         self.waiting: list[dict[str, Array]] = []
         self.row, self.number, self.energy = 1, 0, 0.0  # the next row and journal to write; the energy at the start
         self.places: dict[str, storage.Place] = {}
-        self.largest = dict.fromkeys(("kinetic", "potential", "balance", "closure", "quaternion"), 0.0)
+        self.largest: dict[str, float] = {}
+        self.potential = 0.0  # energy at the start
         self.verified: tuple[float, float] | None = None
         self.written = clock.perf_counter()
         options = {"by": plan.system.by, "integrator": plan.how.name, "tolerance": plan.tolerance, "step": plan.step,
@@ -151,7 +152,8 @@ class Store:
         seen = observe(plan.system, np.array([plan.start]), x, u, plan.p)
         first = dataset(plan.machine, plan.system, np.array([plan.start]), x, u, seen, (), plan.p if plan.varied else None)
         self.energy = float(seen["energy"][0, 0].sum())
-        self._largest(seen, np.zeros(1))
+        self.potential = float(seen["energy"][0, 0, 1])
+        self._largest(seen, np.zeros(1), np.zeros(1))
         beside = self.path.with_name(f".{self.path.name}.new")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -179,6 +181,7 @@ class Store:
             raise CatenaError(f"{self.path} holds another run, whose {name} differs{shown}; resume it as it was, or begin anew")
         going.restore(found["state"], found["happened"])
         self.row, self.energy, self.largest = found["row"], found["energy"], found["largest"]
+        self.potential = found["potential"]
         self.before, self.number = found["wall_time"], found["number"] + 1
 
     # ------------------------------------------------------------------------------------------------ rows
@@ -190,15 +193,12 @@ class Store:
         kept = variables(self.plan.system, x, u, seen)
         rows = {"time": part.t, **{name: values[0] for name, (_, values) in kept.items()}}
         rows["energy_error"] = rows["kinetic"] + rows["potential"] - self.energy - rows["work"]
-        self._largest(seen, rows["energy_error"])
+        self._largest(seen, rows["energy_error"], rows["work"])
         self.waiting.append(rows)
 
-    def _largest(self, seen: dict[str, Array], balance: Array) -> None:
-        lengths = [np.abs(np.linalg.norm(seen["q"][..., k : k + 4], axis=-1) - 1).max() for k in self.plan.machine._balls]
-        kinetic, potential = np.moveaxis(seen["energy"], -1, 0)
-        now = {"kinetic": kinetic, "potential": potential, "balance": balance, "closure": seen["closure"],
-               "quaternion": np.array([max(lengths, default=0.0)])}  # fmt: skip
-        self.largest = {name: max(x, float(np.abs(now[name]).max(initial=0.0))) for name, x in self.largest.items()}
+    def _largest(self, seen: dict[str, Array], balance: Array, work: Array) -> None:
+        now = largest(self.plan, seen, balance, work, np.array(self.potential))
+        self.largest = {name: max(x, self.largest.get(name, 0.0)) for name, x in now.items()}
 
     @property
     def due(self) -> bool:
@@ -229,6 +229,7 @@ class Store:
             "state": going.state(),
             "happened": [(o.time, o.what) for o in log],
             "energy": self.energy,
+            "potential": self.potential,
             "largest": self.largest,
             "wall_time": self.spent,
             "key": self.key,
@@ -242,21 +243,18 @@ class Store:
 
     def ledger(self, going: Going) -> Ledger:
         """How far the rows so far can be trusted."""
-        plan, tally, big = self.plan, going.engine.tally, self.largest
+        plan, tally = self.plan, going.engine.tally
         found = Ledger(
+            **measured(self.largest),
             outcome=going.sentence or f"not finished; it had come to t = {going.t:.9g} s",
             formulation=plan.system.by,
             integrator=plan.how.name,
             tolerance=plan.tolerance,
-            energy_balance=big["balance"],
-            relative_energy_balance=big["balance"] / (big["kinetic"] or big["potential"] or 1.0),
-            closure=big["closure"],
-            quaternion=big["quaternion"],
             steps=tally.accepted,
             rejected=tally.rejected,
             evaluations=tally.evaluations,
             wall_time=self.spent,
             complete=going.complete,
             versions={"catena": version("catena"), "python": platform.python_version(), "numpy": version("numpy")},
-        )
+        ).weighed()
         return found if self.verified is None else found.judged(*self.verified)

@@ -22,12 +22,13 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from ..compiler.trace import Tracer, vector
+from ..compiler.trace import Tracer, elements, vector
+from ..kernels.constrained_dynamics import factor_rows, solve_rows
 from ..kernels.constraint_rows import Constraints, constraints, loop_rows
+from ..kernels.rank import independent
 from ..kernels.tree import Layout, layout
 from ..model.mechanism import Joint
 from ..spatial import rotate
-from .projection import switched
 
 if TYPE_CHECKING:
     from .system import System
@@ -110,18 +111,36 @@ class Holding:
             z += [modes[self.lock(k)][0]] * e.numel()
         return error, rate, gamma, ca.densify(B), vector(z)
 
+    def row_scales(self, s: Tracer) -> list[float]:
+        """N of these rows, where rank is decided (`kernels.rank`)."""
+        speeds = [float(s.con.column[h.index]) for h in self.speeds]
+        return speeds + [float(x) for joint in self.locks for x in constraints(_closing(s, joint), s.value).size]
+
+    def _kept(self, s: Tracer, B: ca.SX, z: ca.SX, driven: Sequence[int]) -> ca.SX:
+        """(m,) 1 for the rows that are on and say more than loops, driven speeds and other rows do, else 0."""
+        m = s.layout.mechanism
+        A = s.constraint_rows()[3] if m.loops or m.nonholonomic else ca.SX.zeros(0, s.layout.nv)
+        still = ca.SX.eye(s.layout.nv)[list(driven), :]
+        C, both = ca.diag(ca.SX(s.con.column)), ca.vertcat(ca.diag(z) @ B, A, still)
+        G, keep = ca.densify(both @ C @ both.T), np.full(both.shape[0], 0.0, dtype=object)
+        size = [*self.row_scales(s), *s.row_scales(), *s.con.column[list(driven)]]
+        independent(_entries(G), [x if x != 0.0 else G[k, k] for k, x in enumerate(size)], keep)
+        return vector(keep[: B.shape[0]])
+
     def force(self, system: System, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
         """mu (m,) and B' mu (nv,): what holds, when the joint forces tau act besides."""
         s = Tracer(system.layout)
         given = [s.t, s.q, s.v, s.p]
-        f = ca.Function("held_rows", [*given, self.symbols], [ca.densify(x) for x in self.rows(s)])
+        _, _, gamma, B, z = self.rows(s)
+        keep = self._kept(s, B, z, system.driven.speeds if system.driven is not None else ())
+        f = ca.Function("held_rows", [*given, self.symbols], [ca.densify(x) for x in (gamma, B, keep)])
         here = (system.t, system.q, system.v, system.p)
-        _, _, gamma, B, z = f(*here, self.symbols)
+        gamma, B, keep = f(*here, self.symbols)
         push = ca.SX.sym("push", system.nv)
         a, _ = system.under(push)
         response = ca.mtimes(B, ca.jtimes(a, push, B.T))  # B W B', with a = free + W push
         response = 0.5 * (response + response.T)
-        mu = switched(response, gamma - ca.mtimes(B, ca.substitute(a, push, tau)), z)
+        mu = _answered(response, gamma - ca.mtimes(B, ca.substitute(a, push, tau)), keep)
         return mu, ca.mtimes(B.T, mu)
 
     def slipping(self, p: ca.SX, system: System) -> ca.SX:
@@ -156,10 +175,34 @@ class Holding:
         return ca.densify(ca.vertcat(*found)) if found else ca.SX.zeros(0)
 
 
+def _answered(S: ca.SX, r: ca.SX, keep: ca.SX) -> ca.SX:
+    """mu with S mu = r in the rows that are kept, and zero in the others."""
+    L, y = _entries(ca.densify(S)), np.full(keep.numel(), 0.0, dtype=object)
+    factor_rows(L, elements(keep), y)
+    mu = ca.SX.zeros(keep.numel())
+    for _ in range(2):
+        y[:] = elements(ca.densify(r - S @ mu))
+        solve_rows(L, y)
+        mu = mu + vector(y)
+    return mu
+
+
+def _entries(S: ca.SX) -> np.ndarray:
+    """A matrix as an array of its entries."""
+    found = np.empty(S.shape, dtype=object)
+    for k in range(S.shape[0]):
+        found[k] = elements(S[k, :])
+    return found
+
+
+def _closing(s: Tracer, joint: Joint) -> Layout:
+    """The mechanism with this loop joint, and no other."""
+    return layout(s.layout.mechanism.with_(loops=(joint,)))
+
+
 def _loop_rows(s: Tracer, joint: Joint, modes: ca.SX) -> tuple[ca.SX, ...]:
     """Residuals, rates, gamma and rows of a loop joint whose place on its parent's node is a mode."""
-    closed: Layout = layout(s.layout.mechanism.with_(loops=(joint,)))
-    con: Constraints = constraints(closed, s.value)
+    con: Constraints = constraints(_closing(s, joint), s.value)
     R, p = tuple(tuple(modes[1 + 3 * i + j] for j in range(3)) for i in range(3)), con.p.astype(object)
     p[:, 0] = [modes[10 + i] for i in range(3)]
     a, c = (np.array([rotate(R, x) for x in rows], object) for rows in zip(*((row.a, row.b) for row in loop_rows(joint))))

@@ -21,12 +21,13 @@ from ..compiler.trace import Tracer
 from ..equations.equations import Equations
 from ..equations.formulations import derive
 from ..kernels.motion import BALL
+from ..kernels.rank import column_scales
 from ..kernels.tree import layout
 from ..model.joints import SMOOTH
 from ..model.mechanism import Mechanism
 from ..results.labels import Labels, labels
 from .piecewise import Trajectory
-from .projection import moved, projected
+from .projection import Binding, moved, projected
 from .stabilisation import Stabiliser, stabiliser
 from .switched_constraints import Holding
 from .trajectory_state import Following, Follows
@@ -96,6 +97,17 @@ class System:
         """q, v, a of what is driven on a trajectory, at t."""
         motion = self.driven.motion if self.driven is not None else None
         return self.follow(motion).at(t) if motion is not None else (ca.SX.zeros(0),) * 3
+
+    @cached_property
+    def column_scales(self) -> np.ndarray:
+        """C (nv,) of `kernels.rank`: the squared length beside which each speed is measured."""
+        return column_scales(self.layout)
+
+    @cached_property
+    def row_scales(self) -> tuple[list[float], list[float]]:
+        """N of the rows of loops and speeds (0: measured by their entries), and of those that can be held."""
+        s = Tracer(self.layout)
+        return s.row_scales(), self.holding.row_scales(s)
 
     @property
     def inputs(self) -> list[ca.SX]:
@@ -272,14 +284,16 @@ class System:
         rows = bool(self.mechanism.loops or self.mechanism.nonholonomic) and self.stabiliser.projects
         return rows or bool(self.holding.locks) or self.driven is not None
 
-    def _rows(self, s: Tracer) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
-        """Residuals, rates, A and switches of the rows that bind: loops and speed rows, and what is held while it is."""
-        error, rate, A = ca.SX.zeros(0), ca.SX.zeros(0), ca.SX.zeros(0, self.nv)
+    def _rows(self, s: Tracer) -> Binding:
+        """The rows that bind: loops and speed rows, and what is held while it is."""
+        error, rate, A, size = ca.SX.zeros(0), ca.SX.zeros(0), ca.SX.zeros(0, self.nv), []
         if (self.mechanism.loops or self.mechanism.nonholonomic) and self.stabiliser.projects:
             error, rate, _, A = s.constraint_rows()
+            size = s.row_scales()
         e, r, _, B, z = self.holding.rows(s)
         z = ca.vertcat(ca.SX.ones(error.numel()), z)
-        return tuple(ca.densify(x) for x in (ca.vertcat(error, e), ca.vertcat(rate, r), ca.vertcat(A, B), z))  # type: ignore[return-value]
+        error, rate, A, z = (ca.densify(x) for x in (ca.vertcat(error, e), ca.vertcat(rate, r), ca.vertcat(A, B), z))
+        return Binding(error, rate, A, z, size + self.holding.row_scales(s))
 
     @cached_property
     def step(self) -> ca.Function:

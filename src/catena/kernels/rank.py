@@ -1,0 +1,113 @@
+"""The metric in which the rank of constraint rows is decided. Every such decision refers to this page.
+
+    A~ = N^-1/2 A C^1/2,      rank A = number of directions of A~ that are not small beside one
+
+C scales the speeds: 1 for a turn, l^2 for a slide. N scales the rows: 1 for the angle of two directions, l^2 for a displacement
+or a screw. l is the length of the links of the loop, at the mechanism's own parameters; a slide in several loops takes the
+shortest. A row that is given as a text has no size of its own and is measured by what its entries are.
+
+Nothing here knows a mass, so ratios of inertia do not matter. A change of the unit of length from m to mm changes displacement
+rows, slides and l together, and A~ not at all. Entries of A~ are of order one, and what is left of entries that cancel
+is rounding, 1e-16: it is never scaled up, as it would be if rows were scaled to length one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..model.joints import Motion
+from ..model.loads import KnifeEdge, Rolling, SpeedRow
+from ..model.validation import value_of
+from ..spatial import select, sweep
+
+if TYPE_CHECKING:
+    from ..model.mechanism import Joint
+    from ..model.pose import Pose, Scalar
+    from .tree import Layout
+
+RANK = 3e-8  # a row whose distance to the rows after it is less, squared, in this metric, repeats them: an angle of 1.7e-4
+EXACT = 1e-9  # a singular value of A~ that is zero where a configuration is exact, as for a question about mobility
+
+
+@sweep
+def independent(G, size, keep):
+    """keep (m,): 1 where a row says more than the rows after it, else 0. G = A C A' (m, m), lower half, is used up.
+
+    size (m,): N. Off its loops by a small d a redundant row would have a pivot of d^2 and a right side of d, and their
+    ratio would come into the motion: so rows are dropped long before rounding asks for it.
+    """
+    for k in range(len(keep) - 1, -1, -1):
+        one, zero = 1.0 + 0.0 * G[k, k], 0.0 * G[k, k]
+        kept = G[k, k] > RANK * size[k]
+        keep[k] = select(kept, one, zero)
+        d = keep[k] / select(kept, G[k, k], one)
+        pushed = G[k]
+        for i in range(k - 1, -1, -1):
+            row, g = G[i], d * pushed[i]
+            for j in range(i + 1):
+                row[j] -= g * pushed[j]
+
+
+# ---------------------------------------------------------------------------------------------------- lengths
+def column_scales(layout: Layout) -> np.ndarray:
+    """C (nv,): 1 for the speed of a turn, the squared length of its shortest loop for that of a slide."""
+    found, usual = np.ones(layout.nv), usual_length(layout)
+    nearest: dict[int, float] = {}
+    for j in layout.mechanism.loops:
+        length = loop_length(layout, j)
+        for vi in (layout.nodes[i].vi for path in _paths(layout, j) for i in path):
+            nearest[vi] = min(length, nearest.get(vi, length))
+    for place in layout.coordinates:
+        if place.motion == Motion.SLIDE:
+            found[place.vi] = nearest.get(place.vi, usual) ** 2
+    return found
+
+
+def speed_row_scales(layout: Layout) -> list[float]:
+    """N of the speed rows, in order: the squared length of the mechanism; 0 for a text, which is measured by its entries."""
+    counts = {SpeedRow: 1, KnifeEdge: 1, Rolling: 3}
+    size = usual_length(layout) ** 2
+    return [0.0 if type(r) is SpeedRow else size for r in layout.mechanism.nonholonomic for _ in range(counts[type(r)])]
+
+
+def loop_length(layout: Layout, loop: Joint) -> float:
+    """l of a loop: the root of the sum of squares of its links' lengths, each from joint to joint; never zero."""
+    seats = [(layout.seats[loop.parent], loop.placement), (layout.seats[loop.child], loop.offset)]
+    links, feet = [], []
+    for (seat, pose), path in zip(seats, _paths(layout, loop)):
+        steps = [_position(layout, seat.pose @ pose), *(_position(layout, layout.nodes[i].pose) for i in path)]
+        feet.append(steps.pop())
+        links += steps
+    length = float(np.linalg.norm([*links, feet[0] - feet[1]]))
+    return length or usual_length(layout)
+
+
+def usual_length(layout: Layout) -> float:
+    """A length of the mechanism where a loop gives none: of all its links, or a wheel's radius, or one."""
+    links = [_position(layout, node.pose) for node in layout.nodes if node.parent >= 0]
+    wheels = [_number(layout, r.radius) for r in layout.mechanism.nonholonomic if isinstance(r, Rolling)]
+    return float(np.linalg.norm(links)) or max(wheels, default=0.0) or 1.0
+
+
+def _paths(layout: Layout, loop: Joint) -> tuple[list[int], list[int]]:
+    """The nodes from each end of a loop down to what carries both, ends first."""
+    both = []
+    for body in (loop.parent, loop.child):
+        path, i = [], layout.seats[body].node
+        while i >= 0:
+            path.append(i)
+            i = layout.nodes[i].parent
+        both.append(path)
+    one, other = both
+    return [i for i in one if i not in other], [i for i in other if i not in one]
+
+
+def _position(layout: Layout, pose: Pose) -> np.ndarray:
+    return np.array([_number(layout, x) for x in pose.position])
+
+
+def _number(layout: Layout, x: Scalar) -> float:
+    """A scalar at the mechanism's own parameters."""
+    return float(value_of(x, layout.mechanism.parameters) or 0.0)
