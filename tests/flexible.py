@@ -70,6 +70,19 @@ def four_bar() -> Mechanism:
     return Mechanism("flexible four-bar", [crank, coupler, rocker], joints, loops=[close], gravity=(0, -9.81, 0))
 
 
+def slider_crank() -> Mechanism:
+    """A slider-crank whose rod bends between its pins: the beam turns at both, so that the loop closes on a place that follows."""
+    rod = Beam(length=1.0, rhoA=1.0, EI=(10.0, None), modes=2, ends="pinned-pinned")
+    bodies = [Body("crank", 1, (0.1, 0, 0), (0.01,) * 3), Body("slider", 1, (0, 0, 0), (0.01,) * 3), Body("rod", flexible=rod)]
+    joints = [
+        Joint("shaft", "revolute", "ground", "crank"),
+        Joint("pin", "revolute", "crank", "rod", Pose(position=(0.3, 0, 0))),
+        Joint("slide", "prismatic", "ground", "slider", axis=(1, 0, 0)),
+    ]
+    loops = [Joint("end", "revolute", "rod", "slider", Pose(position=(1.0, 0, 0)))]
+    return Mechanism("flexible slider-crank", bodies, joints, loops=loops)
+
+
 def pinned() -> Mechanism:
     """A beam with shapes of a pin at its root: its frame there is not the beam's own; a weight hangs on its middle."""
     beam = Beam(1.0, 0.5, EI=(2.0, 1.0), modes={"y": 1, "z": 2}, ends="pinned-free", rhoJ=0.02)

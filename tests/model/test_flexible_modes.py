@@ -9,9 +9,11 @@ import pytest
 
 import catena
 import flexible
+from catena.compiler.trace import Tracer
 from catena.equations.formulations import derive
 from catena.equations.formulations.capabilities import applicable
 from catena.errors import FormulationError
+from catena.kernels.tree import layout
 
 TREES = [name for name in flexible.ALL if name != "four_bar"]
 CAN = ("lagrange", "hamilton", "recursive", "variational")
@@ -131,6 +133,28 @@ def test_a_loop_closed_by_a_flexible_coupler(machines):
     assert result.ledger.relative_energy_balance < 1e-8
     assert np.abs(machine.constraint_rows(result.q.values, result.v.values)[0]).max() < 1e-9
     assert catena.mobility(machine).degrees_of_freedom == 3  # the crank, and two shapes
+
+
+def test_assembly_of_a_loop_on_an_inner_place_of_a_beam():
+    """A place of the beam beside its tip follows the amplitudes and has no coordinate of its own; the tip may be loose."""
+    m = flexible.slider_crank()
+    q, v = catena.assemble(m)
+    np.testing.assert_allclose(q, [0, 0, 0, 0, 1.3], atol=1e-12)  # stretched out, the beam straight
+    assert not v.any()
+    q, _ = catena.assemble(m, [1.0, -0.3, 0, 0, 1.1], fixed=["shaft"])
+    np.testing.assert_allclose(q[2:4], 0, atol=1e-12)  # assembly turns the rod and does not bend it
+    np.testing.assert_allclose(q[4], 0.3 * np.cos(1) + np.sqrt(1 - (0.3 * np.sin(1)) ** 2), atol=1e-12)
+
+
+@pytest.mark.parametrize("EI", [(1.0, None), (None, 1.0)])
+@pytest.mark.parametrize("gravity", [(0, 0, 0), (0, -9.81, 0)])
+def test_one_shape_traces_whatever_gravity_is(EI, gravity):
+    """A vector of one entry that is zero by structure is no number to NumPy."""
+    boom = catena.Body("boom", flexible=catena.Beam(length=1, rhoA=1, EI=EI, modes=1))
+    m = catena.Mechanism("m", [boom], [catena.Joint("root", "revolute", "ground", "boom")], gravity=gravity)
+    s = Tracer(layout(m))
+    for quantity in (s.gravity, s.bias, s.forward_dynamics, s.coriolis_matrix, s.reactions, s.energy, s.momentum):
+        assert quantity().is_dense()
 
 
 def test_lanes_and_one_state(machines):

@@ -68,6 +68,14 @@ def test_mass_integrals_against_quadrature(ends):
     assert (I.weights > 0).all()
 
 
+def test_fields_of_many_shapes():
+    """g of the highest pair, added up from place to place, beside one rule over the whole way."""
+    phi, (t, w) = bending("clamped-free", 60), rule(400)
+    s = np.array([1.0, 0.37, 0.0])  # in any order
+    g = Basis({"y": phi}, {"y": 60}, True).at(s).B[-1]
+    np.testing.assert_allclose(g, [x * phi(x * t, 1)[-1] ** 2 @ w for x in s], rtol=1e-11)
+
+
 # ---------------------------------------------------------------------------------------------------- shapes of your own
 def own(shapes, ends="clamped-free", modes=2, **more):
     beam = Beam(2.0, 0.5, EI=(3.0, None), modes={"y": modes}, ends=ends, shapes=shapes, **more)
@@ -93,6 +101,45 @@ def test_a_cantilever_by_polynomials():
     own(["(x/L)^2", "(x/L)^3", "(x/L)^4"], modes=2)  # fewer modes than shapes: the first
 
 
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+@pytest.mark.parametrize("k", [1, 3, 5, 7])
+def test_shapes_by_cosh_and_cos(k, scale):
+    """The textbook's form of a cantilever's shapes, whose terms cancel each other: noisy from the third on, and yet smooth."""
+    b, L = float(bending("clamped-free", k).b[-1]), 2.0
+    ratio = (np.cosh(b) + np.cos(b)) / (np.sinh(b) + np.sin(b))
+
+    def shape(x):
+        z = b * x / L
+        return scale * (np.cosh(z) - np.cos(z) - ratio * (np.sinh(z) - np.sin(z)))
+
+    s, noise = np.linspace(0, 1, 33), 1e-16 * np.cosh(b)
+    found, exact = given("b", [shape], "clamped-free", "bending", L), bending("clamped-free", k)
+    size = found(np.ones(1))[0]
+    np.testing.assert_allclose(found(s)[0] / size, exact(s)[-1], atol=1e-12 + 2 * noise)
+    np.testing.assert_allclose(found(s, 2)[0] / size / b**2, exact(s, 2)[-1] / b**2, atol=1e-9 + 200 * noise)
+
+
+def test_polynomials_written_out():
+    """Degree 7 with coefficients that cancel: its derivatives are those of the polynomial."""
+    c = [0, 0, 1.0, -27.0, 270.0, -1200.0, 2500.0, -2000.0]
+    found = given("b", ["x^2*(1 - 27*x/L + 270*(x/L)^2 - 1200*(x/L)^3 + 2500*(x/L)^4 - 2000*(x/L)^5)"], "clamped-free", "bending", 2.0)
+    s = np.linspace(0, 1, 33)
+    for order in (0, 1, 2):
+        exact = 4 * np.polynomial.Polynomial(c).deriv(order)(s)
+        np.testing.assert_allclose(found(s, order)[0], exact, atol=1e-10 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("scales", [np.ones(9), 10.0 ** np.arange(-12, 15, 3)])
+@pytest.mark.parametrize("n, outcome", [(7, ""), (9, ""), (10, "too alike"), (12, "too alike")])
+def test_powers_are_independent_whatever_their_units(n, outcome, scales):
+    shapes = [lambda x, k=k: float(np.resize(scales, n)[k]) * x ** (k + 2) for k in range(n)]
+    if not outcome:
+        assert given("b", shapes, "clamped-free", "bending", 1.0).c.shape == (n + 2, n)
+        return
+    with pytest.raises(MechanismError, match=outcome):
+        given("b", shapes, "clamped-free", "bending", 1.0)
+
+
 @pytest.mark.parametrize(
     "shapes, ends, said",
     [
@@ -101,6 +148,7 @@ def test_a_cantilever_by_polynomials():
         (["x"], "pinned-pinned", ["'x'", "displacement", "x = L"]),
         (["x^2*(1+y)"], "clamped-free", ["'y'"]),
         (["x^2", "2*x^2"], "clamped-free", ["not independent"]),
+        (["x^2", "x^3", "x^4", "1e9*(2*x^2 - 3*x^3 + x^4)"], "clamped-free", ["not independent"]),
         (["0*x"], "clamped-free", ["zero"]),
         (["x^2*abs(x-1)"], "clamped-free", ["smooth"]),
     ],

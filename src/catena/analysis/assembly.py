@@ -52,7 +52,7 @@ def closed(machine: Machine, q: Array, free: list[int]) -> Array:
     """The coordinates nearest to q that close every loop, moving only the free speeds; several starts."""
     if not machine.mechanism.loops:
         return q
-    inner = set(all_speeds_of(machine, [j.name for j in machine.mechanism.elastic]))
+    inner = set(all_speeds_of(machine, [j.name for j in machine.mechanism.elastic if j.mimic is None]))
     rigid = [k for k in free if k not in inner]
     if inner and len(rigid) >= spaces(residual(machine, q)[1], metric(machine).rows(slice(loop_count(machine)))).rank:
         try:  # flexible bodies as they are, if that closes it: a beam is bent by forces, not by assembly

@@ -12,6 +12,7 @@ from ..equations.formulations.capabilities import missing
 from ..errors import CatenaError
 from ..machine.export import coordinate_units, speed_units
 from ..machine.machine import Machine
+from ..model import flexible
 from ..model.beams import Flexed
 from ..model.mechanism import Body, Joint, Mechanism
 from ..model.validation import doubts, plane, value_of
@@ -42,7 +43,7 @@ def describe(m: Mechanism) -> dict[str, Any]:
         "planar": None if normal is None else {"normal": [x + 0.0 for x in normal], "declared": m.planar is True},
         "formulations": missing(m),
         "notes": list(m.notes),
-        "doubts": [d for d in doubts(m) if d not in m.notes],
+        "doubts": [d for d in (*doubts(m), *flexible.doubts(m)) if d not in m.notes],
     }
 
 
@@ -132,9 +133,10 @@ def _joint(j: Joint, m: Mechanism) -> dict[str, Any]:
 def _beam(x: Flexed, m: Mechanism) -> dict[str, Any]:
     """A flexible body: its beam, and the names of what stands for it."""
     values = {key: getattr(x.beam, key) for key in ("length", "rhoA", "EI", "EA", "GJ", "rhoJ", "damping")}
-    shown = {key: [value_of(y, m.parameters) for y in v] if isinstance(v, tuple) else v if v is None else value_of(v, m.parameters)
-             for key, v in values.items()}  # fmt: skip
+    number = lambda y: None if y is None else value_of(y, m.parameters)  # noqa: E731
+    shown = {key: [number(y) for y in v] if isinstance(v, tuple) else number(v) for key, v in values.items()}
     way = {"segments": x.beam.segments} if x.beam.segments is not None else {"modes": x.beam.modes}
+    way |= {"frequency_errors": {d: errors.tolist() for d, errors in flexible.frequency_errors(m, x).items()}}
     mass = value_of(x.beam.rhoA * x.beam.length, m.parameters)
     return {"name": x.body, "mass": mass, **shown, **way, "bodies": list(x.bodies), "joints": list(x.joints), "loads": list(x.loads)}
 

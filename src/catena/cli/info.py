@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Collection
 from itertools import zip_longest
 from typing import Annotated, Any
 
 import typer
 
+from ..errors import MechanismWarning
 from ._reading import File, Floating, Gravity, Uncoupled, read
 from ._tables import axes, console, count, number, plain, series, span, table, vector
 
@@ -25,7 +27,9 @@ def info(
     from ._description import describe, mobility, round_trip
 
     mechanism = read(file, floating, no_mimic, gravity)
-    machine = compile(mechanism)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MechanismWarning)  # told below, as doubts
+        machine = compile(mechanism)
     found = describe(mechanism) | {"mobility": mobility(machine)}
     if as_json:
         print(json.dumps(found | {"round_trip": round_trip(machine)}, indent=2, allow_nan=False))
@@ -67,7 +71,7 @@ def tables(d: dict[str, Any]) -> list[tuple[str, list[str], list[list[str]]]]:
     return [
         ("bodies", ["name", "mass (kg)", "centre of mass (m)", "principal inertia about it (kg m2)"],
          [[b["name"], number(b["mass"]), vector(b["com"]), series(b["principal_inertia"])] for b in d["bodies"] if b["name"] not in inner]),
-        ("flexible bodies (kg, m, kg/m, N m2, N), their insides not shown", ["name", "made of", "mass", "length", "rhoA", "EI", "EA", "GJ", "damping"],
+        ("flexible bodies (kg, m, kg/m, N m2, N), their insides not shown", ["name", "made of", "mass", "length", "rhoA", "EI", "EA", "GJ", "damping", "frequencies too high by"],
          [_beam(b) for b in d["beams"]]),
         ("joints (rad, m, N m, N, s)", joint_columns, _joints(d["joints"], inner)),
         ("loops", joint_columns, _joints(d["loops"])),
@@ -96,7 +100,7 @@ def _beam(b: dict[str, Any]) -> list[str]:
     way = count(range(b["segments"]), "segment", "segments") if "segments" in b else kinds
     EI = b["EI"] if isinstance(b["EI"], list) else [b["EI"]]
     return [b["name"], way, *(number(b[key]) for key in ("mass", "length", "rhoA")), series(EI), number(b["EA"]), number(b["GJ"]),
-            number(b["damping"] or None)]  # fmt: skip
+            number(b["damping"] or None), ", ".join(f"{d} {100 * max(x):.2g} %" for d, x in b["frequency_errors"].items())]  # fmt: skip
 
 
 def _joints(joints: list[dict[str, Any]], hidden: Collection[str] = ()) -> list[list[str]]:

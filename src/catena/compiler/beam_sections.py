@@ -167,6 +167,7 @@ def _column(x: Any) -> ca.SX:
 
 
 def _list(x: ca.SX) -> list:
+    x = ca.densify(x)  # NumPy cannot keep zeros of its structure
     return [x[k] for k in range(x.numel())]
 
 

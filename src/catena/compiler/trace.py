@@ -33,7 +33,8 @@ Wrenches = Sequence[tuple[str, str]]  # (frame, "body" or "world") pairs: where 
 
 
 def elements(x: Any) -> list:
-    """The entries of a CasADi vector."""
+    """The entries of a CasADi vector; zeros of its structure become numbers, which NumPy can keep in arrays."""
+    x = ca.densify(x)
     return [x[k] for k in range(x.numel())]
 
 

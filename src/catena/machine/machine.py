@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -19,11 +20,13 @@ from ..compiler import fastcall, generic, one_state
 from ..compiler.joint_springs import springs
 from ..compiler.trace import Tracer
 from ..equations.equations import Equations
-from ..errors import StateError, UnknownNameError
+from ..errors import MechanismWarning, StateError, UnknownNameError
 from ..kernels.constraint_rows import row_names
 from ..kernels.motion import BALL
 from ..kernels.tree import SNAP, Layout, layout
+from ..model import flexible
 from ..model.mechanism import Mechanism
+from ..model.validation import value_of
 from . import arguments
 from .generic_batches import GENERIC, rows
 
@@ -76,6 +79,8 @@ class Machine:
         if not snap >= 0:
             raise StateError(f"snap is {snap!r}; it is zero (keep every digit) or more")
         self.mechanism = mechanism.validate()
+        for doubt in flexible.doubts(mechanism):
+            warnings.warn(f"mechanism {mechanism.name!r}: {doubt}", MechanismWarning, stacklevel=3)
         self.layout: Layout = layout(mechanism)
         self.threads = threads or os.cpu_count() or 1
         self.snap, self.life = snap, life
@@ -206,6 +211,8 @@ class Machine:
         Of the bodies that move: those fixed to the ground are part of it.
         """
         self._moving("momentum")
+        if not any(value_of(b.mass, self.mechanism.parameters) for b in self.mechanism.bodies):
+            raise StateError(f"momentum: mechanism {self.mechanism.name!r} has no mass, and so no centre of mass; give a body a mass")
         m = self._evaluate("momentum", (q, v), None, parameters)
         mass, velocity = m[..., 0], m[..., 4:7]
         return {"mass": mass, "com": m[..., 1:4], "com_velocity": velocity, "linear": mass[..., None] * velocity,

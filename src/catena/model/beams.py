@@ -25,7 +25,7 @@ class Beam:
     bending plane. damping: ratio of the first mode of each kind, clamped at x = 0.
 
     segments: how many. modes: how many along y (and z), or a table of y, z, x, twist. ends, shapes, stiffening are for modes:
-    how it is held, such as "clamped-free"; shapes of your own in place of those; whether tension stiffens it.
+    how it is held, such as "clamped-free", or "craig-bampton" where it carries something at its tip; shapes of your own in place of those; whether tension stiffens it.
 
     >>> Beam(length=4, rhoA=0.8, EI=900, segments=20).EI
     900.0

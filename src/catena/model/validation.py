@@ -145,8 +145,6 @@ def _inertia(b: Body, m: Mechanism) -> Iterator[str]:
     why = impossible_inertia(inertia)
     if why:
         yield f"body {b.name!r}: {why}"
-    elif any(inertia) and not value_of(b.mass, m.parameters):
-        yield f"body {b.name!r}: it has an inertia but no mass; give it a mass, or no inertia"
 
 
 def impossible_inertia(I: Any, tolerance: float = 1e-6) -> str:
@@ -324,14 +322,21 @@ def _unused(m: Mechanism) -> Iterator[str]:
 
 
 def _weightless(m: Mechanism) -> Iterator[str]:
-    """A joint that carries nothing but bodies without mass cannot be moved by forces."""
-    heavy: set[str] = set()
+    """A joint that slides nothing with a mass, or turns nothing with a mass or an inertia, cannot be moved by forces."""
+    heavy: set[str] = set()  # bodies that carry a mass, themselves included
+    inert: set[str] = set()  # a mass or an inertia: a hub without mass can be turned
     for j in reversed(m.ordered):
         b = m.body(j.child)
         if value_of(b.mass, m.parameters) or j.child in heavy:
             heavy |= {j.child, j.parent}
-        elif j.nv and j.mimic is None and not j.deflection and not any(value_of(x, m.parameters) for x in j.armature):
-            yield (f"joint {j.name!r} moves body {j.child!r} and what it carries, which have no mass; "
+        if j.child in heavy or j.child in inert or any(value_of(x, m.parameters) for x in b.inertia):
+            inert |= {j.child, j.parent}
+        if not j.nv or j.mimic or j.deflection or any(value_of(x, m.parameters) for x in j.armature):
+            continue
+        slides = any(f.motion == catalogue.Motion.SLIDE for f in j.freedoms)
+        if j.child not in (heavy if slides else inert):
+            what = "no mass" if j.child in inert else "no mass and no inertia"
+            yield (f"joint {j.name!r} moves body {j.child!r} and what it carries, which have {what}; "
                    "give them mass and inertia, or make the joint fixed")  # fmt: skip
 
 

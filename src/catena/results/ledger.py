@@ -28,6 +28,9 @@ class Ledger:
 
     A run whose loops open, whose rows are not met or whose energy balance is absurd is not to be trusted: `doubts` says
     why, and then `met` is False, whatever a tighter run says, which may be wrong in the same way.
+
+    frequencies: by how much the first frequencies of beams by modes are too high with what they carry, relative; None
+    without such beams.
     """
 
     outcome: str
@@ -51,6 +54,7 @@ class Ledger:
     opening: float = 0.0
     slip: float = 0.0
     imbalance: float = 0.0
+    frequencies: float | None = None
     versions: dict[str, str] = field(default_factory=dict)
 
     def rows(self) -> list[tuple[str, str]]:
@@ -62,6 +66,7 @@ class Ledger:
             ("integrator", f"{self.integrator}, tolerance {self.tolerance:g}"),
             ("energy balance", f"{self.energy_balance:.3g} J, {relative} of the largest kinetic energy"),
             *([("strain energy", f"{self.strain:.3g} J in flexible bodies, at most")] if self.strain else []),
+            *([("beams by modes", f"first frequencies {100 * self.frequencies:.2g} % too high, at most")] if self.frequencies is not None else []),
             *([("loop closure", f"open by at most {self.closure:.3g} (m, or cosine)")] if self.closure else []),
             *([("quaternion length", f"one to {self.quaternion:.2g}")] if self.quaternion else []),
             ("steps", f"{self.steps} taken, {self.rejected} rejected, {self.evaluations} evaluations"),

@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 
 from ..machine.machine import Machine
-from ..model.flexible import strain_energy
+from ..model.flexible import frequency_error, strain_energy
 from ..results.labels import labelled
 from ..results.ledger import energy_scale
 from ..results.result import Ledger, Result
@@ -67,6 +67,7 @@ def ledger(plan: Plan, tracks: list[Track], seen: dict[str, Array], work: Array,
         wall_time=wall_time,
         runs=len(plan.x0),
         strain=float(strain(plan.system, seen["q"]).max()) if plan.system.mechanism.beams else 0.0,
+        frequencies=frequency_error(plan.system.mechanism),
         complete=worst.status in (drivers.REACHED, drivers.EVENT),
         versions=dict(versions()),
     ).weighed()

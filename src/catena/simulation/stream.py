@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import CatenaError, SimulationError
+from ..model.flexible import frequency_error
 from ..results import storage
 from ..results.ledger import Ledger
 from ..results.result import Result, load_result
@@ -254,6 +255,7 @@ class Store:
             rejected=tally.rejected,
             evaluations=tally.evaluations,
             wall_time=self.spent,
+            frequencies=frequency_error(plan.system.mechanism),
             complete=going.complete,
             versions={"catena": version("catena"), "python": platform.python_version(), "numpy": version("numpy")},
         ).weighed()

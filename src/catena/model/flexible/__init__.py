@@ -3,6 +3,8 @@
     expand     a mechanism's parts with every flexible body replaced: `Mechanism` calls it when it is made
     folded     the way back: the parts with flexible bodies whole again, to write a file or to cut loops elsewhere
     strain_energy      what each flexible body stores, J
+    doubts             which beams by modes have shapes that do not suit what they carry
+    frequency_errors   by how much their first frequencies are too high
 
 Two ways: `segments` (rigid pieces with springs between them, large deflections) and `modes` (shapes and their amplitudes).
 A beam that is faulty is left as it is, and `validate` says why.
@@ -12,7 +14,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..beams import Beam
+import numpy as np
+
+from ..beams import Beam, Flexed
 from ..mechanism import Body, Mechanism, walk
 from ..validation import normal
 from ..validation_beams import beam_faults
@@ -20,7 +24,7 @@ from .parts import Parts, attached_anew, folded
 from .segments import segmented
 from .strain import strain_energy
 
-__all__ = ["Parts", "expand", "expand_one", "folded", "strain_energy"]
+__all__ = ["Parts", "doubts", "expand", "expand_one", "folded", "frequency_error", "frequency_errors", "strain_energy"]
 
 
 def expand(m: Mechanism) -> Parts:
@@ -62,3 +66,27 @@ def _planes(body: Body, rigid: Parts, planar: bool | None) -> tuple:
         return beam.planes
     across = [abs(float(x)) for x in turned[body.name].T @ n]  # the normal in the beam's axes
     return (beam.EI, None) if across[2] > 1 - 1e-7 else (None, beam.EI) if across[1] > 1 - 1e-7 else beam.planes
+
+
+def doubts(m: Mechanism) -> list[str]:
+    """A sentence for each beam by modes whose shapes do not suit what it carries, or are hardly different from each other."""
+    if not any(flexed.modal for flexed in m.beams):
+        return []
+    from .trust import frequency_doubts, likeness_doubts
+
+    return [*frequency_doubts(m), *likeness_doubts(m)]
+
+
+def frequency_errors(m: Mechanism, flexed: Flexed) -> dict[str, np.ndarray]:
+    """{direction: (k,)}: by how much the first frequencies of a beam by modes are too high with what it carries, relative."""
+    if flexed.modal is None:
+        return {}
+    from . import trust
+
+    return trust.frequency_errors(m, flexed)
+
+
+def frequency_error(m: Mechanism) -> float | None:
+    """The largest of them in a mechanism; None without beams by modes."""
+    found = [float(x.max(initial=0.0)) for flexed in m.beams for x in frequency_errors(m, flexed).values()]
+    return max(found, default=None)

@@ -16,6 +16,7 @@ them (1e-13); the fewest that keep P to rounding are the sections that stand for
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -105,13 +106,17 @@ class Basis:
         return (h + h.T) if self.stiffening else np.zeros_like(h)
 
     def _shortening(self, s: Array) -> Array:
-        """g (pairs, k), each by a rule of its own from 0 to s."""
+        """g (pairs, k): from each place to the next by a rule of its own, as many points as the longest way needs, added up."""
         if not self.pairs:
             return np.zeros((0, len(s)))
-        t, w = rule(self.points)
-        slopes = self.values(np.outer(s, t).ravel(), 1).reshape(-1, len(s), len(t))
+        order = np.argsort(s)
+        ways = np.diff(s[order], prepend=0.0)
+        t, w = rule(min(self.points, 12 + math.ceil(self.points * np.abs(ways).max())))
+        at = (s[order] - ways)[:, None] + np.outer(ways, t)
+        slopes = self.values(at.ravel(), 1).reshape(-1, *at.shape).swapaxes(0, 1)  # (k, n, points)
+        g = np.cumsum(ways[:, None, None] * ((slopes * w) @ slopes.swapaxes(1, 2)), axis=0)[np.argsort(order)]
         i, j = np.array(self.pairs).T
-        return s * ((slopes[i] * slopes[j]) @ w)
+        return g[:, i, j].T
 
 
 @dataclass(frozen=True)
@@ -140,11 +145,9 @@ def integrals(basis: Basis) -> Integrals:
     by_order = {d: basis.values(s, d) for d in (1, 2)}
     strain = np.array([by_order[d][i] for i, d in enumerate(orders)]).reshape(len(orders), -1)
     alike = np.equal.outer(np.array(basis.directions), np.array(basis.directions))
-    counts = (k for k in range(4, len(s), 2) if _change(_products(basis, *rule(k)), P) < ENOUGH)
-    points, weights = rule(next(counts, len(s)))
+    points, weights = _sections(basis, P, len(s))
     return Integrals(
-        basis, at.B @ w, P, at.chi @ w, np.einsum("dik,djk,k->dij", at.chi, at.chi, w),
-        _cleaned(alike * np.einsum("ik,jk,k->ij", strain, strain, w)), points, weights,
+        basis, at.B @ w, P, at.chi @ w, (at.chi * w) @ at.chi.swapaxes(1, 2), _cleaned(alike * ((strain * w) @ strain.T)), points, weights,
     )  # fmt: skip
 
 
@@ -157,7 +160,17 @@ def rule(n: int) -> tuple[Array, Array]:
 
 def _products(basis: Basis, s: Array, w: Array) -> Array:
     B = basis.at(s).B
-    return np.einsum("ak,bk,k->ab", B, B, w)
+    return (B * w) @ B.T
+
+
+def _sections(basis: Basis, P: Array, most: int) -> tuple[Array, Array]:
+    """The fewest points, an even number of them, that keep P; found by halving, since more points keep it better."""
+    low, high = 1, most // 2
+    while low < high:
+        middle = (low + high) // 2
+        enough = _change(_products(basis, *rule(2 * middle)), P) < ENOUGH
+        low, high = (low, middle) if enough else (middle + 1, high)
+    return rule(2 * high)
 
 
 def _converged(basis: Basis) -> tuple[Array, Array, Array]:

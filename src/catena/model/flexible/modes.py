@@ -28,7 +28,7 @@ from ..validation import value_of
 from .integrals import Basis, Integrals, X, Y, Z, integrals
 from .parts import Parts
 from .places import Places
-from .shapes import bending, ends_of, given, stretching
+from .shapes import ends_of, given, uniform
 
 TINY = 1e-12  # a shape's value, beside one, that is nothing but rounding
 
@@ -124,13 +124,20 @@ def _basis(name: str, beam: Beam, parameters: Any) -> Basis:
     for d, n in counts.items():
         kind = "bending" if d in ("y", "z") else "stretching"
         if not own.get(d):
-            shapes[d] = (bending if kind == "bending" else stretching)(ends, n)
+            shapes[d] = _uniform(name, kind, ends, n)
             continue
         if n > len(own[d]):
             raise MechanismError(f"body {name!r}: {n} modes are asked for in {d}, and {len(own[d])} shapes are given; give "
                                  "more shapes, or ask for fewer modes")  # fmt: skip
         shapes[d] = given(f"body {name!r}, shapes in {d}", own[d][:n], ends, kind, beam.length)
     return Basis(shapes, counts, beam.stiffening)
+
+
+def _uniform(name: str, kind: str, ends: str, n: int) -> Any:
+    try:
+        return uniform(kind, ends, n)
+    except MechanismError as why:
+        raise MechanismError(f"body {name!r}: {why}") from None
 
 
 def _given(name: str, beam: Beam) -> dict[str, tuple]:

@@ -6,6 +6,10 @@
 s = x/L runs from 0 to 1 and ' is d/ds. The ends choose b, and C up to a factor: phi(1) = 1 where the tip can move, else the mean
 of phi^2 is 1/2, as a sine's. The two exponentials decay away from the ends, so that nothing cancels as in cosh - sinh, and every
 shape is as exact as the first. Shapes of your own, given as texts of x or as functions of x (m), become Chebyshev series.
+
+The ends "craig-bampton" are for a beam that is clamped at x = 0 and carries something at its tip ([Craig1968]). First come the
+constraint modes, the beam at rest with its tip moved by one, or turned by one, and otherwise held; then the modes of the beam with
+both ends clamped. Such shapes pass any force and moment on to the tip, which those of a cantilever, being free there, cannot.
 """
 
 from __future__ import annotations
@@ -15,10 +19,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.polynomial import chebyshev
+from numpy.polynomial import polynomial
 from scipy.optimize import brentq
 
 from ...errors import MechanismError
+from .series import Series, fitted, samples
 
 Array = np.ndarray
 HELD = {"clamped": (0, 1), "pinned": (0, 2), "free": (2, 3)}  # the derivatives of phi that vanish at such an end
@@ -30,8 +35,9 @@ ENDS = {  # root near (k + this) pi, k = 1, 2, ...
     "clamped-clamped": 0.5,
     "free-free": 0.5,
 }
+CRAIG_BAMPTON = "craig-bampton"
+CONSTRAINT_MODES = {"bending": ((0, 0, 3, -2), (0, 0, -1, 1)), "stretching": ((0, 1),)}  # coefficients of 1, s, s^2, s^3
 WORDS = {"pinned": "pinned-pinned", "cantilever": "clamped-free"}  # other words for some
-DEGREES = (16, 32, 64, 128)  # of the Chebyshev series of shapes that are given; the first that follows them is taken
 ROUNDING = 1e-9  # beside the largest value: a boundary condition that holds
 
 
@@ -53,30 +59,65 @@ class Waves:
 
 
 @dataclass(frozen=True)
-class Series:
-    """n shapes as Chebyshev series (degree + 1, n) on 0 to 1."""
+class Powers:
+    """n polynomials of s by their coefficients c (degree + 1, n)."""
 
     c: Array
 
     def __call__(self, s: Array, order: int = 0) -> Array:
         """The derivative of that order at s, (n, k)."""
-        return chebyshev.chebval(2 * np.asarray(s, float) - 1, chebyshev.chebder(self.c, order, scl=2.0))
+        return polynomial.polyval(np.asarray(s, float), polynomial.polyder(self.c, order))
+
+    @property
+    def points(self) -> int:
+        """Gauss points that integrate the product of any two of them."""
+        return len(self.c)
+
+
+@dataclass(frozen=True)
+class Both:
+    """Shapes of one kind, then those of another."""
+
+    first: Powers
+    then: Waves
+
+    def __call__(self, s: Array, order: int = 0) -> Array:
+        """The derivative of that order at s, (n, k)."""
+        return np.concatenate([self.first(s, order), self.then(s, order)])
 
     @property
     def points(self) -> int:
         """Gauss points that integrate the product of any two of them, or of their derivatives, to rounding."""
-        return len(self.c) + 1
+        return self.first.points + self.then.points
 
 
-Shapes = Waves | Series
+Shapes = Waves | Series | Both
 
 
 def ends_of(name: str) -> str:
     """The key of ENDS for a user's word."""
     found = WORDS.get(name, name)
-    if found not in ENDS:
-        raise MechanismError(f"ends is {name!r}; it is one of {', '.join([*ENDS, *WORDS])}")
+    if found not in ENDS and found != CRAIG_BAMPTON:
+        raise MechanismError(f"ends is {name!r}; it is one of {', '.join([*ENDS, CRAIG_BAMPTON, *WORDS])}")
     return found
+
+
+def held(ends: str) -> tuple[str, str]:
+    """What root and tip of such shapes are: "clamped", "pinned" or "free"."""
+    root, tip = ("clamped", "free") if ends == CRAIG_BAMPTON else ends.split("-")
+    return root, tip
+
+
+def uniform(kind: str, ends: str, n: int) -> Shapes:
+    """The first n shapes of a uniform beam: "bending", or "stretching" (and twist)."""
+    waves = bending if kind == "bending" else stretching
+    if ends != CRAIG_BAMPTON:
+        return waves(ends, n)
+    c = np.array(CONSTRAINT_MODES[kind], float).T
+    if n < c.shape[1]:
+        raise MechanismError(f"ends is {ends!r} with {n} mode of {kind}; it takes at least {c.shape[1]}: one for each way in which the tip "
+                             "moves and turns")  # fmt: skip
+    return Both(Powers(c), waves("clamped-clamped", n - c.shape[1]))
 
 
 # ------------------------------------------------------------------------------------------------ of a uniform beam
@@ -142,23 +183,10 @@ def given(what: str, shapes: Sequence[str | Callable], ends: str, kind: str, len
     A text may use x (m) and L, the length. Only what holds the beam is asked of a shape; forces at the ends come by
     themselves. what: whose shapes, for messages.
     """
-    for degree in DEGREES:
-        at = chebyshev.chebpts1(degree + 1)
-        values = np.array([_values(what, f, 0.5 * length * (1 + at), length) for f in shapes]).reshape(len(shapes), -1)
-        c = 2 / len(at) * chebyshev.chebvander(at, degree).T @ values.T  # the points make the polynomials orthogonal
-        c[0] /= 2
-        c[np.abs(c) < 1e-14 * np.abs(c).max(axis=0)] = 0.0  # rounding, which differentiating would magnify
-        used = int(np.flatnonzero(c.any(axis=1))[-1]) + 1
-        if used < 0.75 * degree:
-            break
-    else:
-        raise MechanismError(f"{what}: its shapes are not smooth: a polynomial of degree {DEGREES[-1]} does not follow them")
-    found = Series(c[:used])
+    values = np.array([_values(what, f, length * samples(), length) for f in shapes]).reshape(len(shapes), -1)
+    found = fitted(what, [_name(f, k) for k, f in enumerate(shapes)], values)
     for k, f in enumerate(shapes):
         _check(f"{what}: shape {_name(f, k)}", found, k, ends, kind)
-    gram = values @ values.T / np.sqrt(np.outer(*[(values**2).sum(axis=1)] * 2))
-    if np.linalg.eigvalsh(gram)[0] < 1e-10:
-        raise MechanismError(f"{what}: its shapes are not independent of each other; leave out those that others make up")
     return found
 
 
@@ -181,12 +209,12 @@ def _values(what: str, f: str | Callable, x: Array, length: float) -> Array:
 def _check(who: str, shapes: Series, k: int, ends: str, kind: str) -> None:
     """Refuse a shape that moves where the beam is held."""
     size = [np.abs(shapes(np.linspace(0, 1, 201), d)[k]).max() for d in range(2)]
-    root, tip = ends.split("-")
+    root, tip = held(ends)
     for end, s, place in ((root, 0.0, "x = 0"), (tip, 1.0, "x = L")):
         asked = [d for d in HELD[end] if d < 2] if kind == "bending" else [0] if end == "clamped" or (s == 0 and end == "pinned") else []
         for d in asked:
             found = float(shapes(np.array([s]), d)[k, 0])
-            if abs(found) > ROUNDING * size[d]:
+            if abs(found) > ROUNDING * size[d] + shapes.rounding(d)[k]:
                 does, scaled = (("slope", f"{found:.3g} m / L"), ("displacement", f"{found:.3g} m"))[d == 0]
                 raise MechanismError(f"{who} has the {does} {scaled} at {place}, where a beam that is {ends} has none; "
                                      "give a shape that vanishes there, or other ends")  # fmt: skip
