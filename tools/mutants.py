@@ -41,7 +41,7 @@ MUTANTS = [
     Mutant("simulation/stabilisation.py", "- self.damping * rate", "+ self.damping * rate", "simulation/test_stabilisers.py -k corrective"),
     Mutant("compiler/one_state.py", "abs(length - 1.0) < UNIT", "abs(length - 1.0) < 1e9", "compiler/test_one_state.py -k long_way"),
     Mutant("analysis/linearization.py", "a_v - P @ (t.r_v + np.diag(D)", "a_v - P @ (t.r_v - np.diag(D)", "analysis/test_questions_statics.py -k damping"),
-    Mutant("machine/arguments.py", "HUGE = 1e9", "HUGE = 1e30", "machine/test_theorems.py -k gimbal_lock"),
+    Mutant("machine/diagnosis.py", "HUGE = 1e9", "HUGE = 1e30", "machine/test_theorems.py -k gimbal_lock"),
     Mutant("simulation/event_handler.py", "CROWD = 100 ", "CROWD = 1000 ", "simulation/test_events.py -k crowd"),
     Mutant("simulation/stream.py", "energy_balance=big[\"balance\"],", "energy_balance=0.0,", "simulation/test_stream.py -k ledger_of"),
     Mutant("simulation/stream.py", '"balance": balance,', '"balance": 0.0 * balance,', "simulation/test_stream.py -k ledger_of"),

@@ -8,9 +8,10 @@ import pytest
 from catena.analysis.assembly import assemble
 from catena.errors import QuestionError, UnknownNameError
 from catena.machine.machine import compile
-from catena.machine.reactions import reactions
+from catena.machine.reactions import reactions, rotated
 from catena.model.loads import KnifeEdge, Spring
 from catena.model.mechanism import GROUND, Body, Frame, Joint, Mechanism
+from catena.model.pose import Pose
 from closed import at, cut_four_bar, high_stiffness, high_stiffness_state, slider_crank, spatial_four_bar, stewart
 from zoo import arm
 
@@ -167,3 +168,25 @@ def test_reactions_say_what_is_wrong():
         reactions(machine, q, v, a)
     with pytest.raises(UnknownNameError, match="no axes 'parent' in reactions"):
         reactions(machine, q, v, a, tau, axes="parent")
+
+
+def test_what_is_determined_survives_a_change_of_axes():
+    """A planar four-bar in space: forces in its plane and the torque about its normal are known along any axes in the plane."""
+    turned = Frame("turned", GROUND, Pose.turn("z", 0.7))
+    four_bar = cut_four_bar()
+    machine = compile(four_bar.with_(frames=(*four_bar.frames, turned)))
+    q, v = assemble(machine, None, np.ones(machine.nv))
+    tau = np.zeros(machine.nv)
+    a = machine.forward_dynamics(q, v, tau)
+    body, along = (reactions(machine, q, v, a, tau, axes=axes) for axes in ("body", "turned"))
+    known = np.array([False, False, True, True, True, False])
+    for j in (*machine.mechanism.ordered, *machine.mechanism.loops):
+        assert np.isfinite(body[j.name][known]).all() and np.isfinite(along[j.name][known]).all()
+        assert np.isnan(body[j.name]).any()
+        R = machine.pose(q, "turned")[:3, :3].T @ machine.pose(q, j.child)[:3, :3]
+        ours = rotated(R, body[j.name])
+        np.testing.assert_array_equal(np.isnan(ours), np.isnan(along[j.name]))
+        np.testing.assert_allclose(ours[known], along[j.name][known], atol=1e-9)
+        assert np.isnan((R @ body[j.name][3:])[:2]).all()  # what a plain product would make of it
+    with pytest.raises(UnknownNameError, match="no axes 'turnd'"):
+        reactions(machine, q, v, a, tau, axes="turnd")

@@ -136,6 +136,49 @@ def test_a_folder_that_cannot_be_written_is_told_once(tmp_path, monkeypatch, com
     assert len(compilations) == 2
 
 
+def test_two_entries_exchanged_are_built_again(folder, compilations):
+    """An entry is bound to its name: the code of another function under it is not taken for this one."""
+    compile_lanes(F)
+    compile_lanes(ca.Function("f", [X], [ca.cos(X)]))
+    one, two = entries(folder)
+    first, second = one.read_bytes(), two.read_bytes()
+    one.write_bytes(second)
+    two.write_bytes(first)
+    check(compile_lanes(F))
+    assert len(compilations) == 3
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of files are told otherwise")
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
+def test_a_folder_that_others_may_write_is_not_used(folder, compilations, mode):
+    compile_lanes(F)
+    folder.chmod(mode)
+    cache._told.clear()
+    with pytest.warns(UserWarning, match=r"others may write to it .*not used; make it yours and run chmod 700"):
+        check(compile_lanes(F))
+    assert len(compilations) == 2
+    folder.chmod(0o755)
+    check(compile_lanes(F))
+    assert len(compilations) == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of files are told otherwise")
+def test_what_another_user_owns_or_may_write_is_not_used(folder, compilations, monkeypatch):
+    compile_lanes(F)
+    (entry,) = entries(folder)
+    entry.chmod(0o666)
+    check(compile_lanes(F))
+    assert len(compilations) == 2 and entry.stat().st_mode & 0o022 == 0
+    if os.geteuid() == 0:
+        os.chown(folder, 12345, 12345)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    cache._told.clear()
+    with pytest.warns(UserWarning, match="belongs to another user"):
+        check(compile_lanes(F))
+    assert len(compilations) == 3
+
+
 def test_the_oldest_go_first(folder, monkeypatch):
     monkeypatch.setattr(cache, "LIMIT", 3000)
     for age, name in enumerate("abc"):

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import gc
+import json
 import sys
 import tracemalloc
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from numba import types
 
 import catena
 import zoo
-from catena.compiler import cache, fastcall, numba_cache, one_state
+from catena.compiler import cache, fastcall, generic, numba_cache, one_state
 from catena.errors import StateError
+from catena.machine.quantities import QUANTITIES
 
-QUANTITIES = {"inverse_dynamics": 3, "forward_dynamics": 3, "mass_matrix": 1, "bias": 2, "gravity": 1}
+COUNTS = {"inverse_dynamics": 3, "forward_dynamics": 3, "mass_matrix": 1, "bias": 2, "gravity": 1}
 
 
 @pytest.fixture(scope="module")
@@ -28,11 +32,21 @@ def given(machine: catena.Machine, count: int) -> list[np.ndarray]:
     return [machine.sample(rng), rng.standard_normal(machine.nv), rng.standard_normal(machine.nv)][:count]
 
 
-@pytest.mark.parametrize("quantity", QUANTITIES)
+def call(machine: catena.Machine, quantity: str, rest=None):
+    """The built-in of a quantity; what it refuses goes to `rest`, by default to a text."""
+    kernel = QUANTITIES[quantity].one_state(machine.layout)
+    return one_state.bound(kernel, generic.Handle(machine.layout), rest or (lambda *_: "passed on"))
+
+
+def timed(quantity: str, x: list[np.ndarray]) -> list:
+    return [*x, 0.0] if QUANTITIES[quantity].time else x
+
+
+@pytest.mark.parametrize("quantity", COUNTS)
 def test_it_answers_what_the_rows_answer(machine, quantity):
     assert fastcall.available()
-    x = given(machine, QUANTITIES[quantity])
-    one = getattr(machine, f"_one_{quantity}")(*x)
+    x = given(machine, COUNTS[quantity])
+    one = call(machine, quantity)(*timed(quantity, x))
     assert type(one) is np.ndarray and one.flags.owndata and one.flags.writeable
     np.testing.assert_allclose(one, getattr(machine, quantity)(*(y[None] for y in x))[0], rtol=1e-11, atol=1e-12)
 
@@ -46,10 +60,35 @@ def test_it_answers_what_the_rows_answer(machine, quantity):
         lambda q: np.frombuffer(b"\0" + q.tobytes(), "u1")[1:].view("f8"),
     ],
 )  # fmt: skip
-def test_what_is_not_a_plain_good_vector_goes_the_long_way(machine, changed):
+def test_what_is_not_a_plain_good_vector_is_passed_on_as_it_is(machine, changed):
     q, v, a = given(machine, 3)
-    assert machine._one_inverse_dynamics(changed(q), v, a) is None
-    assert machine._one_inverse_dynamics(q, v) is None
+    f = call(machine, "inverse_dynamics", lambda *x: x)
+    other = changed(q)
+    assert f(other, v, a, 1.5)[0] is other and f(other, v, a, 1.5)[3] == 1.5
+    assert f(q, v) == (q, v)
+
+
+def test_an_exception_of_the_rest_is_its_own(machine):
+    def rest(*_):
+        raise KeyError("said by the rest")
+
+    with pytest.raises(KeyError, match="said by the rest"):
+        call(machine, "mass_matrix", rest)(None)
+
+
+def test_a_call_outlives_its_machine():
+    """The call holds the arrays and the function it needs; nothing else holds them here."""
+    fresh = catena.compile(zoo.random_tree(6, ("revolute", "ball")), threads=1)
+    q = fresh.neutral()
+    wanted, f = fresh.mass_matrix(q), fresh._single["mass_matrix"]
+    gone = weakref.ref(fresh)
+    del fresh
+    assert gone() is None  # no cycle keeps a machine
+    gc.collect()
+    filler = [np.full(n, 7.0) for n in range(1, 400)]
+    np.testing.assert_array_equal(f(q), wanted)
+    np.testing.assert_allclose(f(q[None])[0], wanted, rtol=1e-12)
+    assert len(filler) == 399
 
 
 def test_the_long_way_takes_it_or_says_what_is_wrong(machine):
@@ -69,14 +108,14 @@ def test_the_long_way_takes_it_or_says_what_is_wrong(machine):
 
 def test_it_leaks_neither_arrays_nor_none(machine):
     q, v, a = given(machine, 3)
-    bad, f = np.full_like(a, np.nan), machine._one_inverse_dynamics
-    f(q, v, a)
+    bad, f = np.full_like(a, np.nan), call(machine, "inverse_dynamics", lambda *_: None)
+    f(q, v, a, 0.0)
     gc.collect()
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0], sys.getrefcount(q), sys.getrefcount(None)
     for _ in range(2000):
-        f(q, v, a)
-        f(q, v, bad)
+        f(q, v, a, 0.0)
+        f(q, v, bad, 0.0)
         f(q)
     after = tracemalloc.get_traced_memory()[0], sys.getrefcount(q), sys.getrefcount(None)
     tracemalloc.stop()
@@ -102,15 +141,14 @@ def test_without_the_call_everything_is_the_same(machine, monkeypatch):
     monkeypatch.setattr(fastcall, "available", lambda: False)
     plain = catena.compile(machine.mechanism, threads=1)
     q, v, a = given(machine, 3)
-    assert plain._one_inverse_dynamics(q, v, a) is None
     np.testing.assert_allclose(plain.inverse_dynamics(q, v, a), machine.inverse_dynamics(q, v, a), rtol=1e-12)
 
 
 def test_a_batch_does_not_wait_for_the_single_state(machine, monkeypatch):
     wanted = machine.inverse_dynamics(*given(machine, 3))  # before single states are forbidden
     fresh = catena.compile(machine.mechanism, threads=1)
-    monkeypatch.setattr(one_state, "bound", lambda *_: pytest.fail("compiled for nothing"))
     q, v, a = (np.tile(x, (3, 1)) for x in given(machine, 3))
+    monkeypatch.setattr(one_state, "bound", lambda *_: pytest.fail("compiled for nothing"))
     np.testing.assert_allclose(fresh.inverse_dynamics(q, v, a)[0], wanted, rtol=1e-11)
 
 
@@ -128,6 +166,28 @@ def test_kept_code_is_found_again_and_damaged_code_is_built_anew(monkeypatch, tm
     file.write_bytes(file.read_bytes()[:-7] + b"damaged")
     third = made()
     assert sum(third.stats.cache_hits.values()) == 0 and third(1, 2, 3) == again(1, 2, 3) == 6
+
+
+def test_kept_code_is_data_and_never_unpickled(monkeypatch, tmp_path):
+    """Every kernel of the house can be kept without a pickle, and reading one unpickles nothing."""
+    import pickle
+
+    monkeypatch.setenv("CATENA_CACHE_DIR", str(tmp_path))
+    monkeypatch.delenv("CATENA_CACHE", raising=False)
+    numba_cache.njit(*one_state.SIGNATURE.args, nogil=True)(_sum)
+    (file,) = tmp_path.glob("*" + cache.SUFFIX)
+    entry = cache.load(file.name.removesuffix(cache.SUFFIX))
+    assert entry.startswith(b'{"library":')
+    monkeypatch.setattr(pickle, "loads", lambda *_: pytest.fail("unpickled"))
+    assert numba_cache.njit(*one_state.SIGNATURE.args, nogil=True)(_sum)(1, 2, 3) == 6
+
+
+def test_types_are_told_and_understood():
+    kinds = [types.float64, types.literal(2), types.int64, types.float64[:, ::1], types.boolean, types.UniTuple(types.int64, 2)]
+    kinds += [types.Tuple((types.float64, types.int64[::1])), types.Array(types.float64, 1, "C", readonly=True)]
+    told = numba_cache._told(kinds)
+    assert [numba_cache._type(x) for x in json.loads(json.dumps(told))] == kinds
+    assert numba_cache._told([types.unicode_type]) is None
 
 
 def _sum(a, b, c):

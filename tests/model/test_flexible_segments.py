@@ -202,7 +202,7 @@ def test_a_long_cable_takes_the_generic_life():
     a = machine.forward_dynamics(q, v, tau)
     np.testing.assert_allclose(machine.inverse_dynamics(q, v, a), tau, atol=1e-9)
     np.testing.assert_allclose(machine.forward_dynamics(np.stack([q] * 3), v, tau)[2], a, rtol=1e-12)
-    assert not machine._kernels
+    assert not machine._router.lanes.kernels
 
 
 def test_differences_are_the_derivatives_of_the_tape():

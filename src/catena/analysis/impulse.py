@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import QuestionError, UnknownNameError
 from ..machine.constraint_rows import Metric, Rows, least_change, metric, rows_at, spaces
 from ..machine.lookup import all_speeds_of, by_speed, machine_of, state, where
-from ..machine.reactions import influence
+from ..machine.reactions import influence, undetermined
 from ..machine.terms import accelerated
 from ..model.mechanism import Mechanism
 from .capture import NONE, Meeting, Target, meeting, three
@@ -161,10 +161,9 @@ def _joint_impulses(machine: Machine, q: Array, dv: Array, strikes: Strikes, row
     """The impulse in every joint: the reactions of the acceleration dv at rest, without weight, under strikes and rows."""
     joints, zero = (*machine.mechanism.ordered, *machine.mechanism.loops), np.zeros(machine.nv)
     count, found = len(machine.mechanism.ordered), np.zeros((len(joints), 6))
-    weight = machine._evaluate("reactions", (q, zero, zero))
-    found[:count] = machine._evaluate("reactions", (q, zero, dv), strikes or None) - weight
+    (weight,) = machine.evaluate("reactions", q, zero, zero)
+    found[:count] = machine.evaluate("reactions", q, zero, dv, wrenches=strikes or None)[0] - weight
     if len(L):
         effect = influence(machine, q, joints, rows)
-        inner = np.linalg.norm(effect @ spaces(rows.A, metric(machine, acting=False)).N, axis=2)
-        found = np.where(inner > 1e-8 * max(1.0, np.abs(effect).max()), np.nan, found + effect @ L)
+        found = np.where(undetermined(effect, spaces(rows.A, metric(machine, acting=False)).N), np.nan, found + effect @ L)
     return {j.name: found[k] for k, j in enumerate(joints)}

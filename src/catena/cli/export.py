@@ -25,8 +25,9 @@ def export(
 ) -> None:
     """Write kernels as C99 that needs nothing but math.h."""
     from ..errors import CompileError
-    from ..machine.export import OF_A_FRAME, c_kernel
+    from ..machine.export import c_kernel
     from ..machine.machine import compile
+    from ..machine.quantities import find
 
     if name and len(kernel) > 1:
         raise CompileError(f"one name {name!r} was given for {len(kernel)} kernels; leave it out, or export one at a time")
@@ -34,7 +35,8 @@ def export(
     wrenches = [(at.removesuffix(":world"), "world" if at.endswith(":world") else "body") for at in wrench or ()]
     kernels = []
     for quantity in kernel:
-        which = [x for x in (frame, axes)[: OF_A_FRAME.get(quantity, 0)] if x is not None]
+        known = find(quantity, "kernel")
+        which = [x for x in (frame, axes)[: known.frame + known.axes] if x is not None]
         kernels.append(c_kernel(machine, quantity, *which, wrenches=wrenches, name=name, fixed=fixed))
     screen = console()
     for made in kernels:

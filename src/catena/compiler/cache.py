@@ -1,8 +1,10 @@
 """Machine code on disk, so that a tape is compiled once in the life of a machine.
 
-An entry is one file named by its key: a checksum, then the object code. The key is the hash of all that the code
-depends on, so that an entry is never stale; it can only be damaged, and then it does not match its checksum and is
-built again. Entries are written beside their place and moved into it, so that a reader sees all of one or nothing.
+An entry is one file named by its key: a checksum of key and code, then the object code. The key is the hash of all that
+the code depends on, so that an entry is never stale; it can only be damaged or stand under another entry's name, and then
+it does not match its checksum and is built again. Entries are written beside their place and moved into it, so that a
+reader sees all of one or nothing. Object code is executed, so folders and files that another user owns or may write are
+not used at all.
 
     CATENA_CACHE_DIR=/some/where    the folder, instead of the user's cache folder
     CATENA_CACHE=off                no cache
@@ -13,17 +15,18 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import stat
 import tempfile
 import warnings
 from pathlib import Path
 
 import platformdirs
 
-MAGIC = b"catena lanes 1\n"
+MAGIC = b"catena lanes 2\n"
 SUFFIX = ".lanes"
 LIMIT = 1 << 30  # bytes: beyond it the entries that were not used for longest go
 
-_told: set[str] = set()  # folders that could not be written, each told once
+_told: set[str] = set()  # folders that could not be used, each told once
 
 
 def folder() -> Path | None:
@@ -45,18 +48,20 @@ def key(*parts: str | bytes) -> str:
 
 
 def load(name: str) -> bytes | None:
-    """The code kept under this key, or None if there is none or it is damaged."""
-    place = folder()
+    """The code kept under this key, or None if there is none, it is damaged, or others could have written it."""
+    place = _trusted_folder()
     if place is None:
         return None
     path = place / (name + SUFFIX)
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            found = os.fstat(file.fileno())
+            data = file.read() if _private(found) and stat.S_ISREG(found.st_mode) else b""
     except OSError:
         return None
     head = len(MAGIC) + hashlib.sha256().digest_size
     code = data[head:]
-    if data[:head] != MAGIC + hashlib.sha256(code).digest():
+    if data[:head] != _head(name, code):
         return None
     with contextlib.suppress(OSError):
         os.utime(path)  # it is young again
@@ -70,23 +75,55 @@ def store(name: str, code: bytes) -> None:
         return
     try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if _trusted_folder() is None:
+            return
         handle, temporary = tempfile.mkstemp(dir=place, prefix=".", suffix=SUFFIX + ".new")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(MAGIC + hashlib.sha256(code).digest() + code)
+                file.write(_head(name, code) + code)
             os.replace(temporary, place / (name + SUFFIX))
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
         _evict(place)
     except OSError as error:
-        if str(place) not in _told:
-            _told.add(str(place))
-            warnings.warn(
-                f"compiled kernels cannot be kept in '{place}' ({error.strerror or error}), so they are compiled anew in "
-                "every session; set CATENA_CACHE_DIR to a folder that can be written, or CATENA_CACHE=off",
-                stacklevel=2,
-            )
+        _warn(place, f"compiled kernels cannot be kept in '{place}' ({error.strerror or error}), so they are compiled anew in "
+                     "every session; set CATENA_CACHE_DIR to a folder that can be written, or CATENA_CACHE=off")  # fmt: skip
+
+
+def _head(name: str, code: bytes) -> bytes:
+    """What an entry begins with: its checksum covers its name, so that two files cannot be exchanged."""
+    return MAGIC + bytes.fromhex(key(name, code))
+
+
+def _trusted_folder() -> Path | None:
+    """The folder of the cache, if it is there and nobody else can write to it."""
+    place = folder()
+    if place is None:
+        return None
+    try:
+        found = place.stat()
+    except OSError:
+        return None
+    if _private(found):
+        return place
+    _warn(place, f"the cache of compiled kernels '{place}' belongs to another user, or others may write to it (owner "
+                 f"{found.st_uid}, mode {stat.S_IMODE(found.st_mode):03o}): its machine code is not used; make it yours and run "
+                 f"chmod 700 '{place}', or set CATENA_CACHE_DIR to a folder of your own")  # fmt: skip
+    return None
+
+
+def _private(found: os.stat_result) -> bool:
+    """Whether a file or folder is this user's (or the administrator's), and nobody else can write to it."""
+    if os.name != "posix":
+        return True  # rights are inherited from the user's profile
+    return found.st_uid in (os.geteuid(), 0) and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _warn(place: Path, message: str) -> None:
+    if str(place) not in _told:
+        _told.add(str(place))
+        warnings.warn(message, stacklevel=3)
 
 
 def _evict(place: Path) -> None:

@@ -3,7 +3,7 @@
     chunk0, chunk1, ...   void (x, y, w)    the straight-line code; inputs x, outputs y, work w, each [n][W]
     tape                  void (x, y, w)    all chunks in turn
     block                 void (x, y)       exported: W states that already are in lanes
-    batch                 i64 (...)         exported: rows of states, gathered and scattered; 1 if some output is not finite
+    batch                 i64 (...)         exported: rows of states, gathered and scattered; 1 if some number is not finite
 
 The text is emitted in its final form: no optimisation pass of LLVM runs over it, only code generation. Measured, the
 standard pipelines cost half as much again in time to compile and gain nothing on code without branches that CasADi and
@@ -13,7 +13,7 @@ the value numbering of `tape` have already simplified.
 from __future__ import annotations
 
 from . import operations, sincos, transpose
-from .tape import Angles, Node, Plan, Step, Tape
+from .tape import Angles, Node, Plan, Step, Tape, silent
 from .text import Text
 
 STACK = 65536  # bytes: larger work memory comes from the heap
@@ -38,7 +38,7 @@ def module(tape: Tape, plan: Plan, width: int, fused: bool) -> str:
         t.do(*(f"call void @chunk{k}(ptr %x, ptr %y, ptr %w)" for k in range(len(plan.chunks))), "ret void")
     _block(t, plan.n_slots)
     _broken(t)
-    _batch(t, [r * c for r, c in tape.input_shapes], [r * c for r, c in tape.output_shapes], plan.n_slots)
+    _batch(t, [r * c for r, c in tape.input_shapes], [r * c for r, c in tape.output_shapes], plan.n_slots, silent(tape))
     t.table()
     return str(t)
 
@@ -86,8 +86,10 @@ def _block(t: Text, n_slots: int) -> None:
         t.do(*(f"call void @free(ptr {p})" for p in heap), "ret void")
 
 
-def _batch(t: Text, n_in: list[int], n_out: list[int], n_slots: int) -> None:
+def _batch(t: Text, n_in: list[int], n_out: list[int], n_slots: int, unseen: list[int]) -> None:
     """`i64 batch(i64 start, i64 stop, i64 batch, double** in, i64* strides, double** out)`: states start to stop.
+
+    unseen: the inputs that no output would show if they were not finite; they are looked at themselves.
 
     The rows of input k are strides[k] doubles apart; 0 gives every state the same row. Past the end of the batch lanes
     take its last row again: any batch is right, without a second piece of code for its tail.
@@ -111,6 +113,8 @@ def _batch(t: Text, n_in: list[int], n_out: list[int], n_slots: int) -> None:
                 transpose.scatter(t, f"out{k}", _rows(t, *outputs[k], states), n, t.at("%y", sum(n_out[:k])))
             broken = t(f"call i64 @broken(ptr %y, i64 {groups})")
             before = t.load(status, of="i64")
+            for k in range(0, len(unseen), t.width):
+                broken = t(f"or i64 {broken}, {_unseen(t, unseen[k : k + t.width])}")
             t.do(f"store i64 {t(f'or i64 {before}, {broken}')}, ptr {status}")
         t.do(*(f"call void @free(ptr {p})" for p in heap), f"ret i64 {t.load(status, of='i64')}")
 
@@ -118,6 +122,17 @@ def _batch(t: Text, n_in: list[int], n_out: list[int], n_slots: int) -> None:
 def _rows(t: Text, base: str, stride: str, states: list[str]) -> list[str]:
     """The addresses of the rows of some states."""
     return [t.at(base, t(f"mul i64 {state}, {stride}"), "double") for state in states]
+
+
+def _unseen(t: Text, entries: list[int]) -> str:
+    """1 if one of these entries of x is infinite or not a number in some lane, else 0."""
+    total = "zeroinitializer"
+    for k in entries:
+        zero = t(f"fmul {t.V} {t.load('%x', k)}, zeroinitializer")
+        total = t(f"fadd {t.V} {zero}, {total}")
+    bad = t(f"fcmp uno {t.V} {total}, zeroinitializer")
+    some = t(f"icmp ne i{t.width} {t(f'bitcast <{t.width} x i1> {bad} to i{t.width}')}, 0")
+    return t(f"zext i1 {some} to i64")
 
 
 def _broken(t: Text) -> None:

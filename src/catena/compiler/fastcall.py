@@ -3,18 +3,18 @@
 Numba's dispatcher looks at the type of every argument anew and costs more than the dynamics of a six-axis arm. Here the
 interpreter calls the machine code itself (its METH_FASTCALL convention), and the code reads the arrays' headers, whose
 layout belongs to NumPy's binary interface. What it cannot take (another type, another size, a batch, numbers that are not
-finite) it does not judge: it answers None, and the caller goes the long way, which takes it or says what is wrong.
+finite) it does not judge: it passes its arguments on to a Python function, whose answer or exception becomes its own.
 
-    kernel(self, arguments, count) -> object         all addresses; `self` is a table of addresses, an int64 array
+    kernel(self, arguments, count) -> object         all addresses; `self` is a `Table` of addresses
 
-The first entries of the table are `OBJECTS`; the kernel finds the rest behind them.
+The first entries of the table are `OBJECTS`, then comes the function for the rest; the kernel's own follow from `OWN` on.
 """
 
 from __future__ import annotations
 
 import ctypes
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -39,17 +39,31 @@ METH_FASTCALL = 0x0080
 
 @cache
 def objects() -> tuple[int, ...]:
-    """Addresses the compiled code needs: the array type, the description of a double, None, and functions of both."""
+    """Addresses the compiled code needs: the array type, the description of a double, and functions of the interpreter."""
     numpy_core = import_module("numpy._core._multiarray_umath")
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     table = (ctypes.c_void_p * (NEW + 1)).from_address(pointer(numpy_core._ARRAY_API, None))
     python = ctypes.pythonapi
-    own = [ctypes.cast(f, ctypes.c_void_p).value or 0 for f in (python.Py_IncRef, python.Py_DecRef, python.PyErr_Clear)]
-    return id(np.ndarray), id(np.dtype(np.float64)), id(None), table[NEW] or 0, *own
+    own = [ctypes.cast(f, ctypes.c_void_p).value or 0 for f in (python.Py_DecRef, python.PyErr_Clear, python.PyObject_Vectorcall)]
+    return id(np.ndarray), id(np.dtype(np.float64)), table[NEW] or 0, *own
 
 
-OBJECTS = 7
+OBJECTS = 6
+OWN = OBJECTS + 1  # the kernel's own entries begin here; before them stands the function for what the kernel refuses
+
+
+class Table(np.ndarray):
+    """The addresses a kernel works with; it keeps alive what they point to."""
+
+    kept: tuple[Any, ...]
+
+
+def table(rest: Callable[..., Any], own: Sequence[int], *kept: Any) -> Table:
+    """A kernel's table: `rest` answers what the kernel refuses, `own` are its own entries, `kept` is what they point to."""
+    made = np.array([*objects(), id(rest), *own], np.int64).view(Table)
+    made.kept = (rest, *kept)
+    return made
 
 
 @cache
@@ -91,9 +105,9 @@ def vector(table, arguments, k, size):
 def new(table, ndim, shape):
     """A new array of doubles, its numbers not set: the object's address, 0 where memory ran out. shape: an address."""
     o = _ints(table, OBJECTS)
-    x = _call_new(o[3], o[0], ndim, shape)
+    x = _call_new(o[2], o[0], ndim, shape)
     if x == 0:
-        _call_count(o[6], 0)
+        _call_count(o[4], 0)
     return x
 
 
@@ -104,18 +118,17 @@ def data_of(x):
 
 
 @kernel
-def none(table):
-    """None, as a result."""
-    o = _ints(table, OBJECTS)
-    _call_count(o[4], o[2])
-    return o[2]
+def refused(table, arguments, count):
+    """What the function for the rest answers to the same arguments; 0, with an exception set, where it raises."""
+    o = _ints(table, OWN)
+    return _call_rest(o[5], o[OBJECTS], arguments, count)
 
 
 @kernel
-def dropped(table, x):
-    """None, and the array x is given up."""
-    _call_count(_ints(table, OBJECTS)[5], x)
-    return none(table)
+def dropped(table, x, arguments, count):
+    """The same, and the array x is given up."""
+    _call_count(_ints(table, OBJECTS)[3], x)
+    return refused(table, arguments, count)
 
 
 @intrinsic
@@ -135,7 +148,7 @@ def _call_new(typing_context, function, kind, ndim, shape):
 
 @intrinsic
 def _call_count(typing_context, function, x):
-    """Py_IncRef(x), Py_DecRef(x), or PyErr_Clear(), which takes no notice of x."""
+    """Py_DecRef(x), or PyErr_Clear(), which takes no notice of x."""
 
     def generate(context, builder, signature, arguments):
         target = builder.inttoptr(arguments[0], ir.FunctionType(ir.VoidType(), [ir.IntType(64)]).as_pointer())
@@ -143,6 +156,18 @@ def _call_count(typing_context, function, x):
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64), generate
+
+
+@intrinsic
+def _call_rest(typing_context, function, rest, arguments, count):
+    """PyObject_Vectorcall(rest, arguments, count, no names)."""
+
+    def generate(context, builder, signature, arguments):
+        word = ir.IntType(64)
+        target = builder.inttoptr(arguments[0], ir.FunctionType(word, [word] * 4).as_pointer())
+        return builder.call(target, [*arguments[1:], ir.Constant(word, 0)])
+
+    return types.int64(types.int64, types.int64, types.int64, types.int64), generate
 
 
 class _Method(ctypes.Structure):
@@ -156,7 +181,7 @@ def _method(name: str, address: int) -> _Method:
     return _Method(name.encode(), address, METH_FASTCALL, None)  # kept: the interpreter only points to it
 
 
-def builtin(name: str, address: int, table: np.ndarray) -> Callable[..., Any]:
+def builtin(name: str, address: int, table: Table) -> Callable[..., Any]:
     """The machine code at an address as a built-in function, bound to its table."""
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]

@@ -18,6 +18,8 @@ import llvmlite.binding as llvm
 
 from .operations import EXTERNAL
 
+SHARED = 16  # libraries with one linker: a linker of its own would cost a library 0.1 MB and a millisecond
+
 _names = itertools.count()
 
 
@@ -60,7 +62,22 @@ def link(code: bytes, *names: str) -> Any:
         library.import_symbol(name, address)
     for name in names:
         library.export_symbol(name)
-    return library.link(_linker(), f"catena{next(_names)}")
+    number = next(_names)
+    linker = _linker(number // SHARED)
+    return Library(linker, library.link(linker, f"catena{number}"))
+
+
+class Library:
+    """Linked object code: addresses by name, good as long as this lives."""
+
+    def __init__(self, linker: Any, tracker: Any):
+        self._linker, self._tracker = linker, tracker  # let go of in the other order
+
+    def __getitem__(self, name: str) -> int:
+        return int(self._tracker[name])
+
+    def __del__(self) -> None:
+        del self._tracker
 
 
 @functools.cache
@@ -77,8 +94,12 @@ def _target() -> Any:
     )
 
 
-@functools.cache
-def _linker() -> Any:
+@functools.lru_cache(maxsize=1)
+def _linker(generation: int) -> Any:
+    """The linker that a generation of SHARED libraries has in common; it goes with the last of them.
+
+    LLVM keeps 10 kB of each library until its linker is closed, even when the library itself is gone.
+    """
     _target()  # initialises LLVM
     target = llvm.Target.from_triple(llvm.get_process_triple())
     owned = target.create_target_machine(reloc="pic", codemodel="small", jit=True)  # the linker keeps it for itself

@@ -20,6 +20,7 @@ from . import numba_cache
 from .generic import OPTIONS
 
 Array = np.ndarray
+BEFORE, AFTER, ENERGY = "before", "after", "energy"  # where springs enter a quantity: into tau, out of the result, into V
 
 
 class Springs:
@@ -49,39 +50,45 @@ class Springs:
         return 0.5 * (self.k * (q[..., self.coordinate] - self.rest) ** 2).sum(axis=-1)
 
     # ------------------------------------------------------------------------------------------------ around kernels
-    def around(self, quantity: str, kernel: Callable[..., Array], states: list[Array], *more: Any) -> Array:
-        """A generic kernel's answer for rows of states, the springs included."""
-        if quantity in ("forward_dynamics", "multipliers"):
+    def around(self, kernel: Callable[[Any], Array], request: Any) -> Array:
+        """A generic kernel's answer to a request for rows of states, the springs included."""
+        enter, states = request.quantity.springs, request.states
+        if enter == BEFORE:
             q, v, tau = states
-            return kernel([q, v, self.pushed(q, v, tau)], *more)
-        out = kernel(states, *more)
-        if quantity in ("inverse_dynamics", "bias", "gravity"):
+            return kernel(request._replace(states=(q, v, self.pushed(q, v, tau))))
+        out = kernel(request)
+        if enter == AFTER:
             q, v = states[0], (states[1] if len(states) > 1 else np.zeros_like(out))
             return self.pushed(q, v, out, -1.0)
-        if quantity == "energy":
+        if enter == ENERGY:
             out[:, 1] += self.energy(states[0])
         return out
 
-    def one(self, quantity: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
-        """A built-in for one state, the springs included; None to what is not one good state of doubles, as it does."""
-        if quantity == "mass_matrix":
-            return kernel
-        forward = quantity == "forward_dynamics"
+    def one(self, enter: str, bind: Callable[..., Callable[..., Any]], rest: Callable[..., Any]) -> Callable[..., Any]:
+        """A call for one state, the springs included. bind: makes the kernel's; rest: answers what it cannot take."""
+        if enter not in (BEFORE, AFTER):
+            return bind(rest)
+        kernel = bind(_unanswered)  # its own arguments have the springs' forces in them: the others' answer is not its answer
 
         def call(*given: Any) -> Any:
-            if not all(type(x) is np.ndarray and x.shape == shape and x.dtype == float for x, shape in zip(given, self._shapes)):
-                return None
-            q, v = given[0], given[1] if len(given) > 1 else self._still
-            if forward:
+            if not all(type(x) is np.ndarray and x.shape == shape and x.dtype == float for x, shape in zip(given[:-1], self._shapes)):
+                return rest(*given)
+            q, v = given[0], given[1] if len(given) > 2 else self._still
+            if enter == BEFORE:
                 tau = given[2].copy()
                 _push(q[None], v[None], *self._arrays, 1.0, tau[None])
-                return kernel(q, v, tau)
-            found = kernel(*given)
-            if found is not None:
-                _push(q[None], v[None], *self._arrays, -1.0, found[None])
-            return found
+                found = kernel(q, v, tau, given[-1])
+            else:
+                found = kernel(*given)
+                if found is not None:
+                    _push(q[None], v[None], *self._arrays, -1.0, found[None])
+            return rest(*given) if found is None else found
 
         return call
+
+
+def _unanswered(*_: Any) -> None:
+    """The kernel could not take a state."""
 
 
 @numba_cache.njit(**OPTIONS)

@@ -12,11 +12,9 @@ import ctypes
 import functools
 import importlib.metadata
 import itertools
-import os
 import struct
 import warnings
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import casadi as ca
@@ -26,6 +24,7 @@ from numpy.typing import NDArray
 from ..errors import CompileError, StateError
 from . import cache as disk
 from . import emit, host, operations, sincos, tape, text, transpose
+from .threads import in_threads
 
 Array = NDArray[np.float64]
 
@@ -154,13 +153,8 @@ class LaneKernel:
         blocks = -(-batch // self.width)
         parts = min(parts, blocks)
         cuts = [min(batch, k * blocks // parts * self.width) for k in range(parts + 1)]
-        spans = list(itertools.pairwise(cuts))
-        others = [_pool().submit(self._batch, start, stop, batch, *arguments) for start, stop in spans[1:]]
-        try:
-            status = self._batch(*spans[0], batch, *arguments)
-        finally:
-            wait(others)  # they write to arrays that an interruption here would free
-        return not any([status, *(other.result() for other in others)])
+        results = in_threads(lambda span: self._batch(*span, batch, *arguments), list(itertools.pairwise(cuts)))
+        return not any(results)
 
 
 def _address(x: Array) -> int:
@@ -171,12 +165,3 @@ def _address(x: Array) -> int:
         return _addressof(_from_buffer(x))  # type: ignore[arg-type]  # an array is a buffer, whatever its stubs say
     except (TypeError, ValueError):  # read-only; empty
         return x.ctypes.data
-
-
-@functools.cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="catena-lanes")
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # a child process has the pool but not its threads

@@ -23,6 +23,9 @@ from .text import bits_of
 
 OPERATIONS = {getattr(ca, name): name.removeprefix("OP_") for name in dir(ca) if name.startswith("OP_")}
 
+DEAF = {*("LT", "LE", "EQ", "NE", "NOT", "AND", "OR", "IF_ELSE_ZERO", "SIGN", "FMIN", "FMAX", "COPYSIGN"),
+        *("INV", "EXP", "POW", "CONSTPOW", "ATAN", "ATAN2", "TANH", "ERF")}  # they may make a number of what is none  # fmt: skip
+
 CHUNK = 1500  # steps: LLVM's time is proportional up to here; much smaller chunks pass more through memory
 AT_ONCE = 64  # angles in one step
 
@@ -115,6 +118,17 @@ def read(f: ca.Function) -> Tape:
             f"what can: {', '.join(sorted(SUPPORTED))}"
         )
     return Tape(f.name(), nodes, input_shapes, output_shapes)
+
+
+def silent(tape: Tape) -> list[int]:
+    """The inputs whose being infinite or not a number may show in no output: unused ones, or behind a comparison."""
+    heard: set[int] = set()
+    for k in reversed(range(len(tape.nodes))):
+        node = tape.nodes[k]
+        if node.op == "OUTPUT" or (k in heard and node.op not in DEAF):
+            heard.update(node.args[:1] if node.op == "DIV" else node.args)  # one over infinity is a number
+    seen = {node.at for k, node in enumerate(tape.nodes) if node.op == "INPUT" and k in heard}
+    return [k for k in range(sum(r * c for r, c in tape.input_shapes)) if k not in seen]
 
 
 def _places(shapes: tuple[tuple[int, int], ...]) -> list[list[int]]:

@@ -6,7 +6,7 @@ each of its methods is one quantity as an expression of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -15,105 +15,29 @@ import numpy as np
 
 from ..kernels import dynamics, kinematics
 from ..kernels.constrained_dynamics import constrained_dynamics, constrained_dynamics_dense, meet
-from ..kernels.constraint_rows import Constraints, active_rows, constraints, evaluate_rows, row_jacobian
+from ..kernels.constraint_rows import Constraints, evaluate_rows, row_jacobian
 from ..kernels.coriolis import coriolis_matrix
-from ..kernels.lifting import Lift
-from ..kernels.motion import BALL, speeds
+from ..kernels.motion import speeds
 from ..kernels.rank import speed_row_scales
 from ..kernels.reactions import body_table, joint_wrenches
-from ..kernels.tree import SNAP, Layout
-from ..kernels.workspace import Work
-from ..spatial import add, cross, rotate, transpose, unrotate
+from ..spatial import add, cross, unrotate
 from .beam_sections import Sections
 from .load_expressions import Applied
+from .symbols import elements, matrix, vector
+from .trace_kinematics import Kinematics
+
+__all__ = ["DENSE", "Tracer", "elements", "matrix", "smallest_change", "vector"]
 
 DENSE = 12  # up to so many speeds, factoring the mass matrix beats the articulated pass in a tape (measured: UR5, Panda)
 
-Wrenches = Sequence[tuple[str, str]]  # (frame, "body" or "world") pairs: where external wrenches act, in whose axes
 
-
-def elements(x: Any) -> list:
-    """The entries of a CasADi vector; zeros of its structure become numbers, which NumPy can keep in arrays."""
-    x = ca.densify(x)
-    return [x[k] for k in range(x.numel())]
-
-
-def matrix(rows: Any) -> ca.SX:
-    """A nested sequence of scalars as a dense CasADi matrix."""
-    return ca.densify(ca.vertcat(*(ca.horzcat(*row) for row in rows)))
-
-
-def vector(values: Any) -> ca.SX:
-    """A sequence of scalars as a dense CasADi column."""
-    return ca.densify(ca.vertcat(*values)) if len(values) else ca.SX.zeros(0)
-
-
-class Tracer:
-    """The symbols q, v, a, tau, p of a mechanism (and w for external wrenches), and its quantities.
-
-    Q, V, A: those of all nodes, `zeros` their accelerations with a = 0. They have more entries than q, v, a (OWN) where nodes
-    follow others; what kernels find along them is brought back by `lift`.
-    """
-
-    def __init__(self, layout: Layout, snap: float = SNAP, wrenches: Wrenches = ()):
-        self.layout, self.wrenches = layout, tuple(wrenches)
-        nq, nv, names = layout.nq, layout.nv, list(layout.mechanism.parameters)
-        self.q, self.v, self.a = ca.SX.sym("q", nq), ca.SX.sym("v", nv), ca.SX.sym("a", nv)
-        self.tau, self.p = ca.SX.sym("tau", nv), ca.SX.sym("p", len(names))
-        self.w, self.t = ca.SX.sym("w", 6 * len(self.wrenches)), ca.SX.sym("t")
-        self._table = {name: self.p[k] for k, name in enumerate(names)}
-        self.tree = layout.tree(self.value, snap)
-        self.OWN, self.TAU = tuple(elements(x) for x in (self.q, self.v, self.a)), elements(self.tau)
-        q, v, a = self.OWN
-        self.lift, self.still = Lift(layout, self.value, q), [0.0] * nv
-        self.Q, self.V, self.A, self.zeros = self.lift.q, self.lift.v(v), self.lift.a(v, a), self.lift.a(v, self.still)
-        self.con = constraints(layout, self.value, active_rows(layout))
+class Tracer(Kinematics):
+    """The symbols of a mechanism and its quantities, loads and flexible bodies included."""
 
     @cached_property
     def flexible(self) -> list[Sections]:
         """The flexible bodies by modes, whose mass is on no node."""
         return [Sections(self, modal) for modal in self.layout.modal]
-
-    def value(self, x: Any) -> Any:
-        """A scalar of the mechanism: a number as it is, an expression of parameters as symbols."""
-        if isinstance(x, float):
-            return x
-        from ..model.expressions import evaluate
-
-        return evaluate(x, self._table)
-
-    def work(self) -> Work:
-        """Scratch memory for symbols."""
-        return Work.empty(len(self.layout.nodes), object)
-
-    def blank(self, *shape: int) -> np.ndarray:
-        """Zeros that can become symbols."""
-        return np.full(shape, 0.0, dtype=object)
-
-    @cached_property
-    def posed(self) -> Work:
-        """The poses of all nodes."""
-        x = self.work()
-        kinematics.poses(self.tree, self.Q, x)
-        return x
-
-    def seat(self, frame: str) -> tuple[int, Any, Any]:
-        """Node, rotation R_NF and origin p_NF of a frame."""
-        seat = self.layout.seat(frame)
-        R = tuple(tuple(self.value(x) for x in row) for row in seat.pose.rotation)
-        return seat.node, R, tuple(self.value(x) for x in seat.pose.position)
-
-    def wrench(self, k: int) -> tuple[int, Any, Any]:
-        """The k-th external wrench as (node, torque about the node's origin, force), in the node's axes."""
-        frame, axes = self.wrenches[k]
-        node, R, p = self.seat(frame)
-        t, f = elements(self.w[6 * k : 6 * k + 3]), elements(self.w[6 * k + 3 : 6 * k + 6])
-        if axes == "world":
-            N = self.posed.R[node] if node >= 0 else np.eye(3)
-            t, f = unrotate(N, t), unrotate(N, f)
-        else:
-            t, f = rotate(R, t), rotate(R, f)
-        return node, add(t, cross(p, f)), f
 
     @cached_property
     def applied(self) -> Applied:
@@ -328,7 +252,6 @@ class Tracer:
         joint_wrenches(self.tree, table, self.Q, self.V, self.A, outside, self.work(), W)
         return matrix(W)
 
-    # ------------------------------------------------------------------------------------------------ kinematics
     def energy(self) -> ca.SX:
         """Kinetic and potential energy (2,), that of springs included."""
         kinetic, potential = kinematics.energy(self.tree, self.Q, self.V, self.work())
@@ -354,108 +277,6 @@ class Tracer:
         for sections in self.flexible:
             m, c, P, L = (x + y for x, y in zip((m, c, P, L), sections.momentum()))
         return ca.densify(ca.vertcat(m, c / m, P / m, L - ca.cross(c / m, P)))
-
-    def pose(self, frame: str) -> ca.SX:
-        """(3, 4): rotation and origin of a frame in the ground."""
-        R, p = kinematics.frame_pose(*self.seat(frame), self.posed)
-        return matrix([[*R[k], p[k]] for k in range(3)])
-
-    def jacobian(self, frame: str, axes: str) -> ca.SX:
-        """(6, nv): angular first; axes "world" or "body"."""
-        node, R, p = self.seat(frame)
-        J = self.blank(6, len(self.V))
-        R, p = kinematics.frame_pose(node, R, p, self.posed)
-        kinematics.jacobian(self.tree, node, p, self.posed, J)
-        full = matrix([self.lift.back(row) for row in J])
-        if axes == "body":
-            E = matrix(transpose(R))
-            full = ca.vertcat(E @ full[:3, :], E @ full[3:, :])
-        return ca.densify(full)
-
-    def frame_velocity(self, frame: str, axes: str) -> ca.SX:
-        """(6,): angular velocity and velocity of the frame's origin."""
-        node, R, p = self.seat(frame)
-        x = self.work()
-        kinematics.velocities(self.tree, self.Q, self.V, x)
-        return self._in_axes(kinematics.frame_velocity(node, R, p, x) if node >= 0 else None, frame, axes)
-
-    def frame_acceleration(self, frame: str, axes: str, a: Any = None) -> ca.SX:
-        """(6,): angular acceleration and acceleration of the frame's origin (gravity plays no part)."""
-        node, R, p = self.seat(frame)
-        x = self.work()
-        nodes = self.A if a is None else self.lift.a(self.OWN[1], a)
-        kinematics.accelerations(self.tree, self.Q, self.V, nodes, (0.0, 0.0, 0.0), x)
-        return self._in_axes(kinematics.frame_acceleration(node, R, p, x) if node >= 0 else None, frame, axes)
-
-    def jacobian_rate(self, frame: str, axes: str) -> ca.SX:
-        """Jdot v (6,): the acceleration with a = 0; in body axes less w x u, the rate of the axes."""
-        rate = self.frame_acceleration(frame, axes, a=self.still)
-        if axes == "world":
-            return rate
-        velocity = self.frame_velocity(frame, axes)
-        return ca.vertcat(rate[:3], rate[3:] - ca.cross(velocity[:3], velocity[3:]))
-
-    def _in_axes(self, pair: Any, frame: str, axes: str) -> ca.SX:
-        """A pair of vectors of the frame's own axes, in those asked for."""
-        if pair is None:
-            return ca.SX.zeros(6)
-        if axes == "body":
-            return vector((*pair[0], *pair[1]))
-        R, _ = kinematics.frame_pose(*self.seat(frame), self.posed)
-        return vector((*rotate(R, pair[0]), *rotate(R, pair[1])))
-
-    # ------------------------------------------------------------------------------------------------ rates
-    def coordinate_rate(self, v: Any = None) -> ca.SX:
-        """qdot = N(q) v (nq,)."""
-        v = self.V if v is None else v
-        rate = self.blank(self.layout.nq)
-        for c in self.layout.coordinates:
-            k, l = c.qi, c.vi
-            if c.motion == BALL:
-                w, x, y, z = self.Q[k : k + 4]
-                a, b, d = v[l : l + 3]
-                rate[k] = -0.5 * (x * a + y * b + z * d)
-                rate[k + 1] = 0.5 * (w * a + y * d - z * b)
-                rate[k + 2] = 0.5 * (w * b + z * a - x * d)
-                rate[k + 3] = 0.5 * (w * d + x * b - y * a)
-            else:
-                rate[k] = v[l]
-        return vector(rate)
-
-    def _tangent(self, f: ca.SX, *speeds: ca.SX) -> tuple[ca.SX, ...]:
-        """df/dq along the speeds (nv columns), then df/d of each further argument."""
-        N = ca.jacobian(self.coordinate_rate(), self.v)
-        first = ca.jacobian(f, self.q) @ N
-        return tuple(ca.densify(x) for x in (first, *(ca.jacobian(f, s) for s in speeds)))
-
-    def inverse_dynamics_derivatives(self) -> tuple[ca.SX, ...]:
-        """d tau / d(q, v, a) and, where there are parameters, d tau / dp."""
-        f = ca.cse(self.inverse_dynamics())
-        free = (self.p,) if self.p.numel() else ()
-        dq, dv, *dp = self._tangent(f, self.v, *free)
-        return (dq, dv, self.mass_matrix(), *dp)
-
-    def forward_dynamics_derivatives(self) -> tuple[ca.SX, ...]:
-        """d a / d(q, v, tau, p) = -M^-1 d(inverse dynamics) at the acceleration found; d a / d tau = M^-1."""
-        nv = self.layout.nv
-        free = (self.p,) if self.p.numel() else ()
-        if self.layout.mechanism.loops or self.layout.mechanism.nonholonomic:
-            dq, dv, dtau, *dp = self._tangent(ca.cse(self.forward_dynamics()), self.v, self.tau, *free)
-            return (dq, dv, dtau, *dp)
-        f = ca.cse(self.inverse_dynamics())
-        parts = self._tangent(f, self.v, *free)
-        at_a = ca.Function("at_a", [self.t, self.q, self.v, self.a, self.p, self.w], list(parts))
-        acceleration = self._solved(self.tau - self.bias())  # by the same factor as the slopes
-        parts = tuple(at_a.call([self.t, self.q, self.v, acceleration, self.p, self.w]))
-        dq, dv, *dp = (self._solved(-part) for part in parts)
-        return (dq, dv, self._solved(ca.SX.eye(nv)), *dp)
-
-    def _solved(self, B: ca.SX) -> ca.SX:
-        """M^-1 B, column by column: zeros of B cost nothing."""
-        solved = [np.array(elements(ca.densify(B[:, k])), dtype=object) for k in range(B.shape[1])]
-        for column in solved:
-            dynamics.solve(self._factor, column)
-        return ca.densify(matrix(np.array(solved, dtype=object).T))
 
 
 def smallest_change(factor: np.ndarray, A: ca.SX, r: ca.SX, column: Any, size: Any) -> tuple[ca.SX, ca.SX]:

@@ -10,8 +10,11 @@ the mechanism's own. Such a body's mass is on no node: `compiler.sections` and t
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -23,7 +26,9 @@ from ..model.mechanism import GROUND, Body, Joint, Mechanism
 from ..model.pose import Pose
 from ..model.validation import value_of
 
-SNAP = 1e-9  # entries of placements this near to 0, 1 or -1 are taken for them: a file's 1.5707963 means a right angle
+RIGHT_ANGLE = "1.57079632679489661923132169163975144209858"
+ROUNDING = 1e-15  # a few units of rounding of entries of a rotation
+SNAP = 1.1e-11  # residues of right angles in placements, up to this size, are taken for zeros: see `_residue`
 
 
 class Tree(NamedTuple):
@@ -139,7 +144,7 @@ class Layout:
             "ratio": [value(node.ratio) for node in self.nodes],
             "shift": [value(node.shift) for node in self.nodes],
             "pitch": [value(node.pitch) for node in self.nodes],
-            "E": [[[_snapped(value(x), snap) for x in row] for row in rows] for rows in E],
+            "E": [_snapped([[value(x) for x in row] for row in rows], snap) for rows in E],
             "r": [_cleaned([value(x) for x in node.pose.position]) for node in self.nodes],
             "mass": mass,
             "h": h,
@@ -240,11 +245,35 @@ def seated(b: Body, seat: Seat, value: Callable[[Any], Any]) -> tuple[Any, tuple
     return m, spatial.scale(m, c), spatial.sadd(turned, shifted)
 
 
-def _snapped(x: Any, snap: float) -> Any:
-    if isinstance(x, float):
-        near = round(x)
-        return float(near) + 0.0 if abs(x - near) <= snap else x
-    return x
+def _snapped(rows: Any, snap: float) -> list[list[Any]]:
+    """A rotation whose entries that are residues of right angles are zeros, and ones where the rest of a row is zero."""
+    found = [[0.0 if isinstance(x, float) and _residue(x, snap) else x for x in row] for row in rows]
+    for row in found if snap else ():
+        where = [k for k, x in enumerate(row) if not isinstance(x, float) or x != 0.0]
+        if len(where) == 1 and isinstance(row[where[0]], float):
+            row[where[0]] = math.copysign(1.0, row[where[0]])
+    return found
+
+
+def _residue(x: float, snap: float) -> bool:
+    """Whether an entry is what a right angle leaves that was computed, or printed with a limited number of digits.
+
+    A file that says 1.57079632679 means pi/2: pi/2 written with eleven decimals is that number, and the cosine 4.897e-12 it
+    leaves is no tilt of anybody's. An entry counts only if it is such a residue to the last units of rounding (sums of a
+    few: placements are multiplied), and at most `snap` large.
+    """
+    size = abs(x)
+    if size > snap:
+        return False
+    return size <= ROUNDING or any(abs(size - n * r) <= ROUNDING for r in _residues() if r <= snap for n in (1, 2, 3))
+
+
+@functools.cache
+def _residues() -> tuple[float, ...]:
+    """What is left of pi/2, pi and 3 pi/2 printed with two to fifteen decimals, rounded or cut."""
+    angles = [k * Fraction(RIGHT_ANGLE) for k in (1, 2, 3)]
+    cut = ((angle, Fraction(math.floor(angle * 10**digits) + up, 10**digits)) for angle in angles for digits in range(2, 16) for up in (0, 1))
+    return tuple(sorted({float(abs(angle - printed)) for angle, printed in cut}))
 
 
 def _cleaned(row: Any) -> list:

@@ -6,7 +6,8 @@ forces of a motion, derivatives) stays the mechanism's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import casadi as ca
@@ -15,40 +16,37 @@ from ..compiler.trace import Tracer
 from ..equations.equations import Equations
 from ..equations.formulations import derive
 from ..model.mechanism import Mechanism
-from .machine import INPUTS, Machine
+from .machine import Machine
+from .spec import Trace
 
 
 class Derived(Machine):
     """A Machine that moves by its `equations`."""
 
-    _own = frozenset({"forward_dynamics", "multipliers"})
-
     def __init__(self, equations: Equations, **options: Any):
-        super().__init__(equations.mechanism, **options)
         self.equations = equations
+        super().__init__(equations.mechanism, **options)
+
+    def _traces(self) -> Mapping[str, Trace]:
+        own = {"forward_dynamics": self.equations.acceleration, "multipliers": self.equations.multipliers}
+        return {name: partial(_trace, f) for name, f in own.items() if f is not None}
 
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1]}, by {self.equations.formulation})"
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         """As a Machine's: made anew, the equations too."""
         return _again, (self.mechanism, self.equations.formulation, self.threads, self.snap, self.life)
 
-    def function(self, quantity: str, *which: str, wrenches: Sequence[tuple[str, str]] = ()) -> ca.Function:
-        """The tape of a quantity: the formulation's own where it has one. External wrenches join tau by virtual work."""
-        f = {"forward_dynamics": self.equations.acceleration, "multipliers": self.equations.multipliers}.get(quantity)
-        if f is None:
-            return super().function(quantity, *which, wrenches=wrenches)
-        s = Tracer(self.layout, self.snap, wrenches)
-        tau = s.tau
-        if wrenches:
-            bare = Tracer(self.layout, self.snap)
-            still = ca.Function("bias", [bare.q, bare.v, bare.p, bare.t], [bare.bias()])
-            tau = tau + still(s.q, s.v, s.p, s.t) - s.bias()
-        inputs = [{"q": s.q, "v": s.v, "t": s.tau}[k] for k in INPUTS[quantity]]
-        inputs += ([s.w] if wrenches else []) + ([s.p] if self.parameter_names else []) + ([s.t] if self._traced_only else [])
-        t = s.t if self._traced_only else ca.SX(0)
-        return ca.Function(quantity, inputs, ca.cse([ca.densify(f(t, s.q, s.v, tau, s.p))]), {"allow_free": False})
+
+def _trace(f: ca.Function, s: Tracer) -> ca.SX:
+    """A formulation's function f(t, q, v, tau, p) as an expression. External wrenches join tau by virtual work."""
+    m, tau = s.layout.mechanism, s.tau
+    if s.wrenches:
+        bare = Tracer(s.layout, s.snap)
+        still = ca.Function("bias", [bare.q, bare.v, bare.p, bare.t], [bare.bias()])
+        tau = tau + still(s.q, s.v, s.p, s.t) - s.bias()
+    return ca.densify(f(s.t if m.loads or m.nonholonomic else ca.SX(0), s.q, s.v, tau, s.p))
 
 
 def _again(mechanism: Mechanism, by: str, threads: int, snap: float, life: str) -> Derived:

@@ -27,50 +27,10 @@ from ..compiler.tape import Tape, read
 from ..errors import CompileError, UnknownNameError
 from ..model.joints import Motion
 from ..model.mechanism import Joint
-from .machine import INPUTS, Machine
+from .machine import Machine
+from .quantities import INPUTS, Quantity, find
 
 VERSION = version("catena")
-
-QUANTITIES = tuple(INPUTS)
-OF_A_FRAME = {"pose": 1, "jacobian": 2, "jacobian_rate": 2, "frame_velocity": 2, "frame_acceleration": 2}  # frame; frame, axes
-OF_ROWS = ("multipliers", "constraint_rows", "row_wrenches")  # of the constraints, where there are any
-
-OUTPUTS: dict[str, tuple[tuple[str, str], ...]] = {  # the results of each quantity: a name in C, and what it is
-    "inverse_dynamics": (("tau", "the forces of the motion, M(q) a + bias(q, v)"),),
-    "forward_dynamics": (("a", "the accelerations that the forces tau cause"),),
-    "multipliers": (("multipliers", "the forces of the loops' rows at the motion of tau"),),
-    "constraint_rows": (
-        ("error", "residuals of the loops' rows"),
-        ("rate", "their rates, A v"),
-        ("gamma", "right side of A a = gamma"),
-        ("A", "the rows: A v = rate"),
-    ),
-    "row_wrenches": (("row_wrenches", "the wrench of each row on its two bodies, torque first"),),
-    "mass_matrix": (("M", "mass matrix; kinetic energy is 1/2 v' M v"),),
-    "coriolis_matrix": (("C", "Coriolis matrix: C v + gravity = bias, and Mdot - 2 C is skew"),),
-    "bias": (("bias", "the forces of the motion with a = 0"),),
-    "gravity": (("gravity", "the forces that hold the mechanism still"),),
-    "energy": (("energy", "kinetic and potential energy, J"),),
-    "momentum": (("momentum", "mass (kg), centre of mass (m), its velocity (m/s), angular momentum about it (kg m2/s)"),),
-    "pose": (("pose", "rotation and, as fourth column, origin (m) of the frame in the ground"),),
-    "jacobian": (("J", "angular velocity (three rows) and velocity of the frame's origin are J v"),),
-    "jacobian_rate": (("rate", "Jdot v, angular first"),),
-    "frame_velocity": (("velocity", "angular velocity (rad/s), then velocity of the origin (m/s)"),),
-    "frame_acceleration": (("acceleration", "angular acceleration (rad/s2), then acceleration of the origin (m/s2)"),),
-    "reactions": (("reactions", "the wrench in each joint on its child, torque (N m) first, child body's axes and origin"),),
-    "inverse_dynamics_derivatives": (
-        ("dtau_dq", "d tau / d q, along the speeds"),
-        ("dtau_dv", "d tau / d v"),
-        ("dtau_da", "d tau / d a, the mass matrix"),
-        ("dtau_dp", "d tau / d parameters"),
-    ),
-    "forward_dynamics_derivatives": (
-        ("da_dq", "d a / d q, along the speeds"),
-        ("da_dv", "d a / d v"),
-        ("da_dtau", "d a / d tau, the inverse mass matrix"),
-        ("da_dp", "d a / d parameters"),
-    ),
-}
 
 C = {  # operation of the tape -> an expression of a and b
     **{op: f"{name}({{a}})" if arity == 1 else f"{name}({{a}}, {{b}})" for op, (name, arity) in (LIBM | SINCOS).items()},
@@ -182,26 +142,23 @@ def c_kernel(
 ) -> CKernel:  # fmt: skip
     """A kernel of a machine as C.
 
-    quantity: one of `QUANTITIES`, named as the machine's methods. which: the frame, then "world" or "body" axes, for
+    quantity: one of the table in `quantities`, named as the machine's methods. which: the frame, then "world" or "body" axes, for
     quantities of a frame. wrenches: the (frame, axes) of external wrenches, for a kernel that takes them. name: of the C
     function, by default the mechanism's name and the quantity. fixed: the parameters' present values go into the code;
     otherwise a mechanism with parameters has a kernel that takes them.
     """
-    if quantity not in OUTPUTS:
-        raise UnknownNameError("kernel", quantity, QUANTITIES, "a machine")
-    if quantity in OF_ROWS and not machine.rows:
+    found, sizes = find(quantity, "kernel"), machine.spec.sizes
+    if found.of_rows and not machine.rows:
         raise CompileError(f"mechanism {machine.mechanism.name!r} has no {quantity}: it has no loop and no row on its speeds")
-    _check_frames(machine, quantity, which, wrenches)
+    _check_frames(machine, found, which, wrenches)
     f = machine.function(quantity, *which, wrenches=tuple(wrenches))
-    inputs = _inputs(machine, quantity, wrenches, f)
+    inputs = _inputs(machine, found, wrenches)
     if fixed and machine.parameter_names:
         k = [x.name for x in inputs].index("parameters")
         f, inputs = _fix(f, k, list(machine.mechanism.parameters.values())), inputs[:k] + inputs[k + 1 :]
+    entries = _entries(machine, found)
+    outputs = tuple(Argument(y.name, y.size(sizes) or (1,), y.meaning, entries) for y in found.outputs_of(sizes))
     tape = read(f)
-    outputs = tuple(
-        Argument(label, shape if shape[1] > 1 else shape[:1], meaning, _entries(machine, quantity))
-        for (label, meaning), shape in zip(OUTPUTS[quantity], tape.output_shapes)
-    )
     chosen = name or identifier("_".join([machine.mechanism.name, quantity, *which[:1]]))
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", chosen) or chosen in RESERVED:
         raise CompileError(f"a C function cannot be called {chosen!r}; give letters, digits and _, and no word of C or math.h")
@@ -231,43 +188,45 @@ def speed_units(joint: Joint) -> list[str]:
 
 
 # ----------------------------------------------------------------------------------------------- arguments
-def _check_frames(machine: Machine, quantity: str, which: Sequence[str], wrenches: Sequence[tuple[str, str]]) -> None:
-    wanted = OF_A_FRAME.get(quantity, 0)
+def _check_frames(machine: Machine, quantity: Quantity, which: Sequence[str], wrenches: Sequence[tuple[str, str]]) -> None:
+    wanted = quantity.frame + quantity.axes
     if len(which) != wanted:
         takes = ("no frame", "a frame", 'a frame, then axes "world" or "body"')[wanted]
-        raise CompileError(f"kernel {quantity!r} takes {takes}; found {', '.join(map(repr, which)) or 'none'}")
-    if wrenches and INPUTS[quantity] not in ("qva", "qvt") and quantity != "bias":
-        raise CompileError(f"kernel {quantity!r} does not depend on external wrenches; leave them out")
-    for frame, axes in [*([which] if wanted == 2 else [(which[0], "world")] if wanted else []), *wrenches]:
+        raise CompileError(f"kernel {quantity.name!r} takes {takes}; found {', '.join(map(repr, which)) or 'none'}")
+    if wrenches and not quantity.wrenches:
+        raise CompileError(f"kernel {quantity.name!r} does not depend on external wrenches; leave them out")
+    for frame, axes in [*([(which[0], (*which, "world")[1])] if wanted else []), *wrenches]:
         machine.mechanism.frame(frame)
         if axes not in ("world", "body"):
-            raise UnknownNameError("axes", axes, ("world", "body"), f"{quantity} of {frame!r}")
+            raise UnknownNameError("axes", axes, ("world", "body"), f"{quantity.name} of {frame!r}")
 
 
-def _inputs(machine: Machine, quantity: str, wrenches: Sequence[tuple[str, str]], f: ca.Function) -> tuple[Argument, ...]:
+def _inputs(machine: Machine, quantity: Quantity, wrenches: Sequence[tuple[str, str]]) -> tuple[Argument, ...]:
     moving, p = machine.mechanism.moving, machine.mechanism.parameters
-    coordinates = _lines(machine.coordinate_names, [u for j in moving for u in coordinate_units(j)])
-    speeds = _lines(machine.speed_names, [u for j in moving for u in speed_units(j)])
-    quaternions = "; a quaternion has length one and its scalar part first" if machine.nq > machine.nv else ""
-    known = {
-        "q": Argument("q", (machine.nq,), f"coordinates{quaternions}", coordinates),
-        "v": Argument("v", (machine.nv,), "speeds", speeds),
-        "a": Argument("a", (machine.nv,), "accelerations: the rates of the speeds, in their order"),
-        "t": Argument("tau", (machine.nv,), "forces (N m or N), in the order of the speeds"),
+    entries = {
+        "q": _lines(machine.coordinate_names, [u for j in moving for u in coordinate_units(j)]),
+        "v": _lines(machine.speed_names, [u for j in moving for u in speed_units(j)]),
     }
-    places = tuple(_comment(f"at {frame!r}, in {axes} axes") for frame, axes in wrenches)
-    more = [Argument("wrenches", (len(wrenches), 6), "external wrenches, torque (N m) first", places)] if wrenches else []
-    values = _lines(p, [f"at present {x!r}" for x in p.values()])
-    more += [Argument("parameters", (len(p),), "values of the mechanism's parameters", values)] if p else []
-    found = [*(known[k] for k in INPUTS[quantity]), *more]
-    return (*found, *([Argument("t", (1,), "time, s")] if f.n_in() > len(found) else []))
+    quaternions = "; a quaternion has length one and its scalar part first" if machine.nq > machine.nv else ""
+    found = [
+        Argument(x, (machine.nq if x == "q" else machine.nv,), INPUTS[x] + (quaternions if x == "q" else ""), entries.get(x, ()))
+        for x in quantity.inputs
+    ]
+    if wrenches:
+        places = tuple(_comment(f"at {frame!r}, in {axes} axes") for frame, axes in wrenches)
+        found.append(Argument("wrenches", (len(wrenches), 6), "external wrenches, torque (N m) first", places))
+    if p:
+        values = _lines(p, [f"at present {x!r}" for x in p.values()])
+        found.append(Argument("parameters", (len(p),), "values of the mechanism's parameters", values))
+    return (*found, *([Argument("t", (1,), "time, s")] if machine.spec.timed else []))
 
 
-def _entries(machine: Machine, quantity: str) -> tuple[str, ...]:
-    """The rows of a result that have names."""
-    if quantity == "reactions":
+def _entries(machine: Machine, quantity: Quantity) -> tuple[str, ...]:
+    """The rows of a result that have names: joints, or constraint rows."""
+    (first, *_), *more = [y.shape or ("",) for y in quantity.outputs]
+    if first == "joints":
         return tuple(_comment(j.name) for j in machine.mechanism.ordered)
-    return tuple(_comment(str(row)) for row in machine.rows) if quantity == "multipliers" else ()
+    return tuple(_comment(str(row)) for row in machine.rows) if first == "rows" and not more else ()
 
 
 def _lines(names: Iterable[str], units: Sequence[str]) -> tuple[str, ...]:

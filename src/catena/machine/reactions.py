@@ -3,17 +3,23 @@
 The multipliers follow from the motion, A' lam = M a + b - tau. Where rows say the same thing twice, lam is known up to a
 vector n with A' n = 0: a load that the mechanism carries inside itself without moving (a door on three hinges). A component
 of a joint's wrench that such a vector changes is not determined by rigid bodies at all; it comes back as NaN, not as zero.
+
+Which components are determined depends on the axes: in a planar loop those in its plane are, along axes that lie in it. Ask
+for the axes you want (`axes`: "body", "joint", "world", or any frame), or turn what you have with `rotated`: a product R @ w
+would make NaN of everything, because 0 times NaN is NaN.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from ..errors import QuestionError, UnknownNameError
+from ..errors import QuestionError, StateError, UnknownNameError
 from ..model.mechanism import GROUND, Joint, Mechanism
 from ..model.validation import value_of
+from . import arguments
 from .constraint_rows import Rows, metric, rows_at, spaces
 from .lookup import machine_of, where
 from .terms import each_state, name_of
@@ -21,31 +27,34 @@ from .terms import each_state, name_of
 if TYPE_CHECKING:
     from .machine import Machine
 
-Array = np.ndarray
+Array = NDArray[np.float64]
 AXES = ("body", "joint", "world")
 CONSISTENT = 1e-6  # forces that fail the motion by less, beside the largest, are rounding
+DOUBTFUL = 1e-8  # a component that inner loads change by more, beside the largest change of its kind, is not determined
+ALIGNED = 1e-12  # entries of a rotation below this are zeros
 
 
 def reactions(
-    m: Mechanism | Machine, q: Any, v: Any, a: Any, tau: Any = None, wrenches: Any = None, axes: str = "body", t: Any = 0.0
-) -> dict[str, Array]:
+    m: Mechanism | Machine, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike | None = None,
+    wrenches: arguments.Wrenches | None = None, axes: str = "body", t: ArrayLike = 0.0,
+) -> dict[str, Array]:  # fmt: skip
     """{joint: (..., 6)}: the wrench on the child of every joint, loops included, torque first (N m, N).
 
     What the parent does to the child through the joint, its motor included. axes: "body", about the child body's origin in
-    its axes; "joint", at the joint's frame on the child, in its axes; "world", about the child's origin in the ground's axes.
+    its axes; "joint", at the joint's frame on the child, in its axes; "world", about the child's origin in the ground's axes;
+    the name of a frame or body, about the child's origin in that frame's axes.
     tau (..., nv): the joint forces of the motion, by default zero. With loops they must be given: a motion alone does not say
     which motors push. A QuestionError says where tau and a do not belong together. NaN: not determined, rows are redundant.
     """
-    from . import arguments
-
     machine = machine_of(m)
-    if axes not in AXES:
-        raise UnknownNameError("axes", axes, AXES, "reactions")
+    frames = (*AXES, *(f.name for f in machine.mechanism.frames), *(b.name for b in machine.mechanism.bodies))
+    if axes not in frames:
+        raise UnknownNameError("axes", axes, frames, "reactions")
     tau = np.zeros(machine.nv) if tau is None else tau
     given = [arguments.array(machine, "reactions", name, x) for name, x in (("q", q), ("v", v), ("a", a), ("tau", tau))]
     joints = (*machine.mechanism.ordered, *machine.mechanism.loops)
     q, v, a, tau = given
-    tree = machine._evaluate("reactions", (q, v, a), wrenches, t=t)
+    tree = machine._ask("reactions", (q, v, a), wrenches, t=t)[0]
     rows = bool(machine.mechanism.loops or machine.rows)
     need = machine.inverse_dynamics(q, v, a, wrenches, t=t) - tau if rows else np.zeros(machine.nv)
     tree = tree.reshape(*tree.shape[:-2], -1)
@@ -67,14 +76,32 @@ def _one(machine: Machine, joints: tuple[Joint, ...], axes: str, q: Array, v: Ar
     effect = influence(machine, q, joints, rows)  # (joints, 6, m)
     effect = np.array([X @ G for X, G in zip(turned, effect)])
     total = np.array([X @ w for X, w in zip(turned, wrench)]) + effect @ lam
-    inner = effect @ spaces(rows.A, metric(machine, acting=False)).N
-    doubtful = np.linalg.norm(inner, axis=2) > 1e-8 * max(1.0, np.abs(effect).max())
-    return np.where(doubtful, np.nan, total)
+    return np.where(undetermined(effect, spaces(rows.A, metric(machine, acting=False)).N), np.nan, total)
+
+
+def undetermined(effect: Array, N: Array) -> Array:
+    """(joints, 6): which components the inner loads N (m, k) change, beside the largest effect on a torque or a force."""
+    inner = np.linalg.norm(effect @ N, axis=2)
+    halves = [np.abs(part).max(initial=0.0) for part in (effect[:, :3], effect[:, 3:])]
+    return inner > DOUBTFUL * np.repeat(halves, 3)
+
+
+def rotated(R: ArrayLike, wrench: ArrayLike) -> Array:
+    """Wrenches or other pairs of vectors (..., 6) along other axes: R (..., 3, 3) times each half.
+
+    Components that are not determined (NaN) make only those undetermined that R mixes them into.
+    """
+    R, w = arguments.numbers("rotated", "R", R), arguments.numbers("rotated", "the wrench", wrench)
+    if R.shape[-2:] != (3, 3) or w.shape[-1:] != (6,):
+        raise StateError(f"rotated: R has shape {R.shape} and the wrench {w.shape}; they are (..., 3, 3) and (..., 6)")
+    R, halves = R[..., None, :, :], w.reshape(*w.shape[:-1], 2, 1, 3)
+    found = np.where(np.abs(R) < ALIGNED, 0.0, R * halves).sum(axis=-1)
+    return found.reshape(*found.shape[:-2], 6)
 
 
 def multipliers(machine: Machine, A: Array, need: Array) -> Array:
     """lam (m,), the shortest with A' lam = need; a QuestionError where no lam gives that."""
-    lam = np.linalg.lstsq(A.T, need, rcond=1e-10)[0]
+    lam = np.asarray(np.linalg.lstsq(A.T, need, rcond=1e-10)[0], np.float64)
     left = need - A.T @ lam
     if np.abs(left).max(initial=0.0) > CONSISTENT * max(1.0, np.abs(need).max(initial=0.0)):
         name, size = name_of(machine, left)
@@ -126,8 +153,9 @@ def change_of_frame(machine: Machine, q: Array, j: Joint, axes: str) -> Array:
     """6 x 6: a wrench about the child's origin in its axes, seen as `axes` says."""
     if axes == "body":
         return np.eye(6)
-    if axes == "world":
+    if axes != "joint":
         R = np.eye(3) if j.child == GROUND else machine.pose(q, j.child)[:3, :3]
+        R = R if axes == "world" else machine.pose(q, axes)[:3, :3].T @ R
         return np.block([[R, np.zeros((3, 3))], [np.zeros((3, 3)), R]])
     value = machine.mechanism.parameters
     R = np.array([[value_of(x, value) for x in row] for row in j.offset.rotation], float)

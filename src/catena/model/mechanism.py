@@ -17,6 +17,7 @@ from typing import Any
 from ..errors import MechanismError, UnknownNameError
 from . import joints as catalogue
 from .beams import Beam, Flexed
+from .frozen import FrozenDict
 from .joints import Deflection, Freedom
 from .loads import Load, Nonholonomic
 from .pose import Pose, Scalar, Vector, scalar, unit, vector
@@ -282,7 +283,7 @@ class Mechanism:
             object.__setattr__(self, "gravity", vector(self.gravity))
         except (TypeError, ValueError):
             raise MechanismError(f"mechanism {self.name!r}: gravity is {self.gravity!r}; it is three numbers, m/s2") from None
-        object.__setattr__(self, "parameters", {str(k): float(v) for k, v in self.parameters.items()})
+        object.__setattr__(self, "parameters", FrozenDict({str(k): float(v) for k, v in self.parameters.items()}))
         if self.beams or any(getattr(b, "flexible", None) is not None for b in self.bodies):
             from .flexible import expand
 

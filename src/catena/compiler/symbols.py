@@ -1,0 +1,88 @@
+"""The symbols of one mechanism: what a kernel is called with so that it becomes a tape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..kernels.constraint_rows import active_rows, constraints
+from ..kernels.lifting import Lift
+from ..kernels.motion import BALL
+from ..kernels.tree import SNAP, Layout
+from ..kernels.workspace import Work
+
+Wrenches = Sequence[tuple[str, str]]  # (frame, "body" or "world") pairs: where external wrenches act, in whose axes
+
+
+def elements(x: Any) -> list:
+    """The entries of a CasADi vector; zeros of its structure become numbers, which NumPy can keep in arrays."""
+    x = ca.densify(x)
+    return [x[k] for k in range(x.numel())]
+
+
+def matrix(rows: Any) -> ca.SX:
+    """A nested sequence of scalars as a dense CasADi matrix."""
+    return ca.densify(ca.vertcat(*(ca.horzcat(*row) for row in rows)))
+
+
+def vector(values: Any) -> ca.SX:
+    """A sequence of scalars as a dense CasADi column."""
+    return ca.densify(ca.vertcat(*values)) if len(values) else ca.SX.zeros(0)
+
+
+class Symbols:
+    """The symbols q, v, a, tau, p of a mechanism, w of external wrenches, t of the time, and its tree as expressions of p.
+
+    Q, V, A: those of all nodes, `zeros` their accelerations with a = 0. They have more entries than q, v, a (OWN) where nodes
+    follow others; what kernels find along them is brought back by `lift`.
+    """
+
+    def __init__(self, layout: Layout, snap: float = SNAP, wrenches: Wrenches = ()):
+        self.layout, self.snap, self.wrenches = layout, snap, tuple(wrenches)
+        nq, nv, names = layout.nq, layout.nv, list(layout.mechanism.parameters)
+        self.q, self.v, self.a = ca.SX.sym("q", nq), ca.SX.sym("v", nv), ca.SX.sym("a", nv)
+        self.tau, self.p = ca.SX.sym("tau", nv), ca.SX.sym("p", len(names))
+        self.w, self.t = ca.SX.sym("w", 6 * len(self.wrenches)), ca.SX.sym("t")
+        self._table = {name: self.p[k] for k, name in enumerate(names)}
+        self.tree = layout.tree(self.value, snap)
+        self.OWN, self.TAU = tuple(elements(x) for x in (self.q, self.v, self.a)), elements(self.tau)
+        q, v, a = self.OWN
+        self.lift, self.still = Lift(layout, self.value, q), [0.0] * nv
+        self.Q, self.V, self.A, self.zeros = self.lift.q, self.lift.v(v), self.lift.a(v, a), self.lift.a(v, self.still)
+        self.con = constraints(layout, self.value, active_rows(layout))
+
+    def value(self, x: Any) -> Any:
+        """A scalar of the mechanism: a number as it is, an expression of parameters as symbols."""
+        if isinstance(x, float):
+            return x
+        from ..model.expressions import evaluate
+
+        return evaluate(x, self._table)
+
+    def work(self) -> Work:
+        """Scratch memory for symbols."""
+        return Work.empty(len(self.layout.nodes), object)
+
+    def blank(self, *shape: int) -> np.ndarray:
+        """Zeros that can become symbols."""
+        return np.full(shape, 0.0, dtype=object)
+
+    def coordinate_rate(self, v: Any = None) -> ca.SX:
+        """qdot = N(q) v (nq,)."""
+        v = self.V if v is None else v
+        rate = self.blank(self.layout.nq)
+        for c in self.layout.coordinates:
+            k, l = c.qi, c.vi
+            if c.motion == BALL:
+                w, x, y, z = self.Q[k : k + 4]
+                a, b, d = v[l : l + 3]
+                rate[k] = -0.5 * (x * a + y * b + z * d)
+                rate[k + 1] = 0.5 * (w * a + y * d - z * b)
+                rate[k + 2] = 0.5 * (w * b + z * a - x * d)
+                rate[k + 3] = 0.5 * (w * d + x * b - y * a)
+            else:
+                rate[k] = v[l]
+        return vector(rate)

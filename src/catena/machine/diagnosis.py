@@ -1,0 +1,96 @@
+"""Diagnosis: why an answer is not finite, or so large that it is looked into, in the user's words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..compiler import generic
+from ..errors import SingularError, StateError
+from ..kernels.motion import BALL, SLIDE
+from ..model.loads import Spring
+from .arguments import Array, place_in
+from .quantities import QUANTITIES
+from .request import Request
+
+if TYPE_CHECKING:
+    from .router import Router
+
+HUGE = 1e9  # accelerations this large are looked into before they are handed out
+
+
+def suspicious(request: Request, out: Array) -> bool:
+    """Whether a result is so large that it is looked into before it is handed out."""
+    return request.quantity.inverts and bool(np.abs(out).max(initial=0.0) > HUGE)
+
+
+def explain(router: Router, request: Request, out: Array) -> None:
+    """Say why a result is not finite: an input that is not, or an inertia that vanishes."""
+    spec, quantity = router.spec, request.quantity.name
+    for name, x in (("wrenches", request.forces), ("parameters", request.parameters), ("t", request.time)):
+        if x is not None and not np.isfinite(x).all():
+            raise StateError(f"{quantity}: {name} hold a number that is not finite: {x[~np.isfinite(x)][0]}; give finite numbers")
+    for name, x in zip(request.quantity.inputs, request.states):
+        bad = ~np.isfinite(x)
+        if bad.any():
+            index = np.argwhere(bad)[0]
+            names = spec.coordinate_names if name == "q" else spec.speed_names
+            at = place_in(x.shape[:-1], int(np.ravel_multi_index(index[:-1], x.shape[:-1]))) if x.ndim > 1 else ""
+            raise StateError(f"{quantity}: {name} of {names[index[-1]]!r}{at} is {x[tuple(index)]}; it takes finite numbers")
+    _short(router, request)
+    if request.quantity.inputs == ("q", "v", "tau"):
+        rows = np.abs(out.reshape(request.batch, -1)).max(axis=-1)
+        worst = int(np.nanargmax(np.where(np.isfinite(rows), rows, np.inf)))
+        lead = request.lead
+        q, v, tau = (np.broadcast_to(x, (*lead, x.shape[-1])).reshape(-1, x.shape[-1])[worst] for x in request.states)
+        _singular(router, q, v, tau, place_in(lead, worst))
+        if np.isfinite(out).all():
+            return
+    raise StateError(f"{quantity}: the result is not finite for these inputs; they may be too large")
+
+
+def _short(router: Router, request: Request) -> None:
+    """Raise where the ends of a spring lie in one point: its force has no direction there."""
+    for load in (x for x in router.spec.mechanism.loads if isinstance(x, Spring)):
+        ends = (router.ask(QUANTITIES["pose"], request.states[:1], which=(f,))[0][..., 3] for f in (load.end, load.start))
+        none = ~np.subtract(*ends).any(axis=-1)
+        if none.any():
+            raise StateError(f"{request.quantity.name}: the ends of spring {load.name!r}, {load.start!r} and {load.end!r}, lie in one "
+                             f"point{place_in(none.shape, int(none.argmax()))} (length 0 m), and its force has no direction there")  # fmt: skip
+
+
+def _singular(router: Router, q: Array, v: Array, tau: Array, at: str) -> None:
+    """Raise when the articulated pass meets a pivot that is nothing beside its inertia, and name the joint."""
+    spec = router.spec
+    if spec.layout.modal:  # no articulated pass knows of flexible bodies
+        _singular_matrix(router, q, at)
+        return
+    handle = generic.Handle(spec.layout, spec.snap)
+    states = [np.array(x[None], order="C") for x in (q, v, tau)]
+    generic.compiled("forward_dynamics")(handle.address, *states, np.zeros((0, 1)), np.zeros((1, spec.sizes.nv)))
+    x, tree = handle.work, handle.tree
+    for i in reversed(range(len(tree.parent))):
+        S = x.C[i] if tree.motion[i] == SLIDE else x.A[i]
+        scale = S[0] + S[3] + S[5]
+        small = not scale > 0 if tree.motion[i] == BALL else not scale * x.D[i, 0] < generic.SINGULAR
+        if small:
+            name = spec.speed_names[tree.vi[i]]
+            joint = next(j for j in spec.mechanism.moving if name in j.speed_names)
+            why = (f"body {joint.child!r} and what it carries have no inertia about it" if joint.nv == 1 or not scale > 0
+                   else "its axes have come into one line (gimbal lock); a ball joint has no such place")  # fmt: skip
+            raise SingularError(
+                f"forward dynamics: coordinate {name!r} of joint {joint.name!r} cannot be accelerated by a finite force{at}: {why}",
+                where=name,
+            )
+
+
+def _singular_matrix(router: Router, q: Array, at: str) -> None:
+    """The same by the mass matrix: raise where a motion has no inertia, and name the speed that has the largest part in it."""
+    M = router.ask(QUANTITIES["mass_matrix"], (q,))[0]
+    size = np.sqrt(np.abs(np.diag(M)))
+    size[size == 0.0] = 1.0
+    values, vectors = np.linalg.eigh(M / np.outer(size, size))
+    if values[0] < 1e-12:
+        name = router.spec.speed_names[int(np.argmax(np.abs(vectors[:, 0])))]
+        raise SingularError(f"forward dynamics: {name!r} cannot be accelerated by a finite force{at}: nothing it moves has inertia", where=name)

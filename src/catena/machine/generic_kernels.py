@@ -1,0 +1,148 @@
+"""The generic life's kernels, one function per quantity: rows of states in, an array (batch, ...) out.
+
+A kernel takes the `GenericLife`, which runs compiled functions in threads, and a `Request` whose states are rows (batch, n).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model.validation import value_of
+
+if TYPE_CHECKING:
+    from .generic_life import GenericLife
+    from .request import Request
+
+Array = NDArray[np.float64]
+GenericKernel = Callable[["GenericLife", "Request"], Array]
+
+
+def rows(x: Array, lead: tuple[int, ...], batch: int) -> Array:
+    """An argument as (batch, n), contiguous, its leading sizes broadcast."""
+    if x.shape[:-1] != lead:
+        x = np.broadcast_to(x, (*lead, x.shape[-1]))
+    flat = np.ascontiguousarray(x.reshape(batch, x.shape[-1]))
+    return flat if flat.flags.writeable else flat.copy()  # compiled code takes no array that forbids writing
+
+
+# ------------------------------------------------------------------------------------------------ quantities of a state
+def plain(name: str) -> GenericKernel:
+    """The compiled function of that name, of the states alone. Several results stand side by side."""
+
+    def run(life: GenericLife, request: Request) -> Array:
+        shapes = [y.size(life.spec.sizes) for y in request.quantity.outputs]
+        shape = shapes[0] if len(shapes) == 1 else (sum(int(np.prod(s)) for s in shapes),)
+        return life.run(name, request.states, np.empty((request.batch, *shape)))
+
+    return run
+
+
+def dynamics(name: str) -> GenericKernel:
+    """The compiled function of that name, of the states and the wrenches on nodes."""
+
+    def run(life: GenericLife, request: Request) -> Array:
+        loads = _wrenches(life, request, "node")
+        return life.run(name, (*request.states, loads), np.empty((request.batch, life.spec.sizes.nv)))
+
+    return run
+
+
+def still(life: GenericLife, request: Request) -> Array:
+    """The inverse dynamics with the speeds and accelerations that are not given at zero."""
+    zeros = np.zeros((request.batch, life.spec.sizes.nv))
+    missing = [zeros] * (3 - len(request.states))
+    return dynamics("inverse_dynamics")(life, request._replace(states=(*request.states, *missing)))
+
+
+def accelerations(life: GenericLife, request: Request) -> Array:
+    """The forward dynamics, under the rows of loops where there are any."""
+    if life.spec.rows:
+        return _constrained(life, request)[:, : life.spec.sizes.nv].copy()
+    return dynamics("forward_dynamics_dense" if life.spec.layout.coupled else "forward_dynamics")(life, request)
+
+
+def multipliers(life: GenericLife, request: Request) -> Array:
+    """The multipliers of the rows of loops."""
+    return _constrained(life, request)[:, life.spec.sizes.nv :].copy()
+
+
+def _constrained(life: GenericLife, request: Request) -> Array:
+    """Accelerations and multipliers, side by side."""
+    sizes, loads = life.spec.sizes, _wrenches(life, request, "node")
+    out = np.empty((request.batch, sizes.nv + sizes.rows))
+    return life.run("constrained_dynamics_rows", (*request.states, loads, life.spec.layout.coupled), out)
+
+
+def reactions(life: GenericLife, request: Request) -> Array:
+    """The wrenches in the joints of the tree."""
+    loads = _wrenches(life, request, "body")
+    return life.run("reactions", (*request.states, loads), np.empty((request.batch, life.spec.sizes.joints, 6)))
+
+
+# ------------------------------------------------------------------------------------------------ quantities of a frame
+def framed(name: str) -> GenericKernel:
+    """The compiled function of that name, of a frame; in the axes asked for."""
+
+    def run(life: GenericLife, request: Request) -> Array:
+        frame, axes = (*request.which, "")[:2]
+        seat = life.spec.layout.seat(frame)
+        X = _seat_matrix(life, seat)
+        shape = {"pose": (3, 4), "jacobian": (6, life.spec.sizes.nv)}.get(name, (6,))
+        out = np.zeros((request.batch, *shape))
+        if seat.node >= 0 or name == "pose":
+            life.run(name, (*request.states, seat.node, X), out, common=X)
+        if name == "pose" or (name == "jacobian") == (axes == "world"):
+            return out
+        R = framed("pose")(life, request._replace(states=request.states[:1]))[:, :, :3]
+        R = np.swapaxes(R, 1, 2) if name == "jacobian" else R  # the Jacobian comes in the ground's axes, the others in the frame's
+        halves = np.split(out.reshape(request.batch, 6, -1), 2, axis=1)
+        return np.concatenate([R @ half for half in halves], axis=1).reshape(out.shape)
+
+    return run
+
+
+def jacobian_rate(life: GenericLife, request: Request) -> Array:
+    """Jdot v: the acceleration with a = 0; in body axes less w x u, the rate of the axes."""
+    zeros = np.zeros((request.batch, life.spec.sizes.nv))
+    rate = framed("frame_acceleration")(life, request._replace(states=(*request.states, zeros)))
+    if request.which[1] == "body":
+        velocity = framed("frame_velocity")(life, request)
+        rate[:, 3:] -= np.cross(velocity[:, :3], velocity[:, 3:])
+    return rate
+
+
+# ------------------------------------------------------------------------------------------------ wrenches
+def _seat_matrix(life: GenericLife, seat: Any) -> Array:
+    """X_NF as (3, 4) numbers."""
+    value = lambda x: value_of(x, life.spec.mechanism.parameters)  # noqa: E731
+    return np.array([[*map(value, row), value(p)] for row, p in zip(seat.pose.rotation, seat.pose.position)], float)
+
+
+def _wrenches(life: GenericLife, request: Request, by: str) -> Array:
+    """External wrenches as (batch, 6 n): about node origins in node axes, six columns for each node or body."""
+    if request.forces is None:
+        return np.zeros((0, 1))
+    batch, spec = request.batch, life.spec
+    flat = rows(request.forces, request.lead, batch)
+    bodies = {j.child: k for k, j in enumerate(spec.mechanism.ordered)}
+    total = np.zeros((batch, len(spec.layout.nodes) if by == "node" else len(bodies), 6))
+    for k, (frame, axes) in enumerate(request.keys):
+        seat = spec.layout.seat(frame)
+        row = seat.node if by == "node" else bodies.get(spec.mechanism.frame(frame).body, -1)
+        if row < 0:
+            continue
+        X = _seat_matrix(life, seat)
+        t, f = flat[:, 6 * k : 6 * k + 3], flat[:, 6 * k + 3 : 6 * k + 6]
+        if axes == "world":
+            still = np.eye(3, 4)
+            poses = life.run("pose", (request.states[0], seat.node, still), np.zeros((batch, 3, 4)), common=still)
+            t, f = (np.einsum("bji,bj->bi", poses[:, :, :3], x) for x in (t, f))
+        else:
+            t, f = t @ X[:, :3].T, f @ X[:, :3].T
+        total[:, row, :3] += t + np.cross(X[:, 3], f)
+        total[:, row, 3:] += f
+    return total.reshape(batch, -1)

@@ -1,0 +1,53 @@
+"""Life in lanes: the tape of a quantity of this mechanism alone, as machine code over several states at once."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from ..compiler.lanes import LaneKernel, compile_lanes
+from ..compiler.trace import Tracer
+from .generic_kernels import rows
+from .quantities import Quantity
+from .request import Answer, Request
+from .spec import Spec
+
+
+def tape(spec: Spec, quantity: Quantity, which: tuple[str, ...] = (), wrenches: tuple[tuple[str, str], ...] = ()) -> ca.Function:
+    """The tape of a quantity: a CasADi function of its inputs, wrenches, parameters and time, as far as it has them."""
+    s = Tracer(spec.layout, spec.snap, wrenches)
+    result = spec.traces.get(quantity.name, quantity.trace)(s, *which)
+    outputs = list(result) if isinstance(result, tuple) else [result]
+    inputs = [getattr(s, name) for name in quantity.inputs]
+    inputs += ([s.w] if wrenches else []) + ([s.p] if spec.parameter_names else []) + ([s.t] if spec.timed else [])
+    return ca.Function(quantity.name, inputs, ca.cse([ca.densify(ca.SX(x)) for x in outputs]), {"allow_free": False})
+
+
+class LanesLife:
+    """Answers everything: a tape is compiled at the first use of a quantity, and kept."""
+
+    name = "lanes"
+
+    def __init__(self, spec: Spec):
+        self.spec = spec
+        self.kernels: dict[tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]], LaneKernel] = {}
+
+    def can(self, request: Request) -> bool:
+        """Every quantity has an expression."""
+        return True
+
+    def call(self, request: Request) -> Answer:
+        """The answer for rows of states; one row for all of them is passed as it is."""
+        p = request.parameters
+        if p is None and self.spec.parameter_names:
+            p = np.array(list(self.spec.mechanism.parameters.values()))
+        given = (*request.states, request.forces, p, request.time)
+        flat = [np.ascontiguousarray(x) if x.ndim == 1 else rows(x, request.lead, request.batch) for x in given if x is not None]
+        return Answer(*self.kernel(request)(flat, request.batch, threads=self.spec.threads))
+
+    def kernel(self, request: Request) -> LaneKernel:
+        """The lane kernel of a quantity, compiled at its first use."""
+        key = (request.quantity.name, request.keys, request.which)
+        if key not in self.kernels:
+            self.kernels[key] = compile_lanes(tape(self.spec, request.quantity, request.which, request.keys))
+        return self.kernels[key]

@@ -1,0 +1,86 @@
+"""What values of parameters leave possible: masses and inertias that a body can have, losses that lose.
+
+A mechanism is checked at its own parameters when it is compiled; here the same rules are checked, for whole batches, at the
+parameters a call brings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import StateError
+from ..model.expressions import evaluate
+from ..model.mechanism import Body, Mechanism
+from ..model.validation import impossible_inertia
+
+Array = NDArray[np.float64]
+TOLERANCE = 1e-6  # of an inertia beside its largest entry, as in `impossible_inertia`
+
+
+class ParameterCheck:
+    """The rules of one mechanism's scalars that depend on parameters."""
+
+    def __init__(self, mechanism: Mechanism):
+        self.names = tuple(mechanism.parameters)
+        self.positive = [(where, x) for where, x in _zero_or_more(mechanism) if _depends(x)]
+        rigid = [b for b in mechanism.bodies if b.flexible is None and not mechanism.as_found]
+        self.bodies = [b for b in rigid if any(map(_depends, b.inertia))]
+        self._passed: bytes = b""
+
+    def __call__(self, values: Array) -> None:
+        """A StateError where values (..., count) make a mass negative or an inertia impossible, or are not finite."""
+        seen = values.tobytes() if values.size <= len(self.names) else b""
+        if seen and seen == self._passed:
+            return
+        table = {name: values[..., k] for k, name in enumerate(self.names)}
+        self._finite(values)
+        for where, x in self.positive:
+            found = np.asarray(evaluate(x, table), float)
+            if not (found >= 0.0).all():
+                worst = int(np.argmin(np.where(np.isnan(found), -np.inf, found)))
+                raise StateError(f"parameters: {where} is {found.flat[worst]:g}{_at(table, worst)}; it is zero or more")
+        for body in self.bodies:
+            self._inertia(body, table)
+        self._passed = seen
+
+    def _finite(self, values: Array) -> None:
+        bad = ~np.isfinite(values)
+        if bad.any():
+            *_, k = np.argwhere(bad)[0]
+            raise StateError(f"parameters: {self.names[k]!r} is {values[bad][0]}; it takes a finite number")
+
+    def _inertia(self, body: Body, table: Mapping[str, Array]) -> None:
+        parts = np.broadcast_arrays(*(np.asarray(evaluate(x, table), float) for x in body.inertia))
+        I = np.stack(parts, axis=-1).reshape(-1, 6)
+        size = np.maximum(np.abs(I).max(axis=-1, keepdims=True), 1e-12)
+        moments = np.linalg.eigvalsh((I / size)[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(-1, 3, 3))
+        bad = (moments[:, 0] < -TOLERANCE) | (moments[:, 0] + moments[:, 1] < moments[:, 2] - TOLERANCE)
+        if bad.any():
+            k = int(bad.argmax())
+            raise StateError(f"parameters: body {body.name!r}{_at(table, k)}: {impossible_inertia(I[k].tolist())}")
+
+
+def _zero_or_more(m: Mechanism) -> Iterator[tuple[str, Any]]:
+    """The scalars that are zero or more, and where each stands."""
+    for b in m.bodies:
+        if b.flexible is None:
+            yield f"the mass of body {b.name!r} (kg)", b.mass
+    for j in (*m.joints, *m.loops):
+        for attribute in ("damping", "friction", "armature"):
+            given = getattr(j, attribute)
+            for x in given if isinstance(given, tuple) else (given,):
+                yield f"the {attribute} of joint {j.name!r}", x
+
+
+def _depends(x: Any) -> bool:
+    return not isinstance(x, (int, float)) and bool(x.free_symbols)
+
+
+def _at(table: Mapping[str, Array], k: int) -> str:
+    """The values that were given, in words."""
+    values = {name: x.flat[k] if x.size > k else x.flat[0] for name, x in table.items()}
+    return " where " + ", ".join(f"{name} = {x:g}" for name, x in list(values.items())[:6])

@@ -1,0 +1,262 @@
+"""The table of quantities: everything a machine can be asked for, each in one record.
+
+    Quantity -> Machine.evaluate, argument checks, the lives (router), Machine.function, export to C, docs/quantities.md
+
+A record says what a quantity is a function of, what comes out in which shape, how it is written as an expression of a
+mechanism's symbols, and which compiled kernels it has besides. The expression alone is enough: batches, single states,
+derivatives and C all follow from it. `register` adds a quantity from outside.
+
+    register(Quantity("power", ("q", "v", "tau"), (Output("power", "power of the joint forces, W"),),
+                      "tau' v: the power of the joint forces.", lambda s: ca.dot(s.tau, s.v)))
+    (power,) = machine.evaluate("power", q, v, tau)        # any leading shape is a batch
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from ..compiler import derivatives, one_state
+from ..compiler.joint_springs import AFTER, BEFORE, ENERGY
+from ..compiler.trace import Tracer
+from ..errors import StateError, UnknownNameError
+from ..kernels.tree import Layout
+from . import generic_kernels as generic
+from .generic_kernels import GenericKernel
+from .spec import Sizes, Trace
+
+INPUTS = {  # what quantities are functions of
+    "q": "coordinates",
+    "v": "speeds",
+    "a": "accelerations: the rates of the speeds, in their order",
+    "tau": "joint forces (N m or N), in the order of the speeds",
+}
+
+
+@dataclass(frozen=True)
+class Output:
+    """One result: its name (in C too), what it is with its unit, and its shape as names of `Sizes` and numbers.
+
+    optional: it is left out where the mechanism has no parameters.
+    """
+
+    name: str
+    meaning: str
+    shape: tuple[str | int, ...] = ()
+    optional: bool = False
+
+    def size(self, sizes: Sizes) -> tuple[int, ...]:
+        """The shape for one mechanism."""
+        return tuple(getattr(sizes, n) if isinstance(n, str) else n for n in self.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Quantity:
+    """One thing a machine can be asked for.
+
+    inputs: names of `INPUTS`, in order. trace: its expression, a function of a `Tracer` (then of the frame, then of the
+    axes, where it has them) that gives an expression or a tuple of them, one per output. generic: its kernel for batches
+    of any mechanism without compilation per mechanism, if there is one. one_state: which compiled function answers a
+    single state for a mechanism's layout, if there is one. wrenches, time: whether external wrenches act in it, and loads
+    that depend on the time. springs: where joint springs enter the generic kernels ("before" the kernel, "after" it, as
+    "energy"; nothing where they do not). frame, axes: whether it is a quantity of a frame, in "world" or "body" axes. of_rows: whether
+    it belongs to the constraints. moving: whether it takes a mechanism that can move. inverts: whether inertias are inverted
+    in it, so that a huge result is looked into before it is handed out.
+    """
+
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[Output, ...]
+    doc: str
+    trace: Trace
+    generic: GenericKernel | None = None
+    one_state: Callable[[Layout], Callable[..., int]] | None = None
+    wrenches: bool = False
+    time: bool = False
+    springs: str = ""
+    frame: bool = False
+    axes: bool = False
+    of_rows: bool = False
+    moving: bool = False
+    inverts: bool = False
+
+    def __post_init__(self) -> None:
+        for name in self.inputs:
+            if name not in INPUTS:
+                raise UnknownNameError("input", name, INPUTS, f"quantity {self.name!r}")
+
+    def outputs_of(self, sizes: Sizes) -> tuple[Output, ...]:
+        """The results that a mechanism of these sizes has."""
+        return tuple(y for y in self.outputs if sizes.parameters or not y.optional)
+
+    @property
+    def signature(self) -> str:
+        """How it is called, as text.
+
+        >>> QUANTITIES["jacobian"].signature
+        'jacobian(q, frame, axes, parameters)'
+        """
+        flags = ("frame", self.frame), ("axes", self.axes), ("wrenches", self.wrenches), ("parameters", True), ("t", self.time)
+        return f"{self.name}({', '.join([*self.inputs, *(name for name, taken in flags if taken)])})"
+
+    def help(self) -> str:
+        """Its signature, its sentence, and what comes in and out, with shapes and units."""
+        inputs = [f"  {x}  (..., {'nq' if x == 'q' else 'nv'})  {INPUTS[x]}" for x in self.inputs]
+        outputs = [f"  {y.name}  ({', '.join(['...', *map(str, y.shape)])})  {y.meaning}" for y in self.outputs]
+        return "\n".join([self.signature, f"  {self.doc}", "takes", *inputs, "gives", *outputs])
+
+
+QUANTITIES: dict[str, Quantity] = {}
+
+
+def register(quantity: Quantity) -> Quantity:
+    """Add a quantity to the table; a name that is taken is a StateError."""
+    if quantity.name in QUANTITIES:
+        raise StateError(f"quantity {quantity.name!r} is in the table already; choose another name")
+    QUANTITIES[quantity.name] = quantity
+    return quantity
+
+
+def find(name: str, kind: str = "quantity") -> Quantity:
+    """The quantity of that name."""
+    if name not in QUANTITIES:
+        raise UnknownNameError(kind, name, QUANTITIES, "a machine")
+    return QUANTITIES[name]
+
+
+def markdown() -> str:
+    """The table for people, as docs/quantities.md shows it."""
+    return "\n".join(_markdown())
+
+
+def _markdown() -> Iterator[str]:
+    yield "| quantity | result | shape | what it is |"
+    yield "|---|---|---|---|"
+    for quantity in QUANTITIES.values():
+        for k, y in enumerate(quantity.outputs):
+            shape = ", ".join(["...", *map(str, y.shape)])
+            yield f"| {f'`{quantity.signature}`' if k == 0 else ''} | `{y.name}` | ({shape}) | {y.meaning} |"
+
+
+# ------------------------------------------------------------------------------------------------ the members
+def _always(kernel: Callable[..., int]) -> Callable[[Layout], Callable[..., int]]:
+    return lambda layout: kernel
+
+
+QV, QVA, QVTAU = ("q", "v"), ("q", "v", "a"), ("q", "v", "tau")
+SQUARE = ("nv", "nv")
+
+for _quantity in (
+    Quantity(
+        "inverse_dynamics", QVA, (Output("tau", "the forces of the motion, M(q) a + bias(q, v)", ("nv",)),),
+        "The forces of a motion: tau = M a + bias - sum of J' wrench.", Tracer.inverse_dynamics,
+        generic.dynamics("inverse_dynamics"), _always(one_state.inverse_dynamics), wrenches=True, time=True, springs=AFTER,
+    ),
+    Quantity(
+        "forward_dynamics", QVTAU, (Output("a", "the accelerations that the forces tau cause", ("nv",)),),
+        "The motion of forces: a = M^-1 (tau - bias + sum of J' wrench), under the constraint rows where there are any.",
+        Tracer.forward_dynamics, generic.accelerations, one_state.accelerations, wrenches=True, time=True,
+        springs=BEFORE, inverts=True,
+    ),
+    Quantity(
+        "multipliers", QVTAU, (Output("multipliers", "the forces of the loops' rows at the motion of tau", ("rows",)),),
+        "The multipliers lambda of the constraint rows at the motion of tau.", Tracer.multipliers, generic.multipliers,
+        wrenches=True, time=True, springs=BEFORE, of_rows=True,
+    ),
+    Quantity(
+        "constraint_rows", QV,
+        (
+            Output("error", "residuals of the loops' rows (m, or the cosine of an angle)", ("rows",)),
+            Output("rate", "their rates, A v", ("rows",)),
+            Output("gamma", "right side of A a = gamma", ("rows",)),
+            Output("A", "the constraint Jacobian: A v = rate", ("rows", "nv")),
+        ),
+        "Residuals of the constraint rows, their rates, gamma and A: A v = rate, A a = gamma.", Tracer.constraint_rows,
+        generic.plain("constraint_rows"), time=True, of_rows=True,
+    ),
+    Quantity(
+        "row_wrenches", ("q",), (Output("row_wrenches", "the wrench of each row on its two bodies, torque first", ("loop_rows", 12)),),
+        "The wrench of each loop's row on its two nodes, about the nodes' origins in their axes.", Tracer.row_wrenches,
+        of_rows=True,
+    ),
+    Quantity(
+        "mass_matrix", ("q",), (Output("M", "mass matrix; kinetic energy is 1/2 v' M v", SQUARE),),
+        "The mass matrix M: kinetic energy is 1/2 v' M v.", Tracer.mass_matrix, generic.plain("mass_matrix"),
+        _always(one_state.mass_matrix),
+    ),
+    Quantity(
+        "coriolis_matrix", QV, (Output("C", "Coriolis matrix: C v + gravity = bias, and Mdot - 2 C is skew", SQUARE),),
+        "The Coriolis matrix C with C v + gravity = bias and Mdot - 2 C skew.", Tracer.coriolis_matrix,
+        generic.plain("coriolis_matrix"),
+    ),
+    Quantity(
+        "bias", QV, (Output("bias", "the forces of the motion with a = 0", ("nv",)),),
+        "The forces of a motion with a = 0: Coriolis, centrifugal and gravity.", Tracer.bias, generic.still,
+        _always(one_state.bias), wrenches=True, time=True, springs=AFTER,
+    ),
+    Quantity(
+        "gravity", ("q",), (Output("gravity", "the forces that hold the mechanism still", ("nv",)),),
+        "The forces that hold the mechanism still, dV/dq.", Tracer.gravity, generic.still, _always(one_state.gravity), time=True,
+        springs=AFTER,
+    ),
+    Quantity(
+        "energy", QV, (Output("energy", "kinetic and potential energy, J", (2,)),),
+        "Kinetic and potential energy (J); the potential counts from the ground's origin.", Tracer.energy, generic.plain("energy"),
+        springs=ENERGY,
+    ),
+    Quantity(
+        "momentum", QV,
+        (Output("momentum", "mass (kg), centre of mass (m), its velocity (m/s), angular momentum about it (kg m2/s)", (10,)),),
+        "Mass, centre of mass, its velocity, and the angular momentum about it, in the ground's axes.", Tracer.momentum,
+        generic.plain("momentum"), moving=True,
+    ),
+    Quantity(
+        "pose", ("q",), (Output("pose", "rotation and, as fourth column, origin (m) of the frame in the ground", (3, 4)),),
+        "The pose of a frame or body in the ground.", Tracer.pose, generic.framed("pose"), frame=True,
+    ),
+    Quantity(
+        "jacobian", ("q",), (Output("J", "angular velocity (three rows) and velocity of the frame's origin are J v", (6, "nv")),),
+        "The Jacobian of a frame, angular first.", Tracer.jacobian, generic.framed("jacobian"), frame=True, axes=True,
+    ),
+    Quantity(
+        "jacobian_rate", QV, (Output("rate", "Jdot v, angular first", (6,)),),
+        "Jdot v, in the same axes as J.", Tracer.jacobian_rate, generic.jacobian_rate, frame=True, axes=True,
+    ),
+    Quantity(
+        "frame_velocity", QV, (Output("velocity", "angular velocity (rad/s), then velocity of the origin (m/s)", (6,)),),
+        "Angular velocity of a frame and velocity of its origin.", Tracer.frame_velocity, generic.framed("frame_velocity"),
+        frame=True, axes=True,
+    ),
+    Quantity(
+        "frame_acceleration", QVA,
+        (Output("acceleration", "angular acceleration (rad/s2), then acceleration of the origin (m/s2)", (6,)),),
+        "Angular acceleration of a frame and acceleration of its origin.", Tracer.frame_acceleration,
+        generic.framed("frame_acceleration"), frame=True, axes=True,
+    ),
+    Quantity(
+        "reactions", QVA,
+        (Output("reactions", "the wrench in each joint on its child, torque (N m) first, child body's axes and origin", ("joints", 6)),),
+        "The wrench in every joint of the tree.", Tracer.reactions, generic.reactions, wrenches=True, time=True,
+    ),
+    Quantity(
+        "inverse_dynamics_derivatives", QVA,
+        (
+            Output("dtau_dq", "d tau / d q, along the speeds", SQUARE),
+            Output("dtau_dv", "d tau / d v", SQUARE),
+            Output("dtau_da", "d tau / d a, the mass matrix", SQUARE),
+            Output("dtau_dp", "d tau / d parameters", ("nv", "parameters"), optional=True),
+        ),
+        "Derivatives of the inverse dynamics.", derivatives.inverse_dynamics_derivatives, wrenches=True, time=True, moving=True,
+    ),
+    Quantity(
+        "forward_dynamics_derivatives", QVTAU,
+        (
+            Output("da_dq", "d a / d q, along the speeds", SQUARE),
+            Output("da_dv", "d a / d v", SQUARE),
+            Output("da_dtau", "d a / d tau, the inverse mass matrix", SQUARE),
+            Output("da_dp", "d a / d parameters", ("nv", "parameters"), optional=True),
+        ),
+        "Derivatives of the forward dynamics.", derivatives.forward_dynamics_derivatives, wrenches=True, time=True, moving=True,
+    ),
+):  # fmt: skip
+    register(_quantity)

@@ -1,0 +1,114 @@
+"""Spec: what a machine is made of, fixed for its life. Every life of the kernels is built from one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from ..compiler.joint_springs import Springs, springs
+from ..compiler.trace import Tracer
+from ..kernels.constraint_rows import row_names
+from ..kernels.motion import BALL
+from ..kernels.tree import SNAP, Layout, layout
+from ..model.mechanism import Mechanism
+from .parameter_check import ParameterCheck
+
+Trace = Callable[..., Any]  # a function of a Tracer (and a frame, and axes) that gives one expression or a tuple of them
+
+
+class Sizes(NamedTuple):
+    """What the shapes of quantities depend on.
+
+    nq coordinates, nv speeds; rows of constraints, loop_rows those of loops among them; joints of the tree, fixed ones
+    included, one per body; parameters.
+    """
+
+    nq: int
+    nv: int
+    rows: int
+    loop_rows: int
+    joints: int
+    parameters: int
+
+
+@dataclass(frozen=True, eq=False)
+class Spec:
+    """A mechanism and how it is to be compiled.
+
+    traces: quantities that have expressions of their own, other than the recursive kernels' (a formulation's equations).
+    """
+
+    mechanism: Mechanism
+    threads: int = 1
+    snap: float = SNAP
+    life: str = "auto"
+    traces: Mapping[str, Trace] = field(default_factory=dict)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where everything stands in q and v."""
+        return layout(self.mechanism)
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """The numbers that shapes depend on."""
+        m = self.mechanism
+        return Sizes(self.layout.nq, self.layout.nv, len(self.rows), len(row_names(self.layout)), len(m.ordered), len(m.parameters))
+
+    @property
+    def spec(self) -> Spec:
+        """Itself: whoever has a spec can be asked for it, a machine too."""
+        return self
+
+    @cached_property
+    def joint_names(self) -> tuple[str, ...]:
+        """The joints that move, in order."""
+        return tuple(j.name for j in self.mechanism.moving)
+
+    @cached_property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """One per entry of q."""
+        return tuple(n for j in self.mechanism.moving for n in j.coordinate_names)
+
+    @cached_property
+    def speed_names(self) -> tuple[str, ...]:
+        """One per entry of v."""
+        return tuple(n for j in self.mechanism.moving for n in j.speed_names)
+
+    @cached_property
+    def parameter_names(self) -> tuple[str, ...]:
+        """One per parameter."""
+        return tuple(self.mechanism.parameters)
+
+    @cached_property
+    def rows(self) -> tuple[tuple[str, str], ...]:
+        """(joint or row, direction) of each constraint row: those of loops that can act, then those of the speeds."""
+        found = tuple(row_names(self.layout))
+        return (*found, *Tracer(self.layout, self.snap).applied.rows()[1]) if self.mechanism.nonholonomic else found
+
+    @cached_property
+    def parameter_check(self) -> ParameterCheck:
+        """What parameters must leave possible."""
+        return ParameterCheck(self.mechanism)
+
+    @cached_property
+    def timed(self) -> bool:
+        """Whether the mechanism has loads or speed rows: they are expressions, and may depend on the time."""
+        return bool(self.mechanism.loads or self.mechanism.nonholonomic)
+
+    @cached_property
+    def springs(self) -> Springs | None:
+        """The joint springs, where they are the only loads: the generic kernels can take them into account."""
+        return springs(self.layout)
+
+    @property
+    def generic(self) -> bool:
+        """Whether the generic kernels know everything about this mechanism."""
+        return not self.timed or self.springs is not None
+
+    @cached_property
+    def quaternions(self) -> tuple[int, ...]:
+        """Where quaternions begin in q."""
+        return tuple(c.qi for c in self.layout.coordinates if c.motion == BALL)

@@ -1,0 +1,27 @@
+"""A dictionary that does not change: what a frozen record may hold."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class FrozenDict(dict[K, V]):
+    """A dictionary with a hash; whoever wants another makes another.
+
+    >>> FrozenDict(m=1.0) | {"m": 2.0}
+    {'m': 2.0}
+    """
+
+    def _refused(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("a mechanism does not change; make another: mechanism.with_(parameters={...})")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refused  # type: ignore[assignment]
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FrozenDict, (dict(self),)
