@@ -66,7 +66,7 @@ def run() -> Page:
 
 
 def _at(m: Mechanism, angles: dict[str, float]) -> list[float]:
-    names = [n for j in m.moving for n in j.coordinate_names]
+    names = list(m.coordinate_names)
     return [angles.get(name, 0.0) for name in names]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from catena.model.joints import KINDS
+from catena.model.joint_kinds import KINDS
 from catena.model.mechanism import GROUND, Body, Joint, Mechanism
 from catena.model.pose import Pose
 

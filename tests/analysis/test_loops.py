@@ -13,10 +13,10 @@ from catena.analysis.projection import project
 from catena.errors import ClosureError, MechanismError, UnknownNameError
 from catena.machine.constraint_rows import rows_at
 from catena.machine.machine import compile
-from catena.model.joints import displacement
+from catena.model.joint_kinds import KINDS
 from catena.model.loads import JointSpring
 from catena.model.mechanism import GROUND, Body, Joint, Mechanism, Mimic
-from catena.model.reversal import REVERSES, reversal, reverse
+from catena.model.motions import displacement
 from catena.model.spanning_tree import cut
 from closed import Y, at, bricard, four_bar, four_link, high_stiffness, slider_crank, spatial_four_bar, stewart, windows
 from zoo import MOVING, ONE_AXIS, random_body, random_pose
@@ -57,12 +57,12 @@ def test_whole_turns_of_a_screw_do_not_open_it(turns, life):
 
 
 # ------------------------------------------------------------------------------------------------ reversing
-@pytest.mark.parametrize("kind", [k for k in REVERSES if REVERSES[k].cost == 0])
+@pytest.mark.parametrize("kind", [k for k in KINDS if KINDS[k].reverse.cost == 0])
 def test_a_reversed_joint_is_the_inverse_at_the_same_coordinates(kind):
     rng = np.random.default_rng(1)
     j = joint_of(kind, rng, "j", "a", "b")
     q = list(rng.normal(size=j.nq))
-    np.testing.assert_allclose((reverse(j).pose(q) @ j.pose(q)).matrix(), np.eye(4), atol=1e-12)
+    np.testing.assert_allclose((j.reversed().pose(q) @ j.pose(q)).matrix(), np.eye(4), atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["universal", "gimbal"])
@@ -70,7 +70,7 @@ def test_a_reversed_sequence_of_turns_has_its_angles_in_the_opposite_order(kind)
     rng = np.random.default_rng(2)
     j = joint_of(kind, rng, "j", "a", "b")
     q = list(rng.normal(size=j.nq))
-    np.testing.assert_allclose((reverse(j).pose(q[::-1]) @ j.pose(q)).matrix(), np.eye(4), atol=1e-12)
+    np.testing.assert_allclose((j.reversed().pose(q[::-1]) @ j.pose(q)).matrix(), np.eye(4), atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["ball", "planar", "free"])
@@ -88,19 +88,19 @@ def test_a_reversed_group_reaches_the_inverse_at_other_coordinates(kind):
     else:
         x, y = (np.array(f.axis) for f in j.freedoms[:2])
         back = [p @ x, p @ y, 2 * math.atan2(np.dot(quaternion[1:], j.axis[0]), w)]
-    np.testing.assert_allclose(displacement(reverse(j).freedoms, back).matrix(), forward.inverse().matrix(), atol=1e-12)
+    np.testing.assert_allclose(displacement(j.reversed().freedoms, back).matrix(), forward.inverse().matrix(), atol=1e-12)
 
 
 def test_limits_and_losses_turn_round_with_the_joint():
     j = Joint("u", "universal", "a", "b", lower=(-1, -2), upper=(1, 2), damping=(0.1, 0.2))
-    assert reverse(j).lower == (-2, -1) and reverse(j).upper == (2, 1) and reverse(j).damping == (0.2, 0.1)
+    assert j.reversed().lower == (-2, -1) and j.reversed().upper == (2, 1) and j.reversed().damping == (0.2, 0.1)
 
 
 def test_a_general_joint_has_no_reverse_and_says_so():
     j = Joint("slide", "general", "a", "b", sequence=("Rz", "Dx"))
     with pytest.raises(MechanismError, match="joint 'slide' would have to be walked from 'b' to 'a'"):
-        reverse(j)
-    assert reversal(j).cost == 2
+        j.reversed()
+    assert j.reverse.cost == 2
 
 
 # ------------------------------------------------------------------------------------------------ cutting

@@ -19,10 +19,11 @@ import sympy
 import zoo
 from catena.errors import FormatError, MechanismError, MechanismWarning, UnknownNameError
 from catena.formats import examples, load, save
-from catena.model.joints import KINDS
+from catena.model.joint_kinds import KINDS
 from catena.model.mechanism import GROUND, Body, Frame, Joint, Mechanism, Mimic, Shape
+from catena.model.planarity import plane
 from catena.model.pose import Pose
-from catena.model.validation import plane, value_of
+from catena.model.values import value_of
 
 DOCS = Path(__file__).parents[2] / "docs" / "file_format.md"
 BODY = 'name = "a"\nmass = 1\ncom = [0, 0, 0]\ninertia = [1, 1, 1]\n'
@@ -174,7 +175,7 @@ def test_a_companion_adds_what_another_format_cannot_say(read, tmp_path):
         read(ARM, companion=companion)
     assert caught.value.path == str(companion)
     assert caught.value.faults == (
-        "no key 'body'; keys are: gravity, parameters, joint, frame, loop, load, row.",
+        "no key 'body'; keys are: gravity, parameters, expressions, joint, frame, loop, load, row.",
         "joint 'k': no joint 'k' in mechanism 'arm'; joints are: j.",
     )
 
@@ -233,8 +234,8 @@ def test_doubts_are_warned_of_once(read):
         (('child = "a"', 'child = "a"\n[[frame]]\nname = "f"\nbody = "b"'), "frame 'f': no body 'b'; bodies are: a."),
         (('child = "a"', 'child = "a"\n[parameters]\npi = 3'), "parameter 'pi' cannot stand in an expression; take letters, digits and _, "
                                                               "and no word of Python's or ours"),
-        (("[[body]]", "nme = 3\n[[body]]"), "no key 'nme'; keys are: name, gravity, planar, as_found, notes, cut, parameters, body, joint, frame, loop, "
-                                            "load, ... (14 in all). Did you mean 'name'?"),
+        (("[[body]]", "nme = 3\n[[body]]"), "no key 'nme'; keys are: name, gravity, planar, as_found, notes, cut, parameters, expressions, body, joint, "
+                                            "frame, loop, ... (15 in all). Did you mean 'name'?"),
         (("[[body]]", "gravity = 9.81\n[[body]]"), "gravity is 9.81; 3 values are wanted, [x, y, z]"),
         (("[[body]]", "planar = 'yes'\n[[body]]"), "planar is 'yes'; true or false is wanted"),
         (("[1, 1, 1]", "[1, 1, 1]\nshapes = [{ kind = 'cone', size = [1] }]"),

@@ -120,7 +120,7 @@ def test_every_dimension_reads_its_own_example():
 
 def test_expressions_need_no_pint_and_numbers_need_no_sympy():
     code = (
-        "import sys; import catena.formats.expressions as e; e.constant('2*pi'); from catena.formats.units import quantity; "
+        "import sys; import catena.model.expressions as e; e.constant('2*pi'); from catena.formats.units import quantity; "
         "quantity(3, 'mass'); quantity('3', 'mass'); assert not {'pint', 'sympy'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -131,7 +131,7 @@ def test_an_expression_stays_one():
     m, l = sympy.symbols("m l")
     assert parse("m*l^2/12", ["m", "l"]) == m * l**2 / 12
     assert quantity("m1*0", "mass", PARAMETERS) == 0.0
-    assert constant("1/3 + 2^-1") == 1 / 3 + 0.5
+    assert constant("1/3 + 2^-1") == 5 / 6
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_an_expression_stays_one():
         ("m if m else m", "operator is missing"), ("m**1000", "exponents go from"), ("9**9**9**9", "exponents go from"),
         ("m/0", "no finite real value"), ("1/(m - m)", "no finite real value"), ("log(0)", "no finite real value"),
         ("(-1)**0.5*m", "no finite real value"), ("sqrt(-2)", "no finite real value"), ("1e999*m", "no finite real value"),
-        ("m" + "+m" * 600, "at most 1000"), ("-" * 900 + "m", ""), ("m" + "+1" * 400, "nested"),
+        ("m" + "+m" * 6000, "at most 10000"), ("(" * 101 + "m" + ")" * 101, "nested"),
     ],
 )  # fmt: skip
 def test_what_is_not_allowed_is_named(text, word):

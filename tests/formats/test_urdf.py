@@ -241,7 +241,7 @@ def test_a_default_namespace_is_forgotten(read):
     ("text", "faults"),
     [
         (robot(A, B, JOINT.replace("revolute", "screw")),
-         ["joint 'j': no joint type 'screw'; joint types are: revolute, continuous, prismatic, fixed, floating, planar."]),
+         ["joint 'j': no joint type 'screw'; joint types are: fixed, continuous, revolute, prismatic, planar, floating."]),
         (robot(A, B, JOINT.replace('"a"', '"x"')), ["joint 'j': its parent: no body 'x'; bodies are: ground, a, b."]),
         (robot(A, B, C, JOINT), ["2 links are carried by no joint ('a', 'c'); a URDF has one root link"]),
         (robot(A, A), ["2 bodies are called 'a'; give each its own name"]),

@@ -7,7 +7,7 @@ import pytest
 
 from catena.errors import SingularError
 from catena.machine.machine import compile
-from catena.model.joints import KINDS
+from catena.model.joint_kinds import KINDS
 from catena.model.loads import KnifeEdge
 from catena.model.mechanism import Joint, Mimic
 from zoo import MOVING, arm, random_tree, replaced

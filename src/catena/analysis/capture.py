@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import QuestionError, StateError
-from ..model.mechanism import symmetric
+from ..model.bodies import symmetric
 
 if TYPE_CHECKING:
     from ..machine.machine import Machine

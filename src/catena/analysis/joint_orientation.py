@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..model.joints import Motion
 from ..model.mechanism import GROUND, Joint
+from ..model.motions import Motion
 from ..model.pose import Pose
-from ..model.validation import value_of
+from ..model.values import value_of
 
 if TYPE_CHECKING:
     from ..machine.machine import Machine

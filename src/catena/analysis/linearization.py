@@ -21,7 +21,7 @@ from ..errors import QuestionError
 from ..machine.constraint_rows import loop_count, metric, spaces
 from ..machine.lookup import all_speeds_of, machine_of, state, where
 from ..model.mechanism import Mechanism
-from ..model.validation import value_of
+from ..model.values import value_of
 from .tangent import Tangent, tangent, turning
 
 if TYPE_CHECKING:

@@ -14,8 +14,11 @@ from ..machine.export import coordinate_units, speed_units
 from ..machine.machine import Machine
 from ..model import flexible
 from ..model.beams import Flexed
+from ..model.joint_kinds import KINDS
 from ..model.mechanism import Body, Joint, Mechanism
-from ..model.validation import doubts, plane, value_of
+from ..model.planarity import plane
+from ..model.validation import doubts
+from ..model.values import value_of
 
 STATES = 100  # random states of the round trip
 
@@ -122,7 +125,7 @@ def _joint(j: Joint, m: Mechanism) -> dict[str, Any]:
     return {
         **{"name": j.name, "kind": j.kind, "parent": j.parent, "child": j.child, "axes": [list(a) for a in j.axis]},
         "sequence": list(j.sequence),
-        **({"pitch": _values([j.pitch], m)[0]} if j.kind == "helical" else {}),
+        **({"pitch": _values([j.pitch], m)[0]} if KINDS[j.kind].pitched else {}),
         **{name: [x if math.isfinite(x) else None for x in _values(getattr(j, name), m)] for name in per_speed},
         "coordinates": list(j.coordinate_names) if own else [],
         "speeds": list(j.speed_names) if own else [],

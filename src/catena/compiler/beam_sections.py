@@ -35,7 +35,7 @@ class Sections:
         self.s, self.body = s, modal.body
         basis, I = modal.integrals.basis, modal.integrals
         joint = next(j for j in s.layout.mechanism.moving if j.name == modal.joint)
-        names = [n for j in s.layout.mechanism.moving for n in j.speed_names]
+        names = list(s.layout.mechanism.speed_names)
         n, vi = len(basis.directions), names.index(joint.speed_names[0])
         qi = next(c.qi for c in s.layout.coordinates if c.vi == vi)
         self.own, self.e, self.rate = slice(vi, vi + n), s.q[qi : qi + n], s.v[vi : vi + n]

@@ -3,7 +3,7 @@
     tau' = tau - k (q - rest) - c v        before the articulated pass, at the speeds that have a spring
     V' = V + 1/2 k (q - rest)^2
 
-Other loads are known as expressions only and go through tapes (`applied.py`).
+Other loads are known as expressions only and go through tapes (`load_expressions.py`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.tree import Layout
-from ..model.loads import JointSpring
-from ..model.validation import value_of
+from ..model.values import value_of
 from . import numba_cache
 from .generic import OPTIONS
 
@@ -24,16 +23,15 @@ BEFORE, AFTER, ENERGY = "before", "after", "energy"  # where springs enter a qua
 
 
 class Springs:
-    """The joint springs of a mechanism. speed, coordinate: which, one entry a spring; k, rest, c: their values there."""
+    """The joint springs of a mechanism. speed, coordinate: which, one entry per spring; k, rest, c: their values there."""
 
     def __init__(self, layout: Layout):
         m = layout.mechanism
-        q = {n: i for i, n in enumerate(n for j in m.moving for n in j.coordinate_names)}
-        v = {n: i for i, n in enumerate(n for j in m.moving for n in j.speed_names)}
-        loads = [x for x in m.loads if isinstance(x, JointSpring)]
-        self.coordinate: Array = np.array([q[x.coordinate] for x in loads], np.int64)
-        self.speed: Array = np.array([v[x.coordinate] for x in loads], np.int64)
-        rows = [[value_of(y, m.parameters) for y in (x.stiffness, x.rest, x.damping)] for x in loads]
+        q, v = ({n: i for i, n in enumerate(names)} for names in (m.coordinate_names, m.speed_names))
+        found = [x for load in m.loads if (x := load.linear())]
+        self.coordinate: Array = np.array([q[name] for name, *_ in found], np.int64)
+        self.speed: Array = np.array([v[name] for name, *_ in found], np.int64)
+        rows = [[value_of(x, m.parameters) for x in numbers] for _, *numbers in found]
         self.k, self.rest, self.c = np.ascontiguousarray(np.array(rows, float).reshape(-1, 3).T)
         self._arrays = (self.coordinate, self.speed, self.k, self.rest, self.c)
         self._shapes, self._still = ((layout.nq,), (layout.nv,), (layout.nv,)), np.zeros(layout.nv)
@@ -100,7 +98,7 @@ def _push(q, v, coordinate, speed, k, rest, c, sign, out):
 
 
 def springs(layout: Layout) -> Springs | None:
-    """The springs of a mechanism whose loads are joint springs alone; None where there are others, or speed rows, or no load."""
+    """The springs of a mechanism whose loads are all linear in one coordinate; None where there are others, or speed rows, or no load."""
     m = layout.mechanism
-    only = bool(m.loads) and all(isinstance(x, JointSpring) for x in m.loads) and not m.nonholonomic
+    only = bool(m.loads) and all(x.linear() for x in m.loads) and not m.nonholonomic
     return Springs(layout) if only else None

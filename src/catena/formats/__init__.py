@@ -3,7 +3,7 @@
     load:  bytes -> Draft (what was read, with every fault) -> changes asked for -> validated Mechanism
     save:  Mechanism -> text -> file, whole or not at all
 
-`load` and `save` choose the format by the file's suffix. Reading a file never runs anything in it.
+`load` and `save` choose the format by the file's suffix (`registry`). Reading a file never runs anything in it.
 """
 
 from __future__ import annotations
@@ -11,16 +11,18 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from importlib import resources
+from importlib.abc import Traversable
 from pathlib import Path
-from typing import Any
 
 from ..errors import FormatError, UnknownNameError
 from ..model.mechanism import Mechanism
+from . import files, toml, urdf
+from .registry import FORMATS, Format, format_of, register, suffixes
 
-__all__ = ["load", "save", "examples"]
+__all__ = ["FORMATS", "Format", "examples", "load", "register", "save"]
 
-SUFFIXES = {".toml": "toml", ".urdf": "urdf", ".xml": "urdf"}
-_HINTS = {".xacro": "; run xacro first and load the URDF it writes", ".mjcf": "; MuJoCo's format is not read yet"}
+for _format in (toml.FORMAT, urdf.FORMAT):
+    register(_format)
 
 
 def load(
@@ -30,13 +32,14 @@ def load(
     mimic: bool = True,
     gravity: Sequence[float] | None = None,
     companion: str | os.PathLike[str] | None = None,
+    **options: object,
 ) -> Mechanism:
     """The valid mechanism of a .toml or .urdf file, or of a built-in example by its name.
 
     floating: put the root body on a free joint "root_joint"; otherwise a URDF's root link is fixed to the ground.
     mimic: joints that mimic others follow them; with False they move on their own (Pinocchio's default), and `notes` says so.
     gravity: m/s2 in the ground's axes, in place of the file's. companion: a TOML file with loops, frames, gravity and joint
-    damping that a URDF cannot hold.
+    damping that a URDF cannot hold. options: what the reader of the file's format takes besides, by name.
 
     Every fault of the file comes in one FormatError. What is doubtful but allowed comes as one MechanismWarning.
 
@@ -44,11 +47,10 @@ def load(
     Mechanism('triple pendulum': 3 bodies, 3 joints, gravity (0, -9.81, 0) m/s2, parameters m1, m2, m3, l1, l2, l3, I1, I2, I3)
     """
     found = _find(path)
-    draft = _format(found).read(found)
+    draft = format_of(found).draft(found, options)
     if companion is not None:
-        from . import toml
-
-        toml.add(draft, Path(companion))
+        other = Path(companion)
+        format_of(other, "add").add(draft, other)  # type: ignore[misc]  # it has one
     if floating:
         draft.float_root()
     if not mimic:
@@ -60,11 +62,8 @@ def load(
 
 def save(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     """Write a valid mechanism as .toml (everything, exactly) or .urdf (what URDF can say; the rest is refused by name)."""
-    from . import files
-
     where = Path(path)
-    text = _format(where).text(mechanism.validate())
-    files.write(where, text)
+    files.write(where, format_of(where, "text").text(mechanism.validate()))  # type: ignore[misc]  # it has one
 
 
 def examples() -> tuple[str, ...]:
@@ -72,7 +71,7 @@ def examples() -> tuple[str, ...]:
     return tuple(sorted(Path(p.name).stem for p in _shelf().iterdir() if p.name.endswith(".toml")))
 
 
-def _shelf() -> Any:
+def _shelf() -> Traversable:
     return resources.files("catena") / "examples"
 
 
@@ -84,18 +83,5 @@ def _find(path: str | os.PathLike[str]) -> Path:
     if found.name in examples():
         return Path(str(_shelf() / f"{found.name}.toml"))
     if found.exists():
-        raise FormatError(found, f"the file has no suffix; known are {', '.join(SUFFIXES)}")
+        raise FormatError(found, f"the file has no suffix; known are {', '.join(suffixes())}")
     raise UnknownNameError("example", str(path), examples(), "catena, and no file of that name")
-
-
-def _format(path: Path) -> Any:
-    """The reader and writer for a file's suffix."""
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        found = f"the suffix {suffix!r} is not known" if suffix else "the file has no suffix"
-        raise FormatError(path, f"{found}; known are {', '.join(SUFFIXES)}{_HINTS.get(suffix, '')}")
-    if SUFFIXES[suffix] == "toml":
-        from . import toml as chosen
-    else:
-        from . import urdf as chosen  # type: ignore[no-redef]
-    return chosen

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import FormatError, MechanismWarning
+from ..errors import FormatError, MechanismError, MechanismWarning
 from ..model import validation
 from ..model.mechanism import GROUND, Joint, Mechanism
 from ..model.pose import vector
+from ..model.spanning_tree import cut_cycles
 
 ROOT_JOINT = "root_joint"
 MISSING = "(missing)"  # stands in for a name that the file does not give
@@ -61,7 +62,7 @@ class Draft:
             self.change(joints=tuple(replace(j, mimic=None) for j in self.mechanism.joints))
             self.note(f"mimic=False: joints that mimic others in the file move on their own: {', '.join(coupled)}")
 
-    def gravitate(self, gravity: Any) -> None:
+    def gravitate(self, gravity: Sequence[float]) -> None:
         """Set the gravity that the caller gave."""
         try:
             self.change(gravity=vector(gravity))
@@ -69,18 +70,12 @@ class Draft:
             self.faults.append(f"gravity={gravity!r}: three finite numbers are wanted, m/s2")
 
     # ------------------------------------------------------------------------------------------------ the end
-    def _cut(self) -> None:
-        """Where joints make cycles, keep a tree and let the others close loops; the mechanism's notes say which."""
-        carriers = Counter(j.child for j in self.mechanism.joints)
-        grounded = any(j.child == GROUND for j in self.mechanism.joints)
-        if not self.faults and (self.cut_at or grounded or any(count > 1 for count in carriers.values())):
-            from ..model.spanning_tree import cut
-
-            self.mechanism = cut(self.mechanism, self.cut_at)
-
     def finish(self) -> Mechanism:
         """The mechanism, if it has no fault; doubts are warned of, once."""
-        self._cut()
+        try:
+            self.mechanism = self.mechanism if self.faults else cut_cycles(self.mechanism, self.cut_at)
+        except MechanismError as why:
+            raise FormatError(self.path, str(why)) from None
         said = self.faults  # what follows from a missing name alone is said already
         faults = [*said, *(f for f in validation.faults(self.mechanism) if not (said and repr(MISSING) in f))]
         if faults:

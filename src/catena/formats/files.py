@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 from pathlib import Path
 
 from ..errors import FormatError
@@ -12,17 +13,24 @@ LARGEST = 50 * 2**20  # bytes; the largest robot known to us has 0.3 MB
 
 
 def read(path: Path) -> bytes:
-    """The bytes of a file of at most LARGEST."""
+    """The bytes of a file of at most LARGEST. A pipe or a device is refused, as it may never end or never begin."""
     try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
+        with open(path, "rb", opener=_without_waiting) as file:
+            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            data = file.read(LARGEST + 1) if regular else b""
     except FileNotFoundError:
         raise FormatError(path, "there is no such file") from None
     except (OSError, ValueError) as why:  # a directory, no permission, a name with a null byte
         raise FormatError(path, f"the file cannot be read: {getattr(why, 'strerror', None) or why}") from None
+    if not regular:
+        raise FormatError(path, "it is a pipe or a device; give a file")
     if len(data) > LARGEST:
         raise FormatError(path, f"the file is larger than {LARGEST // 2**20} MB, the most that is read")
     return data
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # opening a pipe would wait for its writer
 
 
 def write(path: Path, text: str) -> None:

@@ -2,7 +2,7 @@
 
 A number is SI already. A text is a number with a unit ("10 slug", "18 in", "90 deg", "2 mm/turn"), read by pint, or an
 expression that holds the name of a parameter ("m1*l1^2/12"). A turn counts as a unit: "2 mm" is no pitch, since a screw
-moves 2 mm a turn or 2 mm a radian; and "3 Hz" is no angular speed.
+moves 2 mm per turn or 2 mm per radian; and "3 Hz" is no angular speed.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ..errors import ExpressionError, QuantityError
 from ..model import expression_syntax, expressions
 from ..model.expression_functions import FUNCTIONS
 from ..model.expression_syntax import shown
+from ..model.pose import Scalar
 
 
 class Dimension(NamedTuple):
@@ -52,6 +53,7 @@ DIMENSIONS: dict[str, Dimension] = {
         Dimension("angular stiffness", "N*m/rad", "3 N*m/rad", ("N*m", "N*m/rad^2")),
         Dimension("angular damping", "N*m*s/rad", "3 N*m*s/rad", ("N*m*s", "N*m*s/rad^2")),
         Dimension("pitch", "m/rad", "2 mm/turn"),
+        Dimension("turning per length", "rad/m", "30 rad/m", ("1/m",)),
         Dimension("time", "s", "5 s"),
     )
 }
@@ -74,14 +76,14 @@ Base = tuple[tuple[str, int], ...]
 
 
 def quantity(
-    value: Any,
+    value: object,
     dimension: str,
     parameters: Mapping[str, float] | None = None,
     *,
     what: str = "the value",
     symbolic: bool = True,
     infinite: bool = False,
-) -> Any:
+) -> Scalar:
     """A value of a file in SI: a float, or an expression where the text holds names of parameters.
 
     dimension: a key of DIMENSIONS, or "any". what: how the value is called in an error. symbolic: whether an expression may
@@ -111,7 +113,7 @@ def quantity(
     return number
 
 
-def describe(value: Any) -> str:
+def describe(value: object) -> str:
     """A value of a file as a reader calls it."""
     if isinstance(value, bool):
         return str(value).lower()
@@ -138,7 +140,7 @@ def _article(noun: str) -> str:
     return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
-def _expression(text: str, parameters: Mapping[str, float], used: set[str], what: str) -> Any:
+def _expression(text: str, parameters: Mapping[str, float], used: set[str], what: str) -> Scalar:
     """The expression, once it is known to have a finite value at the parameters' own values."""
     try:
         expression = expressions.parse(text, parameters)

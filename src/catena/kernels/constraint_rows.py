@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..model.closure import Row, RowKind, rows
+from ..model.closure import Row, RowKind
 from ..model.mechanism import Joint
-from ..model.validation import value_of
+from ..model.values import value_of
 from ..spatial import add, atan2, cross, dot, floor, get, get33, kernel, neg, rotate, scale, sub, sweep, unrotate
 from .kinematics import accelerations, states
 from .lifting import Lift
@@ -71,7 +71,7 @@ def constraints(layout: Layout, value: Any, keep: Any = None) -> Constraints:
 
 def loop_rows(j: Joint) -> tuple[Row, ...]:
     """What a loop joint forbids."""
-    return rows(j.kind, j.axis, j.pitch, j.sequence)
+    return j.closure
 
 
 def active_rows(layout: Layout) -> list[int]:

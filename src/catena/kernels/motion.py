@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model.joints import Motion
+from ..model.motions import Motion
 from ..spatial import (
     add,
     cos,

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..model.joints import Motion
-from ..model.loads import KnifeEdge, Rolling, SpeedRow
-from ..model.validation import value_of
+from ..model.motions import Motion
+from ..model.values import value_of
 from ..spatial import select, sweep
 
 if TYPE_CHECKING:
@@ -67,9 +66,8 @@ def column_scales(layout: Layout) -> np.ndarray:
 
 def speed_row_scales(layout: Layout) -> list[float]:
     """N of the speed rows, in order: the squared length of the mechanism; 0 for a text, which is measured by its entries."""
-    counts = {SpeedRow: 1, KnifeEdge: 1, Rolling: 3}
     size = usual_length(layout) ** 2
-    return [0.0 if type(r) is SpeedRow else size for r in layout.mechanism.nonholonomic for _ in range(counts[type(r)])]
+    return [0.0 if row.text is not None else size for row in layout.mechanism.nonholonomic for _ in row.labels]
 
 
 def loop_length(layout: Layout, loop: Joint) -> float:
@@ -87,7 +85,8 @@ def loop_length(layout: Layout, loop: Joint) -> float:
 def usual_length(layout: Layout) -> float:
     """A length of the mechanism where a loop gives none: of all its links, or a wheel's radius, or one."""
     links = [_position(layout, node.pose) for node in layout.nodes if node.parent >= 0]
-    wheels = [_number(layout, r.radius) for r in layout.mechanism.nonholonomic if isinstance(r, Rolling)]
+    lengths = ((row, name) for row in layout.mechanism.nonholonomic for name, key in row.schema().items() if key.measure == "length")
+    wheels = [_number(layout, getattr(row, name)) for row, name in lengths]
     return float(np.linalg.norm(links)) or max(wheels, default=0.0) or 1.0
 
 

@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import spatial
-from ..model.joints import Freedom, Motion, Shift, elementary, onto_z
 from ..model.mechanism import GROUND, Body, Joint, Mechanism
+from ..model.motions import Freedom, Motion, Shift, elementary, onto_z
 from ..model.pose import Pose
-from ..model.validation import value_of
+from ..model.values import value_of
 
 RIGHT_ANGLE = "1.57079632679489661923132169163975144209858"
 ROUNDING = 1e-15  # a few units of rounding of entries of a rotation

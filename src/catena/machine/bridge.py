@@ -24,6 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import StateError, unknown
+from ..model.joint_kinds import CATALOGUE
+from ..model.joints import Joint
 from .machine import Machine
 
 Array = np.ndarray
@@ -203,19 +205,24 @@ def bridge(machine: Machine, peer: str, joint_order: Sequence[str] | None = None
     for name, j in moving.items():
         here[name] = (k, l)
         k, l = k + j.nq, l + j.nv
-    tilted = [j.name for j in moving.values() if j.kind == "planar" and j.axis != ((0.0, 0.0, 1.0),)]
-    if peer == "pinocchio" and tilted:
+    words = {name: _layout(j, peer) for name, j in moving.items()}
+    tilted = [name for name, j in moving.items() if words[name] == "planar" and j.axis != ((0.0, 0.0, 1.0),)]
+    if tilted:
         raise StateError(f"joint {tilted[0]!r} is planar with a normal that is not z; Pinocchio takes z whatever the file says")
     rows, k, l = [], 0, 0
     for name in order:
-        j = moving[name]
-        endless = peer == "pinocchio" and j.kind == "revolute" and j.lower == (-np.inf,) and j.upper == (np.inf,)
-        kind = j.kind if j.kind in ("ball", "free") else "continuous" if endless else "plain"
-        kind = "planar" if peer == "pinocchio" and j.kind == "planar" else kind
-        size = 2 if endless else 4 if kind == "planar" else j.nq
+        j, kind = moving[name], words[name]
+        size = {"continuous": 2, "planar": 4}.get(kind, j.nq)
         rows.append(_Joint(kind, *here[name], k, l, j.nq, j.nv, size))
         k, l = k + size, l + j.nv
     return Bridge(peer, tuple(rows), machine.nq, machine.nv, k, tuple(order))
+
+
+def _layout(j: Joint, peer: str) -> str:
+    """How the joint's coordinates lie in the peer's vectors, as the joint catalogue says."""
+    layouts = CATALOGUE[j.kind].layouts
+    endless, limited = layouts.get(peer) or layouts.get("", ("plain", "plain"))
+    return limited if any(np.isfinite((*j.lower, *j.upper))) else endless
 
 
 def _order(machine: Machine, peer: str) -> list[str]:

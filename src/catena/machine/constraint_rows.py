@@ -22,9 +22,9 @@ from ..kernels.lifting import Lift
 from ..kernels.rank import EXACT, speed_row_scales
 from ..kernels.tree import Tree
 from ..kernels.workspace import Work
-from ..model.loads import KnifeEdge, Nonholonomic, SpeedRow
+from ..model.loads import Nonholonomic
 from ..model.mechanism import GROUND
-from ..model.validation import value_of
+from ..model.values import value_of
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -142,17 +142,12 @@ def _and_speed_rows(machine: Machine, q: Array, v: Array, t: float, loops: Rows)
 
 def speed_row_wrenches(machine: Machine, q: Array, row: Nonholonomic) -> list[tuple[str, Array]]:
     """(body, wrench) of each row of a speed constraint: what its multiplier does to the body, about the ground's origin."""
-    if isinstance(row, SpeedRow):
+    if row.text is not None:
         return [(GROUND, np.zeros(6))]
     body, X = machine.mechanism.frame(row.frame).body, machine.pose(q, row.frame)
     R, p = X[:3, :3], X[:3, 3]
-    if isinstance(row, KnifeEdge):
-        pushes, point = [R @ row.direction], p
-    else:
-        n, axis = np.array(row.normal), R @ row.axis
-        up = n - (n @ axis) * axis
-        pushes, point = list(np.eye(3)), p - value_of(row.radius, machine.mechanism.parameters) * up / np.linalg.norm(up)
-    return [(body, np.concatenate([np.cross(point, f), f])) for f in pushes]
+    arm, directions = row.contact(R.tolist(), partial(value_of, parameters=machine.mechanism.parameters))
+    return [(body, np.concatenate([np.cross(p + arm, f), f])) for f in directions]
 
 
 def _on_child(con: Constraints, x: Work, W: Array) -> Array:

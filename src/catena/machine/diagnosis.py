@@ -9,7 +9,6 @@ import numpy as np
 from ..compiler import generic
 from ..errors import SingularError, StateError
 from ..kernels.motion import BALL, SLIDE
-from ..model.loads import Spring
 from .arguments import Array, place_in
 from .quantities import QUANTITIES
 from .request import Request
@@ -52,11 +51,11 @@ def explain(router: Router, request: Request, out: Array) -> None:
 
 def _short(router: Router, request: Request) -> None:
     """Raise where the ends of a spring lie in one point: its force has no direction there."""
-    for load in (x for x in router.spec.mechanism.loads if isinstance(x, Spring)):
-        ends = (router.ask(QUANTITIES["pose"], request.states[:1], which=(f,))[0][..., 3] for f in (load.end, load.start))
+    for load, start, end in ((x, *ends) for x in router.spec.mechanism.loads for ends in x.gaps()):
+        ends = (router.ask(QUANTITIES["pose"], request.states[:1], which=(f,))[0][..., 3] for f in (end, start))
         none = ~np.subtract(*ends).any(axis=-1)
         if none.any():
-            raise StateError(f"{request.quantity.name}: the ends of spring {load.name!r}, {load.start!r} and {load.end!r}, lie in one "
+            raise StateError(f"{request.quantity.name}: the ends of {load.kind} {load.name!r}, {start!r} and {end!r}, lie in one "
                              f"point{place_in(none.shape, int(none.argmax()))} (length 0 m), and its force has no direction there")  # fmt: skip
 
 

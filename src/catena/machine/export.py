@@ -25,8 +25,8 @@ import casadi as ca
 from ..compiler.operations import LIBM, SINCOS
 from ..compiler.tape import Tape, read
 from ..errors import CompileError, UnknownNameError
-from ..model.joints import Motion
 from ..model.mechanism import Joint
+from ..model.motions import Motion
 from .machine import Machine
 from .quantities import INPUTS, Quantity, find
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.validation import value_of
+from ..model.values import value_of
 
 if TYPE_CHECKING:
     from .generic_life import GenericLife

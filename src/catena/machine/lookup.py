@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import StateError, UnknownNameError
-from ..model.joints import Motion
 from ..model.mechanism import Mechanism
+from ..model.motions import Motion
 
 if TYPE_CHECKING:
     from .machine import Machine

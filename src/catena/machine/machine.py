@@ -21,7 +21,7 @@ from ..errors import MechanismWarning, StateError
 from ..kernels.tree import SNAP
 from ..model import flexible
 from ..model.mechanism import Mechanism
-from ..model.validation import value_of
+from ..model.values import value_of
 from . import coordinates
 from .arguments import Parameters, Wrenches
 from .coordinates import quaternion_product
@@ -54,7 +54,7 @@ class Machine:
             raise StateError(f"threads is {threads!r}; it is a whole number from 1 on, or None for one per core")
         if not snap >= 0:
             raise StateError(f"snap is {snap!r}; it is zero (keep every digit) or more")
-        self.mechanism = mechanism.validate()
+        mechanism = self.mechanism = mechanism.validate()
         for doubt in flexible.doubts(mechanism):
             warnings.warn(f"mechanism {mechanism.name!r}: {doubt}", MechanismWarning, stacklevel=3)
         self.spec = spec = Spec(mechanism, threads or os.cpu_count() or 1, snap, life, self._traces())

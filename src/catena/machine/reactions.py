@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import QuestionError, StateError, UnknownNameError
 from ..model.mechanism import GROUND, Joint, Mechanism
-from ..model.validation import value_of
+from ..model.values import value_of
 from . import arguments
 from .constraint_rows import Rows, metric, rows_at, spaces
 from .lookup import machine_of, where

@@ -1,11 +1,25 @@
-"""What a mechanism is: frozen records that describe bodies, joints and loads, and the rules they obey.
+"""What a mechanism is: frozen records that describe bodies, joints and loads, and the rules they obey. From the bottom:
 
-    mechanism       Mechanism, Body, Joint, Frame, Shape, Mimic: inert data
-    pose            Pose, a rotation and a position
-    joints          the catalogue of joint kinds; closure: what each constrains; reversal: each from its other side
-    loads           springs, bushings, forces, knife edges, rolling, speed rows
-    beams           Beam, a flexible body; flexible/: a beam made into bodies, joints and springs
-    spanning_tree   a graph of bodies and joints cut to a tree and the joints that close it
+    pose            Pose, a rotation and a position; values: the number of an expression of parameters
     expressions     texts such as "m1*l1^2/12", parsed against a whitelist and evaluated over any scalar
+    motions         turns, slides, screws, balls; closure: rows that joints impose where they close loops
+    joint_kinds     the catalogue of joint kinds, a registry; joints: Joint, Mimic
+    loads           springs, bushings, forces, knife edges, rolling, speed rows, a registry
+    beams           Beam, a flexible body; bodies: Body, Shape
+    mechanism       Mechanism, Frame: inert data
+    planarity       the plane in which a mechanism moves
+    flexible        a beam made into bodies, joints and springs
+    spanning_tree   a graph of bodies and joints cut to a tree and the joints that close it
     validation      every fault of a mechanism, told at once
+
+A module uses those above it in this list. What a Mechanism finds of the later ones is registered here: how flexible bodies are
+replaced when it is made, and what `validate` does.
 """
+
+from .flexible import expand
+from .mechanism import CHECKS, EXPANSIONS
+from .spanning_tree import cut_cycles
+from .validation import checked
+
+EXPANSIONS[:] = [lambda m: expand(m).changes()]
+CHECKS[:] = [cut_cycles, checked]

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import cache, reduce
 from typing import Any
 
+from .pose import Scalar
+
 FUNCTIONS: dict[str, int] = {  # and how many arguments each takes; 0: two or more
     "sin": 1, "cos": 1, "tan": 1, "asin": 1, "acos": 1, "atan": 1, "atan2": 2, "sqrt": 1, "exp": 1, "log": 1,
     "abs": 1, "tanh": 1, "sign": 1, "min": 0, "max": 0,
@@ -18,7 +20,7 @@ _FLOAT: dict[str, Callable[..., float]] = {"abs": abs, "min": min, "max": max, "
 OURS = {theirs: ours for ours, theirs in _SYMPY.items()}
 
 
-def apply(name: str, values: list[Any]) -> Any:
+def apply(name: str, values: list[Scalar]) -> Scalar:
     """One of FUNCTIONS at values of any scalar kind. Floats outside its domain are a ValueError or OverflowError."""
     if all(isinstance(v, (int, float)) for v in values):
         return (_FLOAT.get(name) or getattr(math, name))(*values)

@@ -1,12 +1,11 @@
 """Syntax: a text as numbers, names, operators and a few functions, and nothing else.
 
-A model file is data, so nothing here runs it. The text is cut into tokens, Python's own parser makes a tree of them, and
-only the nodes and functions listed here are built into a value. Nothing is ever given to `eval` or `sympify`.
+A model file is data, so nothing here runs it. The text is cut into tokens, and a parser by descent builds a value of them;
+no other operator or function exists. Nothing is ever given to `eval` or `sympify`.
 """
 
 from __future__ import annotations
 
-import ast
 import math
 import operator
 import re
@@ -14,19 +13,17 @@ from collections.abc import Callable, Collection
 from fractions import Fraction
 from itertools import pairwise
 from keyword import iskeyword
-from typing import Any
 from unicodedata import normalize
 
 from ..errors import ExpressionError, unknown
 from .expression_functions import FUNCTIONS, apply, sympy_function
+from .pose import Scalar
 
 RESERVED = frozenset({"pi", *FUNCTIONS})
-LENGTH, DEPTH, POWER, BITS, TERMS = 1000, 100, 100, 256, 20  # limits: letters, nesting, exponents, integers, min and max
+LENGTH, DEPTH, POWER, BITS, TERMS = 10_000, 100, 100, 256, 20  # limits: letters, nesting, exponents, integers, min and max
 
 _TOKEN = re.compile(r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)|(?P<op>\*\*|[-+*/^(),]))")
-_OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow,
-}  # fmt: skip
+_OPERATORS: dict[str, Callable[[Scalar, Scalar], Scalar]] = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 _PYTHON = (int, float, Fraction)
 
 
@@ -62,7 +59,7 @@ def tokens(text: str) -> list[tuple[str, str]]:
 
 
 # ---------------------------------------------------------------------------------------------------- trees
-def build(text: str, names: Collection[str], symbol: Callable[[str], Any] | None, pi: Any) -> Any:
+def build(text: str, names: Collection[str], symbol: Callable[[str], Scalar] | None, pi: Scalar) -> Scalar:
     """The value of a text: a Python number (exact where it can be), or what `symbol` of the names makes of it."""
     pieces = tokens(text)
     for (sort, word), (next_sort, next_word) in pairwise(pieces):
@@ -71,64 +68,127 @@ def build(text: str, names: Collection[str], symbol: Callable[[str], Any] | None
     for sort, word in pieces:
         if sort == "name" and word not in names and word not in RESERVED:
             raise ExpressionError(f"{shown(text)}: {unknown('name', word, names)}")
-    clean = " ".join("**" if word == "^" else word for _, word in pieces)
     try:
-        return _Builder(text, symbol, pi).build(ast.parse(clean, mode="eval").body, 0)
-    except (SyntaxError, MemoryError, RecursionError):
-        raise ExpressionError(f"{shown(text)} is not an expression: check its operators and parentheses") from None
+        return _Builder(text, pieces, symbol, pi).whole()
     except ExpressionError:
         raise
-    except (ArithmeticError, ValueError, TypeError) as why:
+    except (ArithmeticError, ValueError, TypeError, RecursionError) as why:
         raise ExpressionError(f"{shown(text)} has no finite real value ({why})") from None
 
 
 class _Builder:
-    """Builds a value from a syntax tree. Exact numbers stay exact (int, Fraction); symbols make SymPy expressions."""
+    """Builds a value from tokens, by descent: sum of products of powers. Exact numbers stay exact (int, Fraction); symbols make
+    SymPy expressions."""
 
-    def __init__(self, text: str, symbol: Callable[[str], Any] | None, pi: Any):
-        self.text, self.symbol, self.pi = text, symbol, pi
+    def __init__(self, text: str, pieces: list[tuple[str, str]], symbol: Callable[[str], Scalar] | None, pi: Scalar):
+        self.text, self.pieces, self.symbol, self.pi = text, [*pieces, ("end", "")], symbol, pi
+        self.at = self.depth = 0
 
     def refuse(self, why: str) -> ExpressionError:
         return ExpressionError(f"{shown(self.text)}: {why}")
 
-    def build(self, node: ast.AST, depth: int) -> Any:
-        if depth > DEPTH:
+    def whole(self) -> Scalar:
+        value = self.sum()
+        if self.pieces[self.at][0] != "end":
+            raise self.broken()
+        return value
+
+    def broken(self) -> ExpressionError:
+        if self.pieces[self.at][1] == ",":
+            return self.refuse("a comma outside a function is not allowed")
+        return ExpressionError(f"{shown(self.text)} is not an expression: check its operators and parentheses")
+
+    def took(self, *words: str) -> str:
+        """The next token, if it is one of these operators; else nothing."""
+        sort, word = self.pieces[self.at]
+        if sort != "op" or word not in words:
+            return ""
+        self.at += 1
+        return word
+
+    # ------------------------------------------------------------------------------------------------ the grammar
+    def deeper(self, part: Callable[[], Scalar]) -> Scalar:
+        self.depth += 1
+        if self.depth > DEPTH:
             raise self.refuse(f"it is nested more than {DEPTH} deep")
-        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-            return self.bounded(node.value)
-        if isinstance(node, ast.Name):
-            return self.name(node.id)
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.UAdd, ast.USub)):
-            value = self.build(node.operand, depth + 1)
-            return -value if isinstance(node.op, ast.USub) else value
-        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-            return self.operate(node.op, self.build(node.left, depth + 1), self.build(node.right, depth + 1))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            return self.call(node.func.id, [self.build(a, depth + 1) for a in node.args])
-        what = "a comma outside a function" if isinstance(node, ast.Tuple) else type(node).__name__
-        raise self.refuse(f"{what} is not allowed; + - * / ^ and {', '.join(FUNCTIONS)} are")
+        value = part()
+        self.depth -= 1
+        return value
 
-    def name(self, name: str) -> Any:
-        if name in FUNCTIONS:
-            raise self.refuse(f"the function {name!r} needs its argument in parentheses")
-        return self.pi if name == "pi" else self.symbol(name)  # type: ignore[misc]  # without symbol there are no names
+    def sum(self) -> Scalar:
+        return self.deeper(lambda: self.chain(self.product, "+", "-"))
 
-    def operate(self, op: ast.operator, a: Any, b: Any) -> Any:
-        if isinstance(op, ast.Pow):
-            if _is_number(b) and abs(float(b)) > POWER:
-                raise self.refuse(f"an exponent is {float(b):.3g}; exponents go from {-POWER} to {POWER}")
-            if isinstance(a, (int, Fraction)) and isinstance(b, int) and abs(b) * _bits(a) > BITS:
-                a = float(a)
-        elif isinstance(op, ast.Div) and isinstance(a, int) and isinstance(b, int):
-            a = Fraction(a)
+    def product(self) -> Scalar:
+        return self.chain(self.signed, "*", "/")
+
+    def signed(self) -> Scalar:
+        sign = 1
+        while op := self.took("+", "-"):
+            sign = -sign if op == "-" else sign
+        value = self.power()
+        return -value if sign < 0 else value
+
+    def power(self) -> Scalar:
+        base = self.atom()
+        return self.raised(base, self.deeper(self.signed)) if self.took("^", "**") else base
+
+    def atom(self) -> Scalar:
+        sort, word = self.pieces[self.at]
+        if sort == "end" or (sort == "op" and word != "("):
+            raise self.broken()
+        self.at += 1
+        if sort == "number":
+            return self.bounded(int(word) if word.isdecimal() else float(word))
+        if sort == "op":
+            return self.closed([self.sum()])[0]
+        if word in FUNCTIONS:
+            if not self.took("("):
+                raise self.refuse(f"the function {word!r} needs its argument in parentheses")
+            return self.call(word, self.arguments())
+        if self.pieces[self.at] == ("op", "("):
+            raise self.refuse(f"{word!r} is not a function; functions are: {', '.join(FUNCTIONS)}")
+        return self.pi if word == "pi" else self.symbol(word)  # type: ignore[misc]  # without symbol there are no names
+
+    def arguments(self) -> list[Scalar]:
+        if self.took(")"):
+            return []
+        found = [self.sum()]
+        while self.took(","):
+            found.append(self.sum())
+        return self.closed(found)
+
+    def closed(self, values: list[Scalar]) -> list[Scalar]:
+        if not self.took(")"):
+            raise self.broken()
+        return values
+
+    # ------------------------------------------------------------------------------------------------ values
+    def chain(self, part: Callable[[], Scalar], *operators: str) -> Scalar:
+        """A sum or a product of parts: numbers one after the other, and all at once from the first expression on."""
+        total, rest = part(), []
+        while op := self.took(*operators):
+            rest.append((op, part()))
+        for k, (op, value) in enumerate(rest):
+            if not (isinstance(total, _PYTHON) and isinstance(value, _PYTHON)):
+                import sympy
+
+                others = (lift(x) if o in "+*" else -lift(x) if o == "-" else 1 / lift(x) for o, x in rest[k:])
+                return (sympy.Add if op in "+-" else sympy.Mul)(lift(total), *others)
+            exact = op == "/" and isinstance(total, int) and isinstance(value, int)
+            total = self.bounded(_OPERATORS[op](Fraction(total) if exact else total, value))
+        return total
+
+    def raised(self, a: Scalar, b: Scalar) -> Scalar:
+        if _is_number(b) and abs(float(b)) > POWER:
+            raise self.refuse(f"an exponent is {float(b):.3g}; exponents go from {-POWER} to {POWER}")
+        if isinstance(a, (int, Fraction)) and isinstance(b, int) and abs(b) * _bits(a) > BITS:
+            a = float(a)
         if not (isinstance(a, _PYTHON) and isinstance(b, _PYTHON)):
             a, b = lift(a), lift(b)
-        return self.bounded(_OPERATORS[type(op)](a, b))
+        return self.bounded((Fraction(a) if isinstance(a, int) and isinstance(b, int) and b < 0 else a) ** b)
 
-    def call(self, name: str, arguments: list[Any]) -> Any:
-        wanted, found = FUNCTIONS.get(name, -1), len(arguments)
-        if wanted < 0:
-            raise self.refuse(f"{name!r} is not a function; functions are: {', '.join(FUNCTIONS)}")
+    def call(self, name: str, arguments: list[Scalar]) -> Scalar:
+        wanted, found = FUNCTIONS[name], len(arguments)
         if found != wanted if wanted else not 2 <= found <= TERMS:
             count = f"{wanted}" if wanted else f"2 to {TERMS}"
             raise self.refuse(f"{name} takes {count} argument{'s' * (wanted != 1)}, found {found}")
@@ -138,7 +198,7 @@ class _Builder:
             return self.bounded(apply(name, [float(x) for x in arguments]))
         return sympy_function(name)(*map(lift, arguments))
 
-    def bounded(self, x: Any) -> Any:
+    def bounded(self, x: Scalar) -> Scalar:
         """A number that is finite, real and not too long; an integer of very many digits becomes a float."""
         if isinstance(x, complex) or (isinstance(x, float) and not math.isfinite(x)):
             raise self.refuse("it has no finite real value")
@@ -149,12 +209,12 @@ def _bits(x: int | Fraction) -> int:
     return max(x.numerator.bit_length(), x.denominator.bit_length())
 
 
-def _is_number(x: Any) -> bool:
+def _is_number(x: Scalar) -> bool:
     """Whether x has a value now: a Python number, or an expression of numbers and pi."""
     return isinstance(x, _PYTHON) or not x.free_symbols
 
 
-def lift(x: Any) -> Any:
+def lift(x: Scalar) -> Scalar:
     """A Python number as a SymPy one; an expression as it is."""
     import sympy
 

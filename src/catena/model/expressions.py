@@ -3,7 +3,7 @@
     text --parse--> SymPy expression --evaluate--> a float, a NumPy array, a CasADi symbol
          <--write--
 
-What may stand in a text is in `syntax.py`; this file imports SymPy when the first expression is met.
+What may stand in a text is in `expression_syntax.py`; this file imports SymPy when the first expression is met.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from typing import Any
 
 from ..errors import ExpressionError, unknown
 from .expression_functions import FUNCTIONS, OURS, apply
-from .expression_syntax import POWER, build, lift, shown
+from .expression_syntax import BITS, POWER, build, lift, shown
+from .pose import Scalar
 
 _REAL = {"re", "conjugate"}  # SymPy puts these round symbols it does not know to be real; ours are
 
 
 # ---------------------------------------------------------------------------------------------------- from text
-def parse(text: str, names: Collection[str]) -> Any:
+def parse(text: str, names: Collection[str]) -> Scalar:
     """The SymPy expression of a text in the given names (plain symbols), pi, + - * / ** ^ and FUNCTIONS.
 
     >>> parse("m*l^2/12", ["m", "l"])
@@ -49,7 +50,7 @@ def constant(text: str) -> float:
 
 
 # ---------------------------------------------------------------------------------------------------- to text
-def write(expression: Any) -> str:
+def write(expression: Scalar) -> str:
     """The text of a number or an expression, such that `parse` gives the same expression again.
 
     >>> write(parse("max(m, 0.1)^2*sqrt(2)", ["m"]))
@@ -67,6 +68,10 @@ def _printer() -> Any:
 
         def _print_Float(self, x: Any) -> str:
             return repr(float(x))
+
+        def _print_Rational(self, x: Any) -> str:
+            short = max(abs(x.p), x.q).bit_length() <= BITS  # a longer one would be read as a float
+            return super()._print_Rational(x) if short else repr(float(x))
 
         def _print_Exp1(self, x: Any) -> str:
             return "exp(1)"
@@ -94,7 +99,7 @@ def _printer() -> Any:
 
 
 # ---------------------------------------------------------------------------------------------------- to a value
-def evaluate(expression: Any, table: Mapping[str, Any]) -> Any:
+def evaluate(expression: Scalar, table: Mapping[str, Scalar]) -> Scalar:
     """The value of a number or a SymPy expression where each name has its value of `table`.
 
     The values may be floats, NumPy arrays or CasADi symbols; the result is of their kind. With floats, what has no finite
@@ -116,12 +121,12 @@ def evaluate(expression: Any, table: Mapping[str, Any]) -> Any:
     return value
 
 
-def _where(expression: Any, table: Mapping[str, Any]) -> str:
+def _where(expression: Scalar, table: Mapping[str, Scalar]) -> str:
     used = sorted(str(s) for s in expression.free_symbols if str(s) in table)
     return "where " + ", ".join(f"{name} = {table[name]}" for name in used[:6]) if used else "at all"
 
 
-def _value(x: Any, table: Mapping[str, Any]) -> Any:
+def _value(x: Scalar, table: Mapping[str, Scalar]) -> Scalar:
     if x.is_Symbol:
         if x.name not in table:
             raise ExpressionError(unknown("name", x.name, table))
@@ -143,7 +148,7 @@ def _value(x: Any, table: Mapping[str, Any]) -> Any:
     return 1.0 / apply("tan", values) if name == "cot" else apply(name, values)
 
 
-def _power(base: Any, exponent: Any, table: Mapping[str, Any]) -> Any:
+def _power(base: Scalar, exponent: Scalar, table: Mapping[str, Scalar]) -> Scalar:
     """base ** exponent; small whole powers, roots and reciprocals as such, which is exact and short on a tape."""
     if exponent.is_Integer and abs(int(exponent)) <= POWER:
         power = base ** abs(int(exponent))

@@ -1,232 +1,228 @@
-"""The joint catalogue. Each joint is a sequence of elementary motions; this file is the only one that knows the kinds.
-
-    kind          motions, in the joint's own frame                        coordinates, then speeds
-    fixed         none                                                     -
-    revolute      turn about the axis                                      angle
-    prismatic     slide along the axis                                     distance
-    helical       turn about the axis and slide along it by pitch          angle
-    cylindrical   turn about the axis, slide along it                      angle, distance
-    universal     turn about the first axis, then about the second         two angles
-    gimbal        turns about three axes, by default x, y, z               three angles
-    ball          any rotation, no singularity                             quaternion; angular velocity in the child
-    planar        slides along the plane's two directions, turn about n    x, y, angle
-    free          slides along x, y, z of the parent, then a ball          position, quaternion; velocity in the parent,
-                                                                           angular velocity in the child
-    general       any of Rx Ry Rz Dx Dy Dz in this order ([Merwe1995] 2.5.2): turns about x, the turned y, the twice
-                  turned z, then displacements along the turned axes       one each
-    modal         the shapes of a flexible body, which carry a place of    amplitudes y1, y2, ..., z1, ..., x1, ...,
-                  it along and round; made by `catena.model.flexible`            twist1, ...
-"""
+"""Joints: a joint of some kind of the catalogue (`joint_kinds`) between two bodies, and a coordinate that follows another."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from enum import IntEnum
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .pose import Pose, Scalar, Vector, unit
+from ..errors import MechanismError
+from .closure import Row
+from .joint_kinds import CATALOGUE, SAME, JointKind, Reverse, along_z
+from .motions import Deflection, Freedom, displacement, dual_bases, elementary, motion_subspace
+from .pose import Pose, Scalar, Vector, scalar, unit
 
-X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-SMOOTH = 1e-3  # speed (rad/s or m/s) over which smoothed Coulomb friction changes its sign
-GENERAL = {"Rx": X, "Ry": Y, "Rz": Z, "Dx": X, "Dy": Y, "Dz": Z}  # [Merwe1995] section 2.5.2, in its order
-
-
-SHAPES = {"y": Y, "z": Z, "x": X, "twist": X}  # the directions of a flexible body's shapes
-
-
-class Motion(IntEnum):
-    """An elementary motion. Its axis is the z axis of its node; a ball has none."""
-
-    TURN = 0
-    SLIDE = 1
-    SCREW = 2
-    BALL = 3
+AxesLike = Sequence[float] | Sequence[Sequence[float]] | np.ndarray
+PerSpeed = Scalar | Sequence[Scalar]
+PER_SPEED = ("lower", "upper", "effort", "speed", "damping", "friction", "armature")  # one value per speed of the joint
 
 
 @dataclass(frozen=True)
-class Freedom:
-    """One elementary motion of a joint: what it is, about which axis of the joint's frame, and how it is called."""
+class Mimic:
+    """A coordinate that follows another joint's: q = multiplier q[joint] + offset. Both joints have one freedom."""
 
-    motion: Motion
-    axis: Vector
-    labels: tuple[str, ...]  # of the coordinates
-    speeds: tuple[str, ...]  # of the speeds
+    joint: str
+    multiplier: Scalar = 1.0
+    offset: Scalar = 0.0
+
+    def __post_init__(self) -> None:
+        for attribute in ("multiplier", "offset"):
+            object.__setattr__(self, attribute, scalar(getattr(self, attribute)))
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint between a parent body (or "ground") and a child body.
+
+    kind: one of `catena.model.joint_kinds.KINDS`. placement: X_PJ, the joint's frame in the parent. offset: X_CJ, the joint's
+    frame in the child, the identity unless the body's frame sits elsewhere. axis: the axis (or axes) in the joint's frame.
+    pitch: metres per radian, of a helical joint. sequence: the freedoms of a general joint, such as ("Rz", "Dx"). lower,
+    upper: limits; effort, speed: the largest force and speed; damping (N m s/rad or N s/m), friction (Coulomb, N m or N),
+    armature (rotor inertia seen at the joint, kg m2 or kg): one value per speed, or one for all. mimic: the joint it follows.
+    deflection: of a modal joint, how its coordinates move the child.
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    placement: Pose = Pose()
+    axis: tuple[Vector, ...] = None  # type: ignore[assignment]  # the kind's own
     pitch: Scalar = 0.0
+    sequence: tuple[str, ...] = ()
+    offset: Pose = Pose()
+    lower: tuple[float, ...] = -math.inf  # type: ignore[assignment]  # one for all becomes one per speed
+    upper: tuple[float, ...] = math.inf  # type: ignore[assignment]
+    effort: tuple[float, ...] = math.inf  # type: ignore[assignment]
+    speed: tuple[float, ...] = math.inf  # type: ignore[assignment]
+    damping: tuple[Scalar, ...] = 0.0  # type: ignore[assignment]
+    friction: tuple[Scalar, ...] = 0.0  # type: ignore[assignment]
+    armature: tuple[Scalar, ...] = 0.0  # type: ignore[assignment]
+    mimic: Mimic | None = None
+    deflection: Deflection | None = None
+
+    if TYPE_CHECKING:  # what may be given, which is more than what is kept
+
+        def __init__(
+            self, name: str, kind: str, parent: str, child: str, placement: Pose = ..., axis: AxesLike | None = None,
+            pitch: Scalar = 0.0, sequence: Sequence[str] = (), offset: Pose = ..., lower: PerSpeed = ..., upper: PerSpeed = ...,
+            effort: PerSpeed = ..., speed: PerSpeed = ..., damping: PerSpeed = ..., friction: PerSpeed = ...,
+            armature: PerSpeed = ..., mimic: Mimic | None = None, deflection: Deflection | None = None,
+        ) -> None: ...  # fmt: skip
+
+    def __post_init__(self) -> None:
+        kind = CATALOGUE.get(self.kind)
+        if kind is None or kind.made != (self.deflection is not None):
+            return  # validate() says so, with every other fault
+        fixed: dict[str, object] = {"axis": self._axes(kind), "pitch": scalar(self.pitch), "sequence": tuple(self.sequence)}
+        for attribute, value in fixed.items():
+            object.__setattr__(self, attribute, value)
+        for attribute in PER_SPEED if self.sound else ():
+            object.__setattr__(self, attribute, _each(getattr(self, attribute), self.nv))
+
+    def _axes(self, kind: JointKind) -> tuple[Vector, ...]:
+        given: Any = kind.axes if self.axis is None else self.axis
+        try:
+            nested = len(given) == 0 or isinstance(given[0], (tuple, list)) or bool(getattr(given[0], "ndim", 0))
+            return tuple(_axis(a) for a in given) if nested else (_axis(given),)
+        except (TypeError, ValueError):
+            raise MechanismError(f"joint {self.name!r}: axis is {self.axis!r}; an axis is three numbers (no parameters), "
+                                 "several axes are a list of such") from None  # fmt: skip
+
+    @property
+    def sound(self) -> bool:
+        """Whether its kind is in the catalogue, and its axes and sequence are such that its freedoms can be told."""
+        kind = CATALOGUE.get(self.kind)
+        if kind is None or kind.made != (self.deflection is not None) or len(self.axis) != len(kind.axes):
+            return False
+        return kind.made or not self.sequence or set(self.sequence) <= set(kind.words)
+
+    @cached_property
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """The elementary motions, root to leaf."""
+        return CATALOGUE[self.kind].freedoms(self.axis, self.pitch, self.sequence)
+
+    @property
+    def closure(self) -> tuple[Row, ...]:
+        """The rows that it imposes where it closes a loop: six less its freedoms."""
+        return CATALOGUE[self.kind].closure(self.axis, self.pitch, self.sequence)
+
+    @property
+    def motions(self) -> tuple[Freedom, ...]:
+        """What its child does in its parent: the freedoms, or what the shapes of a flexible body do to a place of it."""
+        return tuple(elementary(s.motion) for s in self.deflection.shifts) if self.deflection else self.freedoms
+
+    def scalars(self) -> tuple[Scalar, ...]:
+        """Every value of it that may be an expression of parameters."""
+        losses = (getattr(self, name) for name in ("damping", "friction", "armature"))
+        each = (x for given in losses for x in (given if isinstance(given, tuple) else (given,)))
+        mimic = (self.mimic.multiplier, self.mimic.offset) if self.mimic else ()
+        return (self.pitch, *self.placement.scalars(), *self.offset.scalars(), *each, *mimic)
 
     @property
     def nq(self) -> int:
-        """How many coordinates."""
-        return len(self.labels)
+        """How many coordinates: 7 for a free joint, 4 for a ball, else as many as speeds."""
+        return sum(f.nq for f in self.freedoms)
 
     @property
     def nv(self) -> int:
-        """How many speeds."""
-        return len(self.speeds)
+        """How many speeds: the degrees of freedom, 0 to 6."""
+        return sum(f.nv for f in self.freedoms)
 
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """The joint's name for one freedom, else name.label."""
+        labels = [label for f in self.freedoms for label in f.labels]
+        return self._names(labels)
 
-@dataclass(frozen=True)
-class Shift:
-    """An elementary motion that amplitudes e cause: z = a.e + 1/2 e'B e, m or rad. motion: one of GENERAL. B: none, or rows."""
+    @property
+    def speed_names(self) -> tuple[str, ...]:
+        """As the coordinates, except where a quaternion has three speeds."""
+        return self._names([label for f in self.freedoms for label in f.speeds])
 
-    motion: str
-    a: tuple[Scalar, ...]
-    B: tuple[tuple[Scalar, ...], ...] = ()
+    def _names(self, labels: list[str]) -> tuple[str, ...]:
+        if self.deflection:
+            return tuple(f"{self.deflection.body}.{label}" for label in labels)
+        return (self.name,) if len(labels) == 1 else tuple(f"{self.name}.{label}" for label in labels)
 
+    @staticmethod
+    def from_denavit_hartenberg(
+        name: str, kind: str, parent: str, child: str, *,
+        a: Scalar, alpha: Scalar, d: Scalar, theta: Scalar, custom: str, **others: Any,
+    ) -> Joint:  # fmt: skip
+        """A joint from Denavit-Hartenberg parameters (metres, radians) in the custom "modified" or "standard".
 
-@dataclass(frozen=True)
-class Deflection:
-    """How a place of a flexible body moves in the body's frame: slides, then turns, in the order they are made."""
+        The pose at coordinate q is `Pose.denavit_hartenberg` with theta + q for a turn, d + q for a slide. Both customs
+        move along z, so the kind is one whose freedoms do: revolute, prismatic, helical, cylindrical. Modified: everything
+        constant stands before the motion, in `placement`. Standard: alpha and a come after it, in `offset`.
 
-    body: str
-    shifts: tuple[Shift, ...]
-
-    def pose(self, e: Sequence[float]) -> Pose:
-        """Where the place is, seen from where it rests, at amplitudes e."""
-        X = Pose()
-        for shift in self.shifts:
-            z = sum(a * x for a, x in zip(shift.a, e))
-            z += 0.5 * sum(b * x * y for row, x in zip(shift.B, e) for b, y in zip(row, e))
-            X = X @ displacement((elementary(shift.motion),), (z,))
-        return X
-
-
-def elementary(name: str) -> Freedom:
-    """The motion of one of GENERAL."""
-    return (_turn if name[0] == "R" else _slide)(GENERAL[name], name)
-
-
-def _turn(axis: Vector, label: str) -> Freedom:
-    return Freedom(Motion.TURN, axis, (label,), (label,))
-
-
-def _slide(axis: Vector, label: str) -> Freedom:
-    return Freedom(Motion.SLIDE, axis, (label,), (label,))
-
-
-_BALL = Freedom(Motion.BALL, Z, ("qw", "qx", "qy", "qz"), ("wx", "wy", "wz"))
-
-
-def _plane(n: Vector) -> tuple[Vector, Vector]:
-    """Two directions that make a right-handed frame with the normal n; x and y for n = z."""
-    x = np.cross(Y if abs(n[1]) < 0.9 else Z, n)
-    x /= np.linalg.norm(x)
-    x, y = x + 0.0, np.cross(n, x) + 0.0  # + 0.0 turns -0.0 into 0.0
-    return (float(x[0]), float(x[1]), float(x[2])), (float(y[0]), float(y[1]), float(y[2]))
-
-
-def _planar(axes: Sequence[Vector], pitch: Scalar, sequence: Sequence[str]) -> tuple[Freedom, ...]:
-    x, y = _plane(axes[0])
-    return _slide(x, "x"), _slide(y, "y"), _turn(axes[0], "angle")
-
-
-def _free(axes: Sequence[Vector], pitch: Scalar, sequence: Sequence[str]) -> tuple[Freedom, ...]:
-    slides = (Freedom(Motion.SLIDE, axis, (label,), (f"v{label}",)) for axis, label in ((X, "x"), (Y, "y"), (Z, "z")))
-    return (*slides, _BALL)
-
-
-def _general(axes: Sequence[Vector], pitch: Scalar, sequence: Sequence[str]) -> tuple[Freedom, ...]:
-    return tuple(elementary(name) for name in sequence)
-
-
-def _modal(axes: Sequence[Vector], pitch: Scalar, sequence: Sequence[str]) -> tuple[Freedom, ...]:
-    """One freedom a shape, as its label says: a displacement, or a turn for twist."""
-    kinds = [(label, label.rstrip("0123456789")) for label in sequence]
-    return tuple((_turn if kind == "twist" else _slide)(SHAPES[kind], label) for label, kind in kinds)
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A row of the catalogue: the default axes (their number is how many the kind takes) and the motions."""
-
-    axes: tuple[Vector, ...]
-    freedoms: Callable[[Sequence[Vector], Scalar, Sequence[str]], tuple[Freedom, ...]]
-
-
-KINDS: dict[str, Kind] = {
-    "fixed": Kind((), lambda a, h, s: ()),
-    "revolute": Kind((Z,), lambda a, h, s: (_turn(a[0], "angle"),)),
-    "prismatic": Kind((Z,), lambda a, h, s: (_slide(a[0], "distance"),)),
-    "helical": Kind((Z,), lambda a, h, s: (Freedom(Motion.SCREW, a[0], ("angle",), ("angle",), h),)),
-    "cylindrical": Kind((Z,), lambda a, h, s: (_turn(a[0], "angle"), _slide(a[0], "distance"))),
-    "universal": Kind((X, Y), lambda a, h, s: (_turn(a[0], "first"), _turn(a[1], "second"))),
-    "gimbal": Kind((X, Y, Z), lambda a, h, s: (_turn(a[0], "rx"), _turn(a[1], "ry"), _turn(a[2], "rz"))),
-    "ball": Kind((), lambda a, h, s: (_BALL,)),
-    "planar": Kind((Z,), _planar),
-    "free": Kind((), _free),
-    "general": Kind((), _general),
-}
-MADE = {"modal": Kind((), _modal)}  # of joints that are not written in files
-
-
-def kind_of(name: str) -> Kind | None:
-    """The row of a kind, written or made."""
-    return KINDS.get(name) or MADE.get(name)
-
-
-def freedoms(kind: str, axes: Sequence[Vector], pitch: Scalar, sequence: Sequence[str]) -> tuple[Freedom, ...]:
-    """The elementary motions of a joint, root to leaf."""
-    return (KINDS | MADE)[kind].freedoms(axes, pitch, sequence)
-
-
-def along_z(kind: str, sequence: Sequence[str]) -> bool:
-    """Whether every motion of a joint with its default axes is about or along z; so are those of an unknown kind."""
-    if kind not in KINDS or not set(sequence) <= set(GENERAL):
-        return True  # validate() refuses it by name
-    motions = freedoms(kind, KINDS[kind].axes, 0.0, sequence)
-    return len(motions) > 0 and all(f.axis == Z and f.motion != Motion.BALL for f in motions)
-
-
-def onto_z(axis: Sequence[float]) -> Pose:
-    """A pose whose z axis is the given one, by a signed permutation where that is possible."""
-    z = unit(axis)
-    x, y = _plane(z)
-    return Pose(((x[0], y[0], z[0]), (x[1], y[1], z[1]), (x[2], y[2], z[2])))
-
-
-def displacement(freedoms: Sequence[Freedom], q: Sequence[float]) -> Pose:
-    """The pose of the child's side of a joint in the parent's side, at coordinates q."""
-    X, k = Pose(), 0
-    for f in freedoms:
-        if f.motion == Motion.BALL:
-            w, x, y, z = q[k : k + 4]
-            X = X @ Pose.quaternion(w, x, y, z)
-        elif f.motion == Motion.SLIDE:
-            X = X @ Pose(position=tuple(q[k] * a for a in f.axis))  # type: ignore[arg-type]
+        >>> elbow = Joint.from_denavit_hartenberg(
+        ...     "elbow", "revolute", "upper", "fore", a=0.4, alpha=0, d=0, theta=0, custom="standard")
+        >>> elbow.pose([0.0]).position
+        (0.4, 0.0, 0.0)
+        """
+        here = f"joint {name!r}"
+        if custom not in ("modified", "standard"):
+            raise MechanismError(f"{here}: Denavit-Hartenberg custom is {custom!r}; it is 'modified' or 'standard'")
+        if taken := sorted(others.keys() & {"placement", "offset", "axis"}):
+            raise MechanismError(f"{here}: {', '.join(taken)} and Denavit-Hartenberg parameters exclude each other")
+        about_x, about_z = Pose.turn("x", alpha, (a, 0.0, 0.0)), Pose.turn("z", theta, (0.0, 0.0, d))
+        if custom == "modified":
+            joint = Joint(name, kind, parent, child, placement=about_x @ about_z, **others)
         else:
-            X = X @ Pose.turn(f.axis, q[k], position=tuple(f.pitch * q[k] * a for a in f.axis))
-        k += f.nq
-    return X
+            joint = Joint(name, kind, parent, child, placement=about_z, offset=about_x.inverse(), **others)
+        if joint.sound and not along_z(CATALOGUE[kind], joint.sequence):
+            raise MechanismError(f"{here}: Denavit-Hartenberg joints turn about or slide along z; a {kind} joint does not")
+        return joint
+
+    @property
+    def reverse(self) -> Reverse:
+        """How its kind is seen from its other side; an unknown kind costs nothing, since validate() refuses it by name."""
+        return CATALOGUE[self.kind].reverse if self.kind in CATALOGUE else SAME
+
+    def reversed(self) -> Joint:
+        """The same joint with parent and child interchanged.
+
+        >>> knee = Joint("knee", "revolute", "thigh", "shank", axis=(0, 1, 0))
+        >>> knee.reversed().parent, knee.reversed().axis
+        ('shank', ((0.0, -1.0, 0.0),))
+        """
+        if self.reverse.cost > 1:
+            raise MechanismError(
+                f"joint {self.name!r} would have to be walked from {self.child!r} to {self.parent!r}, but {self.reverse.remark}; "
+                "write it the other way round, or list it as a loop"
+            )
+        turned: dict[str, Any] = {name: tuple(reversed(getattr(self, name))) for name in PER_SPEED} if self.sound else {}
+        turned |= {"axis": self.reverse.axes(self.axis)} if self.axis else {}
+        return replace(self, parent=self.child, child=self.parent, placement=self.offset, offset=self.placement, **turned)
+
+    def pose(self, q: Sequence[float]) -> Pose:
+        """X_PC, the child in the parent at the joint's own coordinates q."""
+        moved = self.deflection.pose(q) if self.deflection else displacement(self.freedoms, q)
+        return self.placement @ moved @ self.offset.inverse()
+
+    def motion_subspace(self, q: Sequence[float]) -> np.ndarray:
+        """phi, 6 x nv, angular first, in the child-side joint axes ([Merwe1995] eq. 2.9)."""
+        return motion_subspace(self.freedoms, q)
+
+    def constraint_subspace(self, q: Sequence[float]) -> np.ndarray:
+        """psi_c, 6 x (6 - nv): the directions of the constraint forces, phi' psi_c = 0 ([Merwe1995] eq. 2.13)."""
+        return dual_bases(self.motion_subspace(q))[2]
 
 
-def motion_subspace(freedoms: Sequence[Freedom], q: Sequence[float]) -> np.ndarray:
-    """phi, the free modes of a joint in the child's axes at its origin, 6 x nv, angular first ([Merwe1995] eq. 2.9).
-
-    >>> motion_subspace(freedoms("cylindrical", [Z], 0.0, ()), [0.3, 0.1]).T.tolist()
-    [[0.0, 0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]]
-    """
-    columns, k = [], 0
-    for i, f in enumerate(freedoms):
-        k += f.nq
-        below = displacement(freedoms[i + 1 :], q[k:])  # what moves after this motion
-        R: np.ndarray = np.array(below.rotation)
-        p: np.ndarray = np.array(below.position)
-        for axis in np.eye(3) if f.motion == Motion.BALL else [np.array(f.axis)]:
-            turning = 0 * axis if f.motion == Motion.SLIDE else axis
-            sliding = axis if f.motion == Motion.SLIDE else float(f.pitch) * axis
-            columns.append(np.concatenate([R.T @ turning, R.T @ (sliding + np.cross(turning, p))]))
-    return np.array(columns).T.reshape(6, len(columns))
+def _axis(a: Sequence[float]) -> Vector:
+    """A unit axis where it can be one; otherwise as given, for validate() to refuse by the joint's name."""
+    try:
+        return unit(a)
+    except (ValueError, TypeError):
+        return tuple(float(x) for x in a)  # type: ignore[return-value]
 
 
-def dual_bases(phi: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(phi_c, psi, psi_c) of a motion subspace phi: [psi psi_c]' [phi phi_c] = 1 ([Merwe1995] eq. 2.10-2.15).
-
-    phi_c (6 x 6-n) completes phi to a basis, psi (6 x n) is the dual of the free modes, psi_c (6 x 6-n) spans the
-    constraint forces: phi' psi_c = 0.
-    """
-    n = phi.shape[1]
-    U, _, _ = np.linalg.svd(phi, full_matrices=True)
-    phi_c = U[:, n:]
-    dual = np.linalg.inv(np.hstack([phi, phi_c])).T
-    return phi_c, dual[:, :n], dual[:, n:]
+def _each(value: PerSpeed, n: int) -> tuple[Scalar, ...]:
+    """One value for each of n speeds."""
+    many = isinstance(value, Sequence) or bool(getattr(value, "ndim", False))
+    return tuple(scalar(x) for x in value) if many else (scalar(value),) * n

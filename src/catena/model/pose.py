@@ -38,6 +38,10 @@ class Pose:
         object.__setattr__(self, "rotation", tuple(vector(row) for row in self.rotation))
         object.__setattr__(self, "position", vector(self.position))
 
+    def scalars(self) -> tuple[Scalar, ...]:
+        """Its twelve numbers, or expressions: the position, then the rotation's rows."""
+        return (*self.position, *(x for row in self.rotation for x in row))
+
     def __matmul__(self, other: Pose) -> Pose:
         R = spatial.product(self.rotation, other.rotation)
         return Pose(R, spatial.add(self.position, spatial.rotate(self.rotation, other.position)))
@@ -137,12 +141,16 @@ def _plain(x: Scalar, symbols: Any) -> Scalar:
 
 
 def unit(axis: Sequence[float]) -> Vector:
-    """The axis scaled to length one; axes that are exact units stay exact."""
+    """The axis scaled to length one, whatever its length was; axes that are exact units stay exact."""
     x, y, z = (float(k) for k in axis)
-    n = math.sqrt(x * x + y * y + z * z)
-    if not (math.isfinite(n) and n > 1e-9):
+    size = max(abs(x), abs(y), abs(z))
+    if not (size > 0 and all(map(math.isfinite, (x, y, z)))):
         raise ValueError(f"an axis needs a direction, found ({x}, {y}, {z})")
-    return (x / n, y / n, z / n) if abs(n - 1.0) > 1e-15 else (x, y, z)
+    if abs(math.hypot(x, y, z) - 1.0) <= 1e-15:
+        return (x, y, z)
+    x, y, z = x / size, y / size, z / size  # its square is then neither too small nor too large
+    n = math.sqrt(x * x + y * y + z * z)
+    return (x / n, y / n, z / n)
 
 
 def _cos(angle: Scalar) -> Scalar:

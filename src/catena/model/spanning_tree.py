@@ -20,10 +20,9 @@ from dataclasses import replace
 
 from ..errors import MechanismError, UnknownNameError
 from .flexible import folded
-from .joints import KINDS
-from .loads import SpeedRow, identifier
-from .mechanism import GROUND, Joint, Mechanism
-from .reversal import reversal, reverse
+from .joints import Joint
+from .loads import identifier
+from .mechanism import GROUND, Mechanism
 
 
 def cut(mechanism: Mechanism, at: Iterable[str] = ()) -> Mechanism:
@@ -66,6 +65,21 @@ def cut(mechanism: Mechanism, at: Iterable[str] = ()) -> Mechanism:
     return replace(mechanism, **parts.changes(), notes=(*mechanism.notes, *notes))
 
 
+def cut_cycles(m: Mechanism, at: Iterable[str] = ()) -> Mechanism:
+    """The mechanism cut `at` joints and where they reach a body twice or end on the ground; itself where they do not, or are faulty."""
+    children, at = [j.child for j in m.joints], tuple(at)
+    cyclic = at or GROUND in children or len(set(children)) < len(children)
+    return cut(m, at) if cyclic and _walkable(m) else m
+
+
+def _walkable(m: Mechanism) -> bool:
+    """Whether every joint is sound, has its own name and stands between two bodies that exist."""
+    names, bodies = [j.name for j in (*m.joints, *m.loops)], {GROUND, *(b.name for b in m.bodies)}
+    return len(set(names)) == len(names) and all(
+        j.sound and j.parent != j.child and {j.parent, j.child} <= bodies for j in m.joints
+    )
+
+
 def _is_tree(m: Mechanism) -> bool:
     children = [j.child for j in m.joints]
     return len(set(children)) == len(children) and GROUND not in children and len(m.ordered) == len(m.joints)
@@ -73,21 +87,16 @@ def _is_tree(m: Mechanism) -> bool:
 
 def spoken_of(m: Mechanism) -> set[str]:
     """The joints whose coordinates loads and speed rows name."""
-    texts = [x for load in m.loads for part in (getattr(load, "torque", ()), getattr(load, "force", ())) for x in _texts(part)]
-    texts += [row.expression for row in m.nonholonomic if isinstance(row, SpeedRow)]
+    things = (*m.loads, *m.nonholonomic)
+    texts = [x for thing in things for x in thing.holding("expression", "expressions", "text") if isinstance(x, str)]
     words = {w for text in texts for w in re.findall(r"[A-Za-z_]\w*", text)}
-    named = {getattr(load, "coordinate", None) for load in m.loads}
+    named = {x for thing in things for x in thing.holding("coordinate", "speed")}
     found = set()
-    for j in (j for j in m.joints if j.kind in KINDS):
+    for j in (j for j in m.joints if j.sound):
         own = {*j.coordinate_names, *j.speed_names}
         if own & named or words & {f"{letter}_{identifier(name)}" for name in own for letter in "qv"}:
             found.add(j.name)
     return found
-
-
-def _texts(part: object) -> list[str]:
-    parts = part if isinstance(part, (tuple, list)) else (part,)
-    return [x for x in parts if isinstance(x, str)]
 
 
 def _grow(spoken: set[str], joints: list[Joint]) -> tuple[dict[str, Joint], list[Joint]]:
@@ -99,23 +108,23 @@ def _grow(spoken: set[str], joints: list[Joint]) -> tuple[dict[str, Joint], list
         if not frontier:
             break
         best = min(frontier, key=lambda j: _cost(j, depth, order[id(j)], j.name in spoken))
-        walked = best if best.parent in depth else reverse(best)
-        depth[walked.child] = depth[walked.parent] + bool(walked.nv if walked.kind in KINDS else 1)
+        walked = best if best.parent in depth else best.reversed()
+        depth[walked.child] = depth[walked.parent] + bool(walked.nv if walked.sound else 1)
         kept[best.name] = walked
     return kept, [j for j in joints if j.parent not in depth and j.child not in depth]
 
 
-def _cost(j: Joint, depth: dict[str, int], order: int, spoken: bool) -> tuple:
+def _cost(j: Joint, depth: dict[str, int], order: int, spoken: bool) -> tuple[bool | int, ...]:
     backwards = j.parent not in depth
-    cost = reversal(j).cost if backwards else 0
+    cost = j.reverse.cost if backwards else 0
     root = depth[j.child if backwards else j.parent]
-    freedoms = j.nv if j.kind in KINDS else 6
+    freedoms = j.nv if j.sound else 6
     return cost > 1, not (spoken or _lost(j)), freedoms, root, cost, backwards, order
 
 
 def _lost(j: Joint) -> list[str]:
     """What a joint has that only a coordinate of the tree can have."""
-    if j.kind not in KINDS:
+    if not j.sound:
         return []
     found = [name for name in ("damping", "friction", "armature") if any(x != 0 for x in getattr(j, name))]
     limits = (("lower", -math.inf), ("upper", math.inf))
@@ -136,7 +145,7 @@ def _mimics(m: Mechanism, tree: list[Joint], closing: list[Joint]) -> None:
 
 def _said(joints: Iterable[Joint], kept: dict[str, Joint]) -> list[str]:
     return [
-        f"joint {j.name!r} is walked from {j.child!r} to {j.parent!r}; {reversal(j).remark}"
+        f"joint {j.name!r} is walked from {j.child!r} to {j.parent!r}; {j.reverse.remark}"
         for j in joints
         if j.name in kept and kept[j.name].parent != j.parent
     ]

@@ -8,7 +8,7 @@ from typing import Any
 
 from .beams import DIRECTIONS, Beam, Flexed
 from .mechanism import Mechanism
-from .validation import value_of
+from .values import value_of
 
 STIFFNESSES = {"EI along y": "N m2", "EI along z": "N m2", "EA": "N", "GJ": "N m2"}
 MOST_SEGMENTS = 10_000  # more of them are a slip of the pen

@@ -1,78 +1,91 @@
-"""What can be wrong with loads and speed rows; the second page of `validate`."""
+"""What can be wrong with loads and speed rows, as their keys say; the third page of `validation`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 
 from ..errors import ExpressionError, unknown
-from .loads import Bushing, Force, JointForce, JointSpring, KnifeEdge, Load, Nonholonomic, Rolling, SpeedRow, Spring, identifier
+from .expressions import parse
+from .loads import Key, identifier
+from .loads.keys import Keyed
 from .mechanism import GROUND, Mechanism
+from .pose import Scalar
+from .values import value_of
 
 
 def load_faults(m: Mechanism) -> Iterator[str]:
     """Every fault of the loads and rows of a mechanism whose bodies and joints are sound."""
-    coordinates = [n for j in m.moving for n in j.coordinate_names]
-    speeds = [n for j in m.moving for n in j.speed_names]
-    known = set(speeds)
-    alike = dict.fromkeys(n for n in coordinates if n in known)  # a quaternion has no speed of its name
-    frames = [GROUND, *m._bodies, *m._frames]
-    names = ["t", *m.parameters, *(f"q_{identifier(n)}" for n in coordinates), *(f"v_{identifier(n)}" for n in speeds)]
-    for k, thing in enumerate((*m.loads, *m.nonholonomic)):
-        here = f"{'load' if k < len(m.loads) else 'row'} {thing.name!r}"
-        for frame in _frames(thing):
-            if frame not in frames:
-                yield f"{here}: {unknown('frame', frame, frames)}"
-        coordinate = getattr(thing, "coordinate", None)
-        both = alike if isinstance(thing, JointSpring) else dict.fromkeys(speeds)
-        if coordinate is not None and coordinate not in both:
-            yield f"{here}: {unknown('coordinate', coordinate, both)}"
-        for text in _texts(thing):
-            yield from (f"{here}: {fault}" for fault in _text_faults(text, names))
-        yield from (f"{here}: {fault}" for fault in _number_faults(thing, m.parameters))
-
-
-def _frames(thing: Load | Nonholonomic) -> tuple[str, ...]:
-    if isinstance(thing, (Spring, Bushing)):
-        return thing.start, thing.end
-    return (thing.frame,) if isinstance(thing, (Force, KnifeEdge, Rolling)) else ()
-
-
-def _texts(thing: Load | Nonholonomic) -> tuple[Any, ...]:
-    if isinstance(thing, Force):
-        return (*thing.torque, *thing.force)
-    if isinstance(thing, JointForce):
-        return (thing.force,)
-    return (thing.expression,) if isinstance(thing, SpeedRow) else ()
-
-
-def _text_faults(text: Any, names: list[str]) -> Iterator[str]:
-    from .expressions import parse
-
-    if isinstance(text, str):
-        try:
-            parse(text, names)
-        except ExpressionError as why:
-            yield str(why)
-
-
-def _number_faults(thing: Load | Nonholonomic, parameters: Any) -> Iterator[str]:
-    from .validation import value_of
-
-    if isinstance(thing, (Spring, Bushing)) and thing.start == thing.end:
-        yield f"it joins {thing.start!r} to itself; a spring has two ends"
-    if isinstance(thing, Force) and (len(thing.torque) != 3 or len(thing.force) != 3):
-        yield f"torque and force have three components each, found {len(thing.torque)} and {len(thing.force)}"
-    if isinstance(thing, Force) and thing.axes not in ("world", "body"):
-        yield unknown("axes", thing.axes, ("world", "body"))
-    if isinstance(thing, Bushing) and (len(thing.stiffness) != 6 or len(thing.damping) != 6):
-        yield "stiffness and damping have six values each: three for turning, three for displacement"
+    if not (m.loads or m.nonholonomic):
         return
-    for name in ("stiffness", "damping", "length", "radius"):
-        given = getattr(thing, name, 0.0)
-        for x in given if isinstance(given, tuple) else (given,):
-            value = value_of(x, parameters)
-            if value is not None and not value >= 0:
-                yield f"{name} is {value:g}; it is zero or more"
-    if isinstance(thing, Rolling) and value_of(thing.radius, parameters) == 0:
-        yield "radius is 0; a disc that rolls has one above zero"
+    known = _Known.of(m)
+    for what, things in (("load", m.loads), ("row", m.nonholonomic)):
+        for thing in things:
+            found = [fault for name, key in thing.schema().items() for fault in _held(thing, name, key, known)]
+            yield from (f"{what} {thing.name!r}: {fault}" for fault in (*found, *thing.faults(m.parameters)))
+
+
+@dataclass(frozen=True)
+class _Known:
+    """The names that a load may use."""
+
+    frames: Collection[str]  # dictionaries, which keep the order and find a name at once
+    coordinates: Collection[str]
+    speeds: Collection[str]
+    symbols: Collection[str]
+    parameters: Mapping[str, float]
+
+    @staticmethod
+    def of(m: Mechanism) -> _Known:
+        coordinates, speeds = m.coordinate_names, dict.fromkeys(m.speed_names)
+        symbols = (f"{letter}_{identifier(n)}" for letter, names in (("q", coordinates), ("v", speeds)) for n in names)
+        frames, alike = (GROUND, *m._bodies, *m._frames), (n for n in coordinates if n in speeds)
+        return _Known(dict.fromkeys(frames), dict.fromkeys(alike), speeds, dict.fromkeys(("t", *m.parameters, *symbols)), m.parameters)
+
+
+def _held(thing: Keyed, name: str, key: Key, known: _Known) -> Iterator[str]:
+    """The faults of one field."""
+    value = getattr(thing, name)
+    wanted = {"frame": ("frame", known.frames), "coordinate": ("coordinate", known.coordinates),
+              "speed": ("coordinate", known.speeds), "word": (name, key.words)}  # fmt: skip
+    if key.sort in wanted and value not in wanted[key.sort][1]:
+        yield unknown(wanted[key.sort][0], value, wanted[key.sort][1])
+    elif key.sort in ("text", "expression", "expressions"):
+        yield from _texts(name, value if key.sort == "expressions" else (value,), known.symbols, key)
+    elif key.sort == "number":
+        yield from _number(name, value, key, known.parameters)
+    elif key.sort == "numbers":
+        yield from _numbers(name, value, key, known.parameters)
+
+
+def _texts(name: str, texts: tuple[str | float, ...], symbols: Collection[str], key: Key) -> Iterator[str]:
+    if key.sort == "expressions" and len(texts) != 3:
+        yield f"{name} has three components, found {len(texts)}"
+    for text in texts:
+        if not isinstance(text, (str, float, int)):
+            yield f"{name} is {text!r}; a number or a text is wanted"
+        elif isinstance(text, str):
+            try:
+                parse(text, symbols)
+            except ExpressionError as why:
+                yield str(why)
+
+
+def _numbers(name: str, values: tuple[Scalar, ...], key: Key, parameters: Mapping[str, float]) -> Iterator[str]:
+    if len(values) != len(key.measure):
+        yield f"{name} has {len(values)} values; {len(key.measure)} are wanted: {', '.join(key.measure)}"
+    for x in values:
+        yield from _number(name, x, key, parameters)
+
+
+def _number(name: str, x: Scalar, key: Key, parameters: Mapping[str, float]) -> Iterator[str]:
+    value = value_of(x, parameters)
+    if value is None:
+        missing = [str(s) for s in x.free_symbols if str(s) not in parameters]
+        yield f"{name} uses {unknown('parameter', missing[0], parameters)}"
+    elif not abs(value) < float("inf"):
+        yield f"{name} is {value:g}; a finite number is wanted"
+    elif value < 0 and not key.negative:
+        yield f"{name} is {value:g}; it is zero or more"
+    elif value == 0 and not key.zero:
+        yield f"{name} is 0; it is above zero"

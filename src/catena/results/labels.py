@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import xarray as xr
 
 from ..errors import MechanismError
-from ..model.joints import Motion
+from ..model.motions import Motion
 
 if TYPE_CHECKING:
     from ..model.mechanism import Joint, Mechanism
@@ -34,8 +34,8 @@ def labels(mechanism: Mechanism, by: str, **more: Iterable[str]) -> Labels:
     beside = {"coordinate_unit": ("coordinate", q), "speed_unit": ("speed", [f"{u}/s" for u in v]),
               "acceleration_unit": ("speed", [f"{u}/s2" for u in v]),
               "force_unit": ("speed", ["N" if u == "m" else "N m" for u in v])}  # fmt: skip
-    names = {"coordinate": [n for j in mechanism.moving for n in j.coordinate_names],
-             "speed": [n for j in mechanism.moving for n in j.speed_names]} | {name: list(x) for name, x in more.items()}  # fmt: skip
+    names = {"coordinate": list(mechanism.coordinate_names),
+             "speed": list(mechanism.speed_names)} | {name: list(x) for name, x in more.items()}  # fmt: skip
     known = dict.fromkeys(("kinetic", "potential", "strain", "work", "energy_error"), "J")
     known |= {name: ", ".join(dict.fromkeys(beside[unit][1])) for name, unit in zip(("q", "v", "a", "tau"), beside)}
     text = write_text(mechanism)

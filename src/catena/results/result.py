@@ -306,8 +306,8 @@ def _unpacked(file: xr.Dataset, every: int) -> tuple[xr.Dataset, Ledger]:
 # ---------------------------------------------------------------------------------------------------- what acts, what is asked
 def losses(mechanism: Mechanism, v: np.ndarray) -> np.ndarray:
     """The joint forces (..., nv) of damping and of smoothed dry friction."""
-    from ..model.joints import SMOOTH
-    from ..model.validation import value_of
+    from ..model.motions import SMOOTH
+    from ..model.values import value_of
 
     each = [
         [float(value_of(x, mechanism.parameters)) for j in mechanism.moving for x in getattr(j, k)]

@@ -24,7 +24,7 @@ import numpy as np
 from ..compiler.trace import Tracer, elements, vector
 from ..errors import StateError, UnknownNameError
 from ..machine.lookup import Coordinate, coordinates, speeds_of
-from ..model.validation import value_of
+from ..model.values import value_of
 from .control_laws import Controller, Hold, Sequence, held, sampling, traced
 from .control_laws import ticking as ticking  # for the engine
 from .piecewise import Trajectory, names_of, places, trajectory
@@ -203,7 +203,7 @@ def _limits(system: System, limits: Any) -> tuple[list[float], list[float]]:
         except (TypeError, ValueError):
             low[k] = high[k] = np.nan
         if not low[k] < high[k]:
-            name = [n for j in system.mechanism.moving for n in j.speed_names][k]
+            name = system.mechanism.speed_names[k]
             raise StateError(f"limits: {name!r} is given {x!r}; it takes a force above zero, or (lowest, highest), N m or N")
     return low, high
 

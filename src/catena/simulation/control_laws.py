@@ -119,7 +119,7 @@ def held(sample: float | None, system: System, law: Law) -> Law:
     held, due = ca.SX.sym("held", len(acting)), ca.SX.sym("due")
     state = ca.vertcat(law.state, held, due)
     fresh = ca.vertcat(law.state + sample * law.rate, vector([law.tau[k] for k in acting]), system.t + sample)
-    speeds = [n for j in system.mechanism.moving for n in j.speed_names]
+    speeds = list(system.mechanism.speed_names)
     names = (*law.names, *(f"held {speeds[k]}" for k in acting), f"next sample, every {sample:g} s")
     return Law(
         vector([held[acting.index(k)] if k in acting else ca.SX(0) for k in range(system.nv)]),

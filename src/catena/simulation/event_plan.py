@@ -120,7 +120,7 @@ def _loop(machine: Machine, e: Lock) -> Joint:
 
 def _guard(machine: Machine, e: Happening) -> Callable[[Tracer], ca.SX]:
     when: Guard | None = e.when
-    return when if callable(when) else lambda s: ca.SX(s.applied.text(e.title, when))
+    return when if callable(when) else lambda s: ca.SX(s.applied.text(e.title, str(when)))
 
 
 def _check(machine: Machine, happenings: Sequence[Happening]) -> None:

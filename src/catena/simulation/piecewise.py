@@ -161,7 +161,7 @@ def names_of(asked: Any) -> Any:
     """What `catena.machine.lookup` looks names up in: a machine, or as much of one as a mechanism tells."""
     if not isinstance(asked, Mechanism):
         return asked
-    joints, speeds = [j.name for j in asked.moving], [n for j in asked.moving for n in j.speed_names]
+    joints, speeds = [j.name for j in asked.moving], list(asked.speed_names)
     return SimpleNamespace(mechanism=asked, joint_names=joints, speed_names=speeds)
 
 

@@ -50,7 +50,7 @@ def partitioned(layout: Layout, driven: list[int]) -> ca.Function:
     M, b = s.mass_matrix(), s.bias()
     for k in f:
         if M[k, k].is_zero():
-            name = [n for j in mechanism.moving for n in j.speed_names][k]
+            name = mechanism.speed_names[k]
             raise SingularError(f"{name!r} of mechanism {mechanism.name!r} moves no inertia, so no force answers for its "
                                 "motion; prescribe it too", name)  # fmt: skip
     whole = np.array([a_d[driven.index(k)] if k in driven else ca.SX(0) for k in range(nv)], dtype=object)
@@ -184,7 +184,7 @@ def driven(layout: Layout, motion: Any) -> Driven:
     where = places(mechanism, found.names) if found else ()
     vi = [c.vi for c in where]
     if twice := [k for k in [*vi, *locked] if [*vi, *locked].count(k) > 1]:
-        names = [n for j in mechanism.moving for n in j.speed_names]
+        names = list(mechanism.speed_names)
         raise StateError(f"the motion of {names[twice[0]]!r} is given twice")
     if found and (faults := found.jumps()):
         raise SimulationError("no finite force makes a mechanism follow this motion: " + "; ".join(faults))

@@ -184,7 +184,7 @@ def ask(engine: Engine, control: Any, t: float) -> None:
         raise SimulationError(f"{said}; it returns {wanted}, one force a speed")
     if not np.isfinite(answer).all():
         k = int(np.argwhere(~np.isfinite(answer))[0][-1])
-        names = [n for j in s.mechanism.moving for n in j.speed_names]
+        names = list(s.mechanism.speed_names)
         said = f"the controller returned {answer[..., k]} for {names[k]!r} at t = {t:g} s"
         raise SimulationError(f"{said}; it returns finite numbers")
     engine.u[:] = answer.reshape(engine.W, s.nv).T

@@ -23,8 +23,8 @@ from ..equations.formulations import derive
 from ..kernels.motion import BALL
 from ..kernels.rank import column_scales
 from ..kernels.tree import layout
-from ..model.joints import SMOOTH
 from ..model.mechanism import Mechanism
+from ..model.motions import SMOOTH
 from ..results.labels import Labels, labels
 from .piecewise import Trajectory
 from .projection import Binding, moved, projected

@@ -19,7 +19,7 @@ import numpy as np
 from ...errors import QuestionError
 from ...model.mechanism import Body, Joint, Mechanism
 from ...model.pose import Pose
-from ...model.validation import value_of
+from ...model.values import value_of
 
 Array = np.ndarray
 

@@ -16,9 +16,9 @@ import casadi as ca
 import numpy as np
 
 from ...model.closure import RowKind
-from ...model.loads import KnifeEdge, Rolling, SpeedRow
+from ...model.loads import Nonholonomic
 from ...model.mechanism import GROUND
-from ...spatial import cross, dot, rotate, scale, sub
+from ...spatial import add, cross, dot
 from .joint_constraints import Bodies, Pair
 
 
@@ -87,7 +87,7 @@ def nonholonomic(b: Bodies, s: Speeds) -> Iterator[Rows]:
     t, k = b.tracer, 0
     texts = t.applied.rows()[0] if b.mechanism.nonholonomic else ca.SX(0, 1)
     for row in b.mechanism.nonholonomic:
-        if isinstance(row, SpeedRow):
+        if row.text is not None:
             along = ca.SX(1, s.u.numel())
             along[s.own] = ca.jacobian(texts[k], t.v)
             drift = ca.jtimes(texts[k], t.q, t.coordinate_rate()) + ca.jacobian(texts[k], t.t)
@@ -104,14 +104,10 @@ def _along(name: str, along: ca.SX, drift: ca.SX, s: Speeds) -> Rows:
     return Rows(name, ca.SX.zeros(1), along @ s.u, along @ s.G, along @ s.g + drift, (False,), along=along)
 
 
-def _slip(b: Bodies, row: KnifeEdge | Rolling) -> tuple:
-    """The velocities that a knife edge or a rolling disc forbids; of the disc, those of the point that touches the plane."""
+def _slip(b: Bodies, row: Nonholonomic) -> tuple:
+    """The velocities of the point of contact that the row forbids."""
     side = b.frame(row.frame)
     R, p = b.pose(side)
-    u = tuple(b.rate(x) for x in p)
-    if isinstance(row, KnifeEdge):
-        return (dot(rotate(R, row.direction), u),)
-    axis, n = rotate(R, row.axis), row.normal
-    up = sub(n, scale(dot(n, axis), axis))  # the steepest direction in the disc's plane
-    radius = scale(-b.value(row.radius) / ca.sqrt(dot(up, up)), up)
-    return tuple(x + y for x, y in zip(u, cross(b.turning(side), radius)))
+    arm, directions = row.contact(R, b.value)
+    velocity = add(tuple(b.rate(x) for x in p), cross(b.turning(side), arm))
+    return tuple(dot(d, velocity) for d in directions)

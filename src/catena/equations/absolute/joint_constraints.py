@@ -24,11 +24,11 @@ from ...compiler.trace import Tracer, elements
 from ...kernels import kinematics
 from ...kernels.constraint_rows import active_rows
 from ...kernels.tree import layout
-from ...model.closure import Row, RowKind, rows
-from ...model.joints import Motion, X, Y, Z, onto_z
+from ...model.closure import Row, RowKind
 from ...model.mechanism import Joint, Mechanism
+from ...model.motions import Motion, X, Y, Z, onto_z
+from ...model.planarity import plane
 from ...model.pose import vector
-from ...model.validation import plane
 from ...spatial import add, cross, dot, product, rotate, sub, tilde, transpose, unrotate
 from .attitude import angles, components, quaternion, rotation
 from .links import SNAP, Side, Welded, snapped
@@ -150,7 +150,7 @@ class Bodies:
         for j in (link.joint for link in self.links):
             nq, nv = (j.nq, j.nv) if j.mimic is None else (0, 0)
             parent, child = self._welded.side(j.parent, j.placement), self._welded.side(j.child, j.offset)
-            found, sense = rows(j.kind, j.axis, j.pitch, j.sequence), 1.0
+            found, sense = j.closure, 1.0
             if self.normal is not None:
                 n = self._normal_in(parent)
                 found = _in_plane(found, n)
@@ -164,7 +164,7 @@ class Bodies:
         """The pairs that close the tree, with the rows that can ever act, as the kernels choose and order them."""
         active, count = set(active_rows(self.tracer.layout)), 0
         for j in self.mechanism.loops:
-            found = rows(j.kind, j.axis, j.pitch, j.sequence)
+            found = j.closure
             kept = tuple(r for k, r in enumerate(found, count) if k in active)
             count += len(found)
             sides = self._welded.side(j.parent, j.placement), self._welded.side(j.child, j.offset)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...model.mechanism import GROUND, Joint, Mechanism
 from ...model.pose import Pose
-from ...model.validation import value_of
+from ...model.values import value_of
 from ...spatial import add, dot, neg, outer, rotate, sadd, scale, sub, transpose, unrotate_symmetric
 
 SNAP = 1e-12  # residues of right angles in placements; finer than the kernels', because every joint here snaps on its own

@@ -25,7 +25,7 @@ from ...kernels.motion import BALL, SLIDE
 from ...kernels.tree import Layout, layout
 from ...kernels.workspace import Work
 from ...model.mechanism import Mechanism
-from ...model.validation import plane
+from ...model.planarity import plane
 from ..equations import Statement
 from ._beams import beams
 
@@ -100,9 +100,8 @@ class Energies:
     # ------------------------------------------------------------------------------------------------ for people
     def statement(self, left: ca.SX, right: ca.SX, **more: ca.SX) -> Statement:
         """The rows left = right, after q' = N v where a speed is no coordinate's rate by name, before what must stay zero."""
-        q_rate, moving = ca.SX.sym("q_rate", self.q.numel()), self.tracer.layout.mechanism.moving
-        speeds = {n for j in moving for n in j.speed_names}
-        turned = [k for k, name in enumerate(n for j in moving for n in j.coordinate_names) if name not in speeds]
+        q_rate, m = ca.SX.sym("q_rate", self.q.numel()), self.tracer.layout.mechanism
+        turned = [k for k, name in enumerate(m.coordinate_names) if name not in set(m.speed_names)]
         left, right = (ca.vertcat(*part) for part in (
             (*([q_rate[turned]] if turned else []), left, self.rows),
             (*([self.rate[turned]] if turned else []), right, ca.SX.zeros(self.rows.numel())),
@@ -112,11 +111,11 @@ class Energies:
 
     def coordinate_names(self) -> tuple[str, ...]:
         """Of the chosen coordinates: the joints' own, marked where the angle is an absolute one."""
-        return self._marked(n for j in self.tracer.layout.mechanism.moving for n in j.coordinate_names)
+        return self._marked(self.tracer.layout.mechanism.coordinate_names)
 
     def speed_names(self, form: str = "{}") -> tuple[str, ...]:
         """Of the chosen speeds, each put into a form such as "momentum of {}"."""
-        return self._marked(form.format(n) for j in self.tracer.layout.mechanism.moving for n in j.speed_names)
+        return self._marked(form.format(n) for n in self.tracer.layout.mechanism.speed_names)
 
     @property
     def note(self) -> str:

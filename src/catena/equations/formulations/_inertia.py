@@ -7,7 +7,7 @@ import numpy as np
 
 from ...errors import SingularError
 from ...kernels.motion import BALL
-from ...model.validation import value_of
+from ...model.values import value_of
 from ._energies import Energies
 
 SINGULAR = 1e-12  # an eigenvalue of the mass matrix, scaled to a unit diagonal, that is nothing but rounding
@@ -68,7 +68,7 @@ def require_inertia(e: Energies, M: ca.SX, by: str) -> None:
     found = [_motion_without_energy(np.array(f(_some_place(e, rng), p))) for _ in range(3)]
     if any(motion is None for motion in found):
         return
-    moved = [name for name, x in zip((n for j in m.moving for n in j.speed_names), found[0]) if abs(x) > 1e-6]  # type: ignore[arg-type]
+    moved = [name for name, x in zip(m.speed_names, found[0]) if abs(x) > 1e-6]  # type: ignore[arg-type]
     joints = [j for j in m.moving if set(moved) & set(j.speed_names)]
     light = next((j for j in joints if not value_of(m.body(j.child).mass, m.parameters)), joints[-1])
     where = next(name for name in moved if name in light.speed_names)

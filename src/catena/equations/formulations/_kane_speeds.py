@@ -86,7 +86,7 @@ def own_speeds(s: Tracer, t: ca.SX, rows: Map | None, speeds: Map | None, depend
 
 
 def _names(s: Tracer) -> tuple[str, ...]:
-    return tuple(f"{name}'" for j in s.layout.mechanism.moving for name in j.speed_names)
+    return tuple(f"{name}'" for name in s.layout.mechanism.speed_names)
 
 
 def _determined(s: Tracer, J: ca.SX) -> list[int]:

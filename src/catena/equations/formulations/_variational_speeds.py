@@ -33,7 +33,7 @@ def own_speeds(s: Tracer, names: Sequence[str] | None) -> Speeds:
 
 def _joint_speeds(s: Tracer) -> Speeds:
     """u = v."""
-    n, names = s.layout.nv, tuple(f"{x}'" for j in s.layout.mechanism.moving for x in j.speed_names)
+    n, names = s.layout.nv, tuple(f"{x}'" for x in s.layout.mechanism.speed_names)
     same = ca.Function("same", [s.q, s.v, s.p], [s.v])
     return Speeds(names, s.v, s.v, ca.SX(n, 1), ca.SX.eye(n), {}, same, same, ca.SX.eye(n), ca.SX(n, 1), names)
 

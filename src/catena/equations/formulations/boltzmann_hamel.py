@@ -75,11 +75,11 @@ def boltzmann_hamel(mechanism: Mechanism) -> Equations:
     W = joint_wrenches(s)
     wrenches, moments = (ca.Function("inverse", [s.q, s.v, s.a, s.p], [ca.cse(x)]) for x in (W, W[:, :3]))
     change = ca.Function("change", given, [ca.vertcat(s.coordinate_rate(), a)])
-    names = tuple(name for j in mechanism.moving for name in j.coordinate_names)
+    names = mechanism.coordinate_names
     return Equations(
         mechanism,
         "boltzmann_hamel",
-        names + tuple(f"{name}'" for j in mechanism.moving for name in j.speed_names),
+        names + tuple(f"{name}'" for name in mechanism.speed_names),
         derivative=ca.Function("derivative", [t, x, s.tau, s.p], [ca.cse(change(t, x[:n], x[n:], s.tau, s.p))]),
         encode=ca.Function("encode", [s.q, s.v, s.p], [ca.vertcat(s.q, s.v)]),
         decode=ca.Function("decode", [x, s.p], [x[:n], x[n:]]),
@@ -254,7 +254,7 @@ def solve(s: Tracer, M: ca.SX, b: ca.SX) -> ca.SX:
 
     row k:  M_kk a_k + sum_{i<k} M_ki a_i = b_k;  M is symmetric, so its lower triangle is enough, and two branches never mix.
     """
-    n, names = s.layout.nv, [name for j in s.layout.mechanism.moving for name in j.speed_names]
+    n, names = s.layout.nv, list(s.layout.mechanism.speed_names)
     row, right, pivots = [[M[k, i] for i in range(k + 1)] for k in range(n)], [b[k] for k in range(n)], [ca.SX()] * n
     for k in reversed(range(n)):
         pivots[k] = row[k][k]

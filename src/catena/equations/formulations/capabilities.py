@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...model.joints import Motion
 from ...model.mechanism import Mechanism
+from ...model.motions import Motion
 
 FEATURES = ("trees", "loops", "speed rows", "ball joints", "sliding joints", "floating base", "mimic joints", "armature",
             "loads", "free parameters", "reactions", "flexible bodies by modes")  # fmt: skip
@@ -29,7 +29,7 @@ def needs(m: Mechanism) -> set[str]:
         "speed rows": bool(m.nonholonomic),
         "ball joints": Motion.BALL in motions,
         "sliding joints": bool(motions & {Motion.SLIDE, Motion.SCREW}),
-        "floating base": any(j.kind == "free" for j in m.joints),
+        "floating base": any(j.nv == 6 for j in m.joints if not j.deflection),
         "mimic joints": any(j.mimic and not j.deflection for j in m.joints),
         "armature": any(x != 0.0 for j in m.moving for x in j.armature),
         "loads": bool(m.loads),

@@ -117,7 +117,7 @@ def kane(mechanism: Mechanism, rows: Map | None = None, speeds: Map | None = Non
     return Equations(
         mechanism,
         "kane",
-        tuple(name for j in mechanism.moving for name in j.coordinate_names) + u.state,
+        mechanism.coordinate_names + u.state,
         derivative=ca.Function("derivative", [t, x, s.tau, s.p], [ca.cse(ca.vertcat(*change(t, q, v, s.tau, s.p)))]),
         encode=ca.Function("encode", [s.q, s.v, s.p], [ca.vertcat(s.q, u.encode(s.q, s.v, s.p))]),
         decode=ca.Function("decode", [x, s.p], [q, v]),

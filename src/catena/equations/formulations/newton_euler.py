@@ -39,7 +39,7 @@ import numpy as np
 from ...compiler.trace import elements, matrix, vector
 from ...errors import FormulationError, SingularError
 from ...model.mechanism import Mechanism
-from ...model.validation import value_of
+from ...model.values import value_of
 from ...spatial import add, apply, cross, full, rotate, scale, unrotate
 from ..absolute.charts import State, chart, state
 from ..absolute.constraint_rows import Rows, joint, mimics, nonholonomic, speeds

@@ -41,7 +41,7 @@ import numpy as np
 from ...compiler.trace import matrix
 from ...errors import FormulationError
 from ...model.mechanism import Mechanism
-from ...model.validation import value_of
+from ...model.values import value_of
 from ...spatial import full
 from ..absolute.charts import State, chart, hinged, state
 from ..absolute.constraint_rows import joint, nonholonomic, speeds

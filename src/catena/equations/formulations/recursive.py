@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
-import numpy as np
 
 from ...compiler.trace import Tracer, elements
 from ...kernels.tree import layout
 from ...model.mechanism import Mechanism
+from ...model.motions import Motion
 from ...spatial import add, cross, neg, rotate
 from ..equations import Counts, Equations, operations
 
@@ -32,9 +32,9 @@ def recursive(mechanism: Mechanism) -> Equations:
     q, v = x[:nq], x[nq:]
     rate = ca.Function("rate", [s.q, s.v], [s.coordinate_rate()])
     derivative = ca.vertcat(rate(q, v), acceleration(t, q, v, s.tau, s.p))
-    names = tuple(n for j in mechanism.moving for n in j.coordinate_names)
-    speeds = tuple(f"{n}'" for j in mechanism.moving for n in j.speed_names)
-    balls = np.any([j.kind in ("ball", "free") for j in mechanism.moving])
+    names = mechanism.coordinate_names
+    speeds = tuple(f"{n}'" for n in mechanism.speed_names)
+    balls = any(f.motion == Motion.BALL for j in mechanism.moving for f in j.freedoms)
     return Equations(
         mechanism,
         "recursive",

@@ -93,7 +93,7 @@ def variational(
     return Equations(
         mechanism,
         "variational",
-        tuple(name for j in mechanism.moving for name in j.coordinate_names) + u.names,
+        mechanism.coordinate_names + u.names,
         derivative=ca.Function("derivative", [s.t, x, s.tau, s.p], [ca.cse(ca.densify(ca.vertcat(*at_x)))]),
         encode=ca.Function("encode", [s.q, s.v, s.p], [ca.vertcat(s.q, u.encode(s.q, s.v, s.p))]),
         decode=ca.Function("decode", [x, s.p], [x[:n], u.decode(x[:n], x[n:], s.p)]),

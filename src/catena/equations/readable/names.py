@@ -44,8 +44,8 @@ Names = Mapping[str, tuple[Name, ...]]  # role -> a name for each entry of its v
 
 def names_of(mechanism: Mechanism, rows: int = 0) -> dict[str, tuple[Name, ...]]:
     """The names of every role, in the order of the mechanism's own vectors; of so many multipliers."""
-    coordinates = [n for j in mechanism.moving for n in j.coordinate_names]
-    speeds = [(n, 1 if n in coordinates else 0) for j in mechanism.moving for n in j.speed_names]
+    coordinates = list(mechanism.coordinate_names)
+    speeds = [(n, 1 if n in coordinates else 0) for n in mechanism.speed_names]
     named = {
         "p": [_name(n) for n in mechanism.parameters],
         "t": [Name("t", "t", "t")],

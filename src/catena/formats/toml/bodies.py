@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...model.mechanism import Body, Shape
+from ...model.bodies import Body, Shape
+from ...model.pose import Scalar
 from .beams import read_beam
 from .poses import read_pose
 from .schema import BODY_KEYS, INERTIA, SHAPE_KEYS, SIZES
@@ -34,7 +33,7 @@ def _flexible(t: Table, name: str, shapes: tuple[Shape, ...]) -> Body:
     return Body(name, shapes=shapes, flexible=beam) if beam is not None else Body.massless(name, shapes)
 
 
-def _inertia(t: Table) -> tuple[Any, ...]:
+def _inertia(t: Table) -> tuple[Scalar, ...]:
     """Six entries from three (a diagonal), six, three rows, or a table with names."""
     if isinstance(t.data.get("inertia"), dict):
         return _named_inertia(t.table("inertia"))
@@ -50,13 +49,13 @@ def _inertia(t: Table) -> tuple[Any, ...]:
     return tuple(given.get(k, 0.0) for k in INERTIA)
 
 
-def _named_inertia(t: Table | None) -> tuple[Any, ...]:
+def _named_inertia(t: Table | None) -> tuple[Scalar, ...]:
     assert t is not None  # the caller has looked
     t.only(INERTIA)
     return tuple(t.number(k, "inertia", REQUIRED if k[0] == k[1] else 0.0, instead=float(k[0] == k[1])) for k in INERTIA)
 
 
-def _symmetric(t: Table, rows: list[Any]) -> tuple[Any, ...]:
+def _symmetric(t: Table, rows: list[object]) -> tuple[Scalar, ...]:
     before = t.faults
     m = [t.components(row, "inertia", "inertia", [a + b for b in "xyz"]) for a, row in zip("xyz", rows)]
     for i, j in ((0, 1), (0, 2), (1, 2)):

@@ -11,9 +11,9 @@ from pathlib import Path
 from ...errors import FormatError, unknown
 from ...model.mechanism import Joint, Mechanism
 from ..draft import Draft
-from .joints import known_freedoms, read_limits, read_loop, read_losses
+from .joints import read_limits, read_loop, read_losses
 from .loads import read_load, read_row
-from .reader import open_file, read_frame, read_parameters
+from .reader import open_file, read_expressions, read_frame, read_parameters
 from .schema import COMPANION_KEYS, LOSS_KEYS
 from .tables import Table
 
@@ -23,6 +23,7 @@ def add(draft: Draft, path: Path) -> None:
     top = open_file(path)
     top.only(COMPANION_KEYS)
     read_parameters(top)
+    read_expressions(top)
     m = draft.mechanism
     changed = {j.name: j for t in top.tables("joint") if (j := _changed(t, m))}
     draft.change(
@@ -48,4 +49,4 @@ def _changed(t: Table, m: Mechanism) -> Joint | None:
         if name:
             t.fault(f"{unknown('joint', name, [j.name for j in m.joints], f'mechanism {m.name!r}')}")
         return None
-    return replace(joint, **read_limits(t, joint), **read_losses(t, joint)) if known_freedoms(joint) is not None else joint
+    return replace(joint, **read_limits(t, joint), **read_losses(t, joint)) if joint.sound else joint

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from ...errors import MechanismError
-from ...model import joints as catalogue
-from ...model.joints import Freedom, Motion
-from ...model.mechanism import Joint, Mimic
-from ...model.pose import Vector
+from ...model.joint_kinds import KINDS
+from ...model.joints import Joint, Mimic
+from ...model.motions import Freedom, Motion
+from ...model.pose import Scalar, Vector
 from ..draft import MISSING
 from ..units import describe
 from .poses import read_pose
@@ -18,10 +17,14 @@ from .schema import DH_KEYS, JOINT_KEYS, LIMIT_KEYS, LOOP_KEYS, LOSS_KEYS, MEASU
 from .tables import REQUIRED, Table
 
 
-def read_joint(t: Table) -> Joint:
-    """A [[joint]]."""
-    t.only(JOINT_KEYS)
-    return _joint(t)
+def read_joints(top: Table) -> tuple[Joint, ...]:
+    """Every [[joint]]; what mimics another is read last, as its unit depends on both."""
+    tables = list(top.tables("joint"))
+    for t in tables:
+        t.only(JOINT_KEYS)
+    joints = [_joint(t) for t in tables]
+    named = {j.name: j for j in joints}
+    return tuple(replace(j, mimic=_mimic(t, j, named)) if "mimic" in t else j for t, j in zip(tables, joints))
 
 
 def read_loop(t: Table) -> Joint:
@@ -36,23 +39,13 @@ def _joint(t: Table) -> Joint:
         t.text("child", instead=MISSING),
         axis=_axis(t), sequence=_sequence(t),
     )  # fmt: skip
-    freedoms = known_freedoms(bare)
-    if freedoms is None:
+    if not bare.sound:
         return replace(bare, placement=read_pose(t))  # validate() says what is wrong with its kind
-    values = {"pitch": _pitch(t, bare, freedoms), **read_losses(t, bare), **read_limits(t, bare)}
-    mimic = _mimic(t, freedoms)
+    values = {"pitch": _pitch(t, bare), **read_losses(t, bare), **read_limits(t, bare)}
     if "dh" in t:
-        return _denavit_hartenberg(t, bare, {**values, "mimic": mimic})
+        return _denavit_hartenberg(t, bare, values)
     place, offset = read_pose(t), read_pose(t, "child_at", "child_rotate")
-    return replace(bare, placement=place, offset=offset, mimic=mimic, **values)
-
-
-def known_freedoms(j: Joint) -> tuple[Freedom, ...] | None:
-    """The joint's motions, if its kind, axes and sequence are such that it has any."""
-    kind = catalogue.KINDS.get(j.kind)
-    if kind is None or len(j.axis) != len(kind.axes) or not set(j.sequence) <= set(catalogue.GENERAL):
-        return None
-    return j.freedoms
+    return replace(bare, placement=place, offset=offset, **values)
 
 
 def _axis(t: Table) -> tuple[Vector, ...] | None:
@@ -69,20 +62,20 @@ def _sequence(t: Table) -> tuple[str, ...]:
     given = t.items("sequence", default=[])
     for word in given:
         if not isinstance(word, str):
-            t.fault(f"sequence holds {describe(word)}; it takes some of {', '.join(catalogue.GENERAL)}")
+            t.fault(f"sequence holds {describe(word)}; it takes texts, such as \"Rx\"")
     return tuple(str(word) for word in given)
 
 
-def _pitch(t: Table, j: Joint, freedoms: Sequence[Freedom]) -> Any:
-    if any(f.motion == Motion.SCREW for f in freedoms):
+def _pitch(t: Table, j: Joint) -> Scalar:
+    if KINDS[j.kind].pitched:
         return t.number("pitch", "pitch", instead=1.0)
     if "pitch" in t:
-        t.fault(f"a {j.kind} joint takes no pitch; a helical joint does")
+        t.fault(f"a {j.kind} joint takes no pitch; a {' or '.join(k for k in KINDS if KINDS[k].pitched)} joint does")
     return 0.0
 
 
 # ---------------------------------------------------------------------------------------------------- values of each speed
-def read_limits(t: Table, j: Joint) -> dict[str, Any]:
+def read_limits(t: Table, j: Joint) -> dict[str, Scalar]:
     """The values of limits = {lower, upper, effort, speed} that are given."""
     table = t.table("limits")
     if table is None:
@@ -91,12 +84,12 @@ def read_limits(t: Table, j: Joint) -> dict[str, Any]:
     return {key: _each(table, key, j, symbolic=False, infinite=True) for key in LIMIT_KEYS if key in table}
 
 
-def read_losses(t: Table, j: Joint) -> dict[str, Any]:
+def read_losses(t: Table, j: Joint) -> dict[str, Scalar]:
     """The values of damping, friction and armature that are given."""
     return {key: _each(t, key, j) for key in LOSS_KEYS if key in t}
 
 
-def _each(t: Table, key: str, j: Joint, **rules: bool) -> tuple[Any, ...]:
+def _each(t: Table, key: str, j: Joint, **rules: bool) -> tuple[Scalar, ...]:
     """One value for each speed of a joint; a single value counts for all."""
     labels = [label for f in j.freedoms for label in f.speeds]
     dimensions = [_measure(key, f) for f in j.freedoms for _ in f.speeds]
@@ -105,7 +98,7 @@ def _each(t: Table, key: str, j: Joint, **rules: bool) -> tuple[Any, ...]:
         t.fault(f"a {j.kind} joint takes no {key}: it does not move")
         return ()
     if not isinstance(value, list):
-        known: dict[str, Any] = {}
+        known: dict[str, Scalar] = {}
         for dimension in dimensions:
             if dimension not in known:
                 known[dimension] = t.scalar(value, key, dimension, **rules)
@@ -124,19 +117,21 @@ def _measure(key: str, f: Freedom) -> str:
     return slides if f.motion == Motion.SLIDE else turns
 
 
-def _mimic(t: Table, freedoms: Sequence[Freedom]) -> Mimic | None:
+def _mimic(t: Table, j: Joint, named: Mapping[str, Joint]) -> Mimic | None:
+    """What a joint follows. Its multiplier measures its own coordinate per the leader's: a number, m/rad or rad/m."""
     table = t.table("mimic")
-    if table is None:
+    if table is None or not j.sound:
         return None
     table.only(MIMIC_KEYS)
-    measure = _measure("lower", freedoms[0]) if freedoms else "number"
-    return Mimic(
-        table.text("joint", instead=MISSING), table.number("multiplier", "number", 1.0), table.number("offset", measure, 0.0)
-    )
+    leader = named.get(table.text("joint", instead=MISSING))
+    own, other = (_measure("lower", x.freedoms[0]) if x and x.sound and x.freedoms else "" for x in (j, leader))
+    ratio = {("length", "angle"): "pitch", ("angle", "length"): "turning per length"}.get((own, other), "number" if other else "any")
+    multiplier, offset = table.number("multiplier", ratio, 1.0), table.number("offset", own or "number", 0.0)
+    return Mimic(str(table.data.get("joint") or MISSING), multiplier, offset)
 
 
 # ---------------------------------------------------------------------------------------------------- Denavit-Hartenberg
-def _denavit_hartenberg(t: Table, bare: Joint, values: dict[str, Any]) -> Joint:
+def _denavit_hartenberg(t: Table, bare: Joint, values: dict[str, Scalar]) -> Joint:
     table = t.table("dh")
     if table is None:
         return bare

@@ -1,79 +1,68 @@
-"""Loads and rows: [[load]] and [[row]] tables."""
+"""Loads and rows: [[load]] and [[row]] tables, as the keys of each kind say."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING as REQUIRED
+from dataclasses import fields
+from typing import TypeVar
 
 from ...errors import unknown
-from ...model.loads import Bushing, Force, JointForce, JointSpring, KnifeEdge, Load, Nonholonomic, Rolling, SpeedRow, Spring
+from ...model.loads import LOADS, ROWS, Key, Load, Nonholonomic
+from ...model.loads.keys import Keyed
+from ...model.pose import Scalar, Vector
 from ..draft import MISSING
-from ..units import describe
 from .tables import Table
 
-LOADS = {  # kind -> its keys
-    "joint_spring": ("coordinate", "stiffness", "rest", "damping"),
-    "spring": ("start", "end", "stiffness", "length", "damping"),
-    "bushing": ("start", "end", "stiffness", "damping"),
-    "force": ("frame", "torque", "force", "axes"),
-    "joint_force": ("coordinate", "force"),
-}
-ROWS = {"knife_edge": ("frame", "direction"), "rolling": ("frame", "radius", "axis", "normal"), "expression": ("expression",)}
-SIX = ("rx", "ry", "rz", "x", "y", "z")
-_MEASURES = (("angular stiffness", "stiffness"), ("angular damping", "damping"))
+Kind = TypeVar("Kind", bound=Keyed)
 
 
 def read_load(t: Table) -> Load | None:
     """A [[load]]; None where its kind is not known, which is a fault."""
-    kind, name = _kind(t, "load kind", LOADS), t.text("name", instead=t.where)
-    if kind == "joint_spring":
-        numbers = (t.number(key, "any", *more) for key, *more in (("stiffness",), ("rest",), ("damping", 0.0)))
-        return JointSpring(name, t.text("coordinate", instead=MISSING), *numbers)
-    if kind == "spring":
-        start, end = (t.text(key, instead=MISSING) for key in ("start", "end"))
-        stiffness, damping = t.number("stiffness", "stiffness"), t.number("damping", "damping", 0.0)
-        return Spring(name, start, end, stiffness, t.number("length", "length"), damping)
-    if kind == "bushing":
-        start, end = (t.text(key, instead=MISSING) for key in ("start", "end"))
-        return Bushing(name, start, end, _six(t, "stiffness", _MEASURES[0]), _six(t, "damping", _MEASURES[1], (0.0,) * 6))
-    if kind == "force":
-        zero = [0.0, 0.0, 0.0]
-        torque, force = (tuple(_text(t, key, x) for x in t.items(key, default=zero)) for key in ("torque", "force"))
-        return Force(name, t.text("frame", instead=MISSING), torque, force, t.text("axes", default="world"))
-    if kind == "joint_force":
-        return JointForce(name, t.text("coordinate", instead=MISSING), _text(t, "force", t.data.get("force")))
-    return None
+    return _read(t, "load kind", {kind: load for kind, load in LOADS.items() if load.written})
 
 
 def read_row(t: Table) -> Nonholonomic | None:
     """A [[row]]; None where its kind is not known, which is a fault."""
-    kind, name = _kind(t, "row kind", ROWS), t.text("name", instead=t.where)
-    if kind == "knife_edge":
-        return KnifeEdge(name, t.text("frame", instead=MISSING), _direction(t, "direction", None))
-    if kind == "rolling":
-        axes = (_direction(t, key, default) for key, default in (("axis", (0.0, 1.0, 0.0)), ("normal", (0.0, 0.0, 1.0))))
-        return Rolling(name, t.text("frame", instead=MISSING), t.number("radius", "length", instead=1.0), *axes)
-    return SpeedRow(name, t.text("expression", instead="0")) if kind == "expression" else None
+    return _read(t, "row kind", ROWS)
 
 
-def _kind(t: Table, what: str, kinds: dict[str, tuple[str, ...]]) -> str:
-    kind = t.text("kind")
-    if kind in kinds:
-        t.only(("name", "kind", *kinds[kind]))
-    elif kind:
-        t.fault(unknown(what, kind, kinds))
-    return kind
+def _read(t: Table, what: str, known: Mapping[str, type[Kind]]) -> Kind | None:
+    kind, name = t.text("kind"), t.text("name", instead=t.where)
+    if kind not in known:
+        if kind:
+            t.fault(unknown(what, kind, known))
+        return None
+    record = known[kind]
+    keys, defaults = record.schema(), {f.name: f.default for f in fields(record)}
+    t.only(("name", "kind", *keys))
+    given = {key: _READERS[keys[key].sort](t, key, keys[key]) for key in keys if key in t or defaults[key] is REQUIRED}
+    return record(name, **given)
 
 
-def _six(t: Table, key: str, measures: tuple[str, str], default: Any = None) -> tuple[Any, ...]:
-    values = t.items(key, default=default) if default is not None else t.items(key)
-    if len(values) != 6:
-        t.fault(f"{key} has {len(values)} values; six are wanted, [{', '.join(SIX)}]")
-        return (0.0,) * 6
-    return tuple(t.scalar(x, f"{key}.{n}", measures[k // 3]) for k, (x, n) in enumerate(zip(values, SIX)))
+# ---------------------------------------------------------------------------------------------------- one reader per sort
+def _name(t: Table, key: str, k: Key) -> str:
+    return t.text(key, instead=MISSING)
 
 
-def _direction(t: Table, key: str, default: Any) -> Any:
-    values = t.vector(key, "number", default, symbolic=False) if default is not None else t.vector(key, "number", symbolic=False)
+def _text(t: Table, key: str, k: Key) -> str:
+    return str(t.expression(t.text(key, instead="0"), key))
+
+
+def _number(t: Table, key: str, k: Key) -> Scalar:
+    return t.number(key, str(k.measure), instead=1.0)
+
+
+def _numbers(t: Table, key: str, k: Key) -> tuple[Scalar, ...]:
+    values = t.items(key)
+    if len(values) != len(k.measure):
+        t.fault(f"{key} has {len(values)} values; {len(k.measure)} are wanted: {', '.join(k.measure)}")
+        return (0.0,) * len(k.measure)
+    return tuple(t.scalar(x, f"{key}.{n}", measure) for n, (x, measure) in enumerate(zip(values, k.measure), start=1))
+
+
+def _direction(t: Table, key: str, k: Key) -> Vector:
+    values = t.vector(key, "number", symbolic=False)
     if not any(values):
         if key in t:
             t.fault(f"{key} has no direction; give three numbers that are not all zero")
@@ -81,11 +70,15 @@ def _direction(t: Table, key: str, default: Any) -> Any:
     return values
 
 
-def _text(t: Table, key: str, value: Any) -> str | float:
-    """A number, or a text of t, q_..., v_... and parameters; units stand in numbers only by being SI."""
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return float(value)
-    if isinstance(value, str) and value:
-        return value
-    t.fault(f"{key} holds {describe(value)}; a number (SI) or an expression of t, q_NAME, v_NAME and parameters is wanted")
-    return 0.0
+def _expression(t: Table, key: str, k: Key) -> str | float:
+    return t.expression(t.data.get(key), key)
+
+
+def _expressions(t: Table, key: str, k: Key) -> tuple[str | float, ...]:
+    return tuple(t.expression(x, key) for x in t.items(key))
+
+
+_READERS: dict[str, Callable[[Table, str, Key], object]] = {
+    "frame": _name, "coordinate": _name, "speed": _name, "word": _name, "number": _number, "numbers": _numbers,
+    "expression": _expression, "expressions": _expressions, "text": _text, "direction": _direction,
+}  # fmt: skip

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
-from ...errors import FormatError, QuantityError
-from ...model.expression_syntax import fit_name
+from ...errors import ExpressionError, FormatError, QuantityError
+from ...model.expression_syntax import fit_name, names_in, shown
+from ...model.expressions import parse
 from ...model.mechanism import GRAVITY, Frame, Mechanism
 from .. import files
 from ..draft import MISSING, Draft
 from ..units import describe, quantity
 from .bodies import read_body
-from .joints import read_joint, read_loop
+from .joints import read_joints, read_loop
 from .loads import read_load, read_row
 from .poses import read_pose
 from .schema import FRAME_KEYS, TOP_KEYS
@@ -24,6 +26,7 @@ def read(path: Path) -> Draft:
     top = open_file(path)
     top.only(TOP_KEYS)
     read_parameters(top)
+    read_expressions(top)
     mechanism = Mechanism(
         name=top.text("name", default=path.stem, instead=path.stem),
         gravity=top.vector("gravity", "acceleration", default=GRAVITY),
@@ -31,7 +34,7 @@ def read(path: Path) -> Draft:
         as_found=top.flag("as_found", False),
         notes=_texts(top, "notes"),
         bodies=tuple(read_body(t) for t in top.tables("body")),
-        joints=tuple(read_joint(t) for t in top.tables("joint")),
+        joints=read_joints(top),
         frames=tuple(read_frame(t) for t in top.tables("frame")),
         loops=tuple(read_loop(t) for t in top.tables("loop")),
         loads=tuple(load for t in top.tables("load") if (load := read_load(t))),
@@ -41,13 +44,21 @@ def read(path: Path) -> Draft:
     return Draft(path, mechanism, top.ledger.faults, cut_at=_texts(top, "cut"))
 
 
+NESTED = 50  # parts of a dotted key; the time and memory that Python's parser takes grow with their square
+_QUOTED = re.compile(r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*', re.DOTALL)
+_LONG_KEY = re.compile(r'(?<![\w"-])(?:[\w-]+|"")(?:[ \t]*\.[ \t]*(?:[\w-]+|"")){' + f"{NESTED}" + ",}")
+
+
 def open_file(path: Path) -> Table:
     """The file as one table, before anything in it is understood."""
-    data = files.read(path)
     try:
-        return Table(tomllib.loads(data.decode("utf-8-sig")), "", Ledger())
+        text = files.read(path).decode("utf-8-sig")
     except UnicodeDecodeError as why:
         raise FormatError(path, f"the file is not UTF-8 text: byte {why.start} cannot be read") from None
+    if found := _LONG_KEY.search(_QUOTED.sub('""', text)):
+        raise FormatError(path, f"the key {shown(found[0])} has more than {NESTED} parts, and those of a model have one or two")
+    try:
+        return Table(tomllib.loads(text), "", Ledger())
     except RecursionError:
         raise FormatError(path, "the file is not TOML that can be read: its lists or tables are nested too deeply") from None
     except ValueError as why:  # TOMLDecodeError, and Python's own words for a number of too many digits
@@ -67,6 +78,24 @@ def read_parameters(top: Table) -> None:
         if not fit_name(name):
             top.fault(f"{what} cannot stand in an expression; take letters, digits and _, and no word of Python's or ours")
         top.ledger.parameters[name] = number
+
+
+def read_expressions(top: Table) -> None:
+    """The named parts of [expressions], into the ledger: each may use parameters, t, q_NAME, v_NAME and those above it."""
+    table, ledger = top.table("expressions"), top.ledger
+    for name, value in table.data.items() if table else ():
+        what = f"expression {name!r}"
+        if not fit_name(name) or name in ledger.parameters or name == "t" or name[:2] in ("q_", "v_"):
+            top.fault(f"{what} needs another name: letters, digits and _, no parameter, not t, q_... or v_..., no word of Python's or ours")
+            continue
+        text = str(top.expression(value, what, "0"))
+        state = [word for word in names_in(text) if word == "t" or word[:2] in ("q_", "v_")]
+        try:
+            parse(text, [*ledger.parameters, *state])
+        except ExpressionError as why:
+            top.fault(f"{what}: {why}")
+            text = "0"
+        ledger.expressions[name] = text
 
 
 def read_frame(t: Table) -> Frame:

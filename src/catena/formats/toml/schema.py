@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 TOP_KEYS = (
-    "name", "gravity", "planar", "as_found", "notes", "cut", "parameters", "body", "joint", "frame", "loop", "load", "row",
+    "name", "gravity", "planar", "as_found", "notes", "cut", "parameters", "expressions", "body", "joint", "frame", "loop", "load", "row",
     "scenario",
 )  # fmt: skip
-COMPANION_KEYS = ("gravity", "parameters", "joint", "frame", "loop", "load", "row")
+COMPANION_KEYS = ("gravity", "parameters", "expressions", "joint", "frame", "loop", "load", "row")
 
 BODY_KEYS = ("name", "mass", "com", "inertia", "shapes", "flexible")
 BEAM_KEYS = (

@@ -6,22 +6,36 @@ empty.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...errors import QuantityError, unknown
+from ...model.expression_syntax import LENGTH, shown
+from ...model.pose import Scalar
 from ..units import describe, quantity
 
 REQUIRED: Any = object()
+_WORD = re.compile(r"([^\W\d]\w*)")
 
 
 @dataclass
 class Ledger:
-    """What is known while a file is read: its parameters, and the faults found so far."""
+    """What is known while a file is read: its parameters, its named expressions, and the faults found so far."""
 
     parameters: dict[str, float] = field(default_factory=dict)
+    expressions: dict[str, str] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
+
+    def expanded(self, text: str) -> str:
+        """The text with named expressions written out, in parentheses."""
+        if not self.expressions or len(text) > LENGTH:
+            return text
+        pieces = [f"({self.expressions[word]})" if word in self.expressions else word for word in _WORD.split(text)]
+        if (total := sum(map(len, pieces))) > LENGTH:
+            raise QuantityError(f"{shown(text)} has {total} letters when its named expressions are written out; {LENGTH} are allowed")
+        return "".join(pieces)
 
 
 class Table:
@@ -72,19 +86,33 @@ class Table:
             return default
         return value
 
-    def number(self, key: str, dimension: str, default: Any = REQUIRED, instead: float = 0.0, **rules: bool) -> Any:
+    def number(self, key: str, dimension: str, default: Scalar = REQUIRED, instead: float = 0.0, **rules: bool) -> Scalar:
         """A quantity (see `units.quantity` for the rules); `instead` where it is missing or none."""
         value = self._get(key, default)
         if key not in self.data:
             return instead if value is REQUIRED else value
         return self.scalar(value, key, dimension, instead, **rules)
 
-    def scalar(self, value: Any, what: str, dimension: str, instead: float = 0.0, **rules: bool) -> Any:
+    def scalar(self, value: object, what: str, dimension: str, instead: float = 0.0, **rules: bool) -> Scalar:
         """One value that stands somewhere in this table."""
         try:
+            value = self.ledger.expanded(value) if isinstance(value, str) else value
             return quantity(value, dimension, self.ledger.parameters, what=what, **rules)
         except QuantityError as why:
             self.fault(str(why))
+            return instead
+
+    def expression(self, value: object, what: str, instead: str | float = 0.0) -> str | float:
+        """A number (SI), or a text of t, q_NAME, v_NAME and parameters, its named expressions written out."""
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return float(value)
+        if not (isinstance(value, str) and value):
+            self.fault(f"{what} holds {describe(value)}; a number (SI) or an expression of t, q_NAME, v_NAME and parameters is wanted")
+            return instead
+        try:
+            return self.ledger.expanded(value)
+        except QuantityError as why:
+            self.fault(f"{what}: {why}")
             return instead
 
     # ------------------------------------------------------------------------------------------------ several values
@@ -104,8 +132,8 @@ class Table:
         return self.components(values, key, dimension, names, **rules)
 
     def components(
-        self, values: Any, what: str, dimension: str, names: Sequence[str], instead: float = 0.0, **rules: bool
-    ) -> tuple[Any, ...]:
+        self, values: object, what: str, dimension: str, names: Sequence[str], instead: float = 0.0, **rules: bool
+    ) -> tuple[Scalar, ...]:
         """A list of quantities with names."""
         if not isinstance(values, list) or len(values) != len(names):
             wanted = f"{len(names)} values are wanted, [{', '.join(names)}]"
@@ -136,7 +164,7 @@ class Table:
             yield Table(row, prefix + called, self.ledger)
 
 
-def _count(values: Any) -> str:
+def _count(values: object) -> str:
     if not isinstance(values, list):
         return f"is {describe(values)}"
     return f"has {len(values)} value{'s' * (len(values) != 1)}"

@@ -6,14 +6,15 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields, replace
-from typing import Any
+from dataclasses import replace
 
-from ...model import joints as catalogue
+from ...errors import MechanismError
 from ...model.expressions import write
 from ...model.flexible import Parts, folded
+from ...model.joint_kinds import KINDS
+from ...model.loads.keys import Keyed
 from ...model.mechanism import Body, Frame, Joint, Mechanism, Shape
-from ...model.pose import IDENTITY, ORIGIN, Pose
+from ...model.pose import IDENTITY, ORIGIN, Pose, Scalar
 from .beams import beam_pairs
 from .schema import LIMIT_KEYS, LOSS_KEYS
 
@@ -91,11 +92,11 @@ def _joint(j: Joint) -> Pairs:
         yield key, _string(getattr(j, key))
     yield from _pose(j.placement)
     yield from _pose(j.offset, "child_at", "child_rotate")
-    if j.axis != catalogue.KINDS[j.kind].axes:
+    if j.axis != KINDS[j.kind].axes:
         yield "axis", _list(j.axis[0]) if len(j.axis) == 1 else f"[{', '.join(map(_list, j.axis))}]"
     if j.sequence:
         yield "sequence", f"[{', '.join(map(_string, j.sequence))}]"
-    if any(f.motion == catalogue.Motion.SCREW for f in j.freedoms):
+    if KINDS[j.kind].pitched:
         yield "pitch", _value(j.pitch)
     limits = [(key, _each(getattr(j, key))) for key in LIMIT_KEYS if _differs(j, key)]
     if limits:
@@ -106,21 +107,17 @@ def _joint(j: Joint) -> Pairs:
         yield "mimic", _table([("joint", _string(j.mimic.joint)), *numbers])
 
 
-_KINDS = {"JointSpring": "joint_spring", "Spring": "spring", "Bushing": "bushing", "Force": "force", "JointForce": "joint_force",
-          "KnifeEdge": "knife_edge", "Rolling": "rolling", "SpeedRow": "expression"}  # fmt: skip
-
-
-def _load(thing: Any) -> Pairs:
+def _load(thing: Keyed) -> Pairs:
+    if not thing.written:
+        raise MechanismError(f"{thing.kind} {thing.name!r} is made by catena and cannot stand in a file without its flexible body")
     yield "name", _string(thing.name)
-    yield "kind", _string(_KINDS[type(thing).__name__])
-    for item in fields(thing):
-        value = getattr(thing, item.name)
-        if item.name != "name":
-            texts = isinstance(value, tuple)
-            yield item.name, f"[{', '.join(map(_mixed, value))}]" if texts else _mixed(value)
+    yield "kind", _string(thing.kind)
+    for key in thing.schema():
+        value = getattr(thing, key)
+        yield key, f"[{', '.join(map(_mixed, value))}]" if isinstance(value, tuple) else _mixed(value)
 
 
-def _mixed(x: Any) -> str:
+def _mixed(x: Scalar | str) -> str:
     return _string(x) if isinstance(x, str) else _value(x)
 
 
@@ -145,15 +142,15 @@ def _rotation(X: Pose) -> str:
 
 
 # ---------------------------------------------------------------------------------------------------- TOML itself
-def _value(x: Any) -> str:
+def _value(x: Scalar) -> str:
     return repr(float(x)) if isinstance(x, (int, float)) else _string(write(x))
 
 
-def _list(values: Iterable[Any]) -> str:
+def _list(values: Iterable[Scalar]) -> str:
     return f"[{', '.join(map(_value, values))}]"
 
 
-def _each(values: Sequence[Any]) -> str:
+def _each(values: Sequence[Scalar]) -> str:
     return _value(values[0]) if all(x == values[0] for x in values) else _list(values)
 
 

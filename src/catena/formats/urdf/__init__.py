@@ -10,7 +10,13 @@
 Everything else (collision, transmission, gazebo, ...) is not read, and the mechanism's notes say what there was.
 """
 
+from ..registry import Format
 from .reader import read
 from .writer import text
 
-__all__ = ["read", "text"]
+__all__ = ["FORMAT", "read", "text"]
+
+FORMAT = Format(
+    "urdf", "the Unified Robot Description Format", (".urdf", ".xml"), read, text, recognises=lambda head: b"<robot" in head,
+    hints={".xacro": "; run xacro first and load the URDF it writes", ".mjcf": "; MuJoCo's format is not read yet"},
+)  # fmt: skip

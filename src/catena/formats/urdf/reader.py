@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
+from xml.etree.ElementTree import Element
 
 from ... import spatial
 from ...errors import FormatError, unknown
-from ...model import joints as catalogue
 from ...model.mechanism import GROUND, Body, Joint, Mechanism, Mimic, Shape
 from ...model.pose import IDENTITY, ORIGIN, Pose
 from .. import files
 from ..draft import MISSING, ROOT_JOINT, Draft
-from .kinds import KINDS
+from .kinds import bounded, types
 from .xml import Node, parse
 
 _READ = {"robot": {"link", "joint", "material"}, "link": {"inertial", "visual"},
@@ -34,7 +33,7 @@ def read(path: Path) -> Draft:
 class _Reader:
     """What is known while a file is read: its materials, the names that had to change, faults and notes."""
 
-    def __init__(self, robot: Any, path: Path):
+    def __init__(self, robot: Element, path: Path):
         _forget_namespace(robot)
         self.path, self.robot = path, robot
         self.faults: list[str] = []
@@ -150,20 +149,20 @@ class _Reader:
     # ------------------------------------------------------------------------------------------------ joints
     def joint(self, n: Node) -> Joint:
         name, kind = n.text("name"), n.text("type", "fixed")
-        if kind not in KINDS:
-            n.fault(unknown("joint type", kind, KINDS))
+        known = types()
+        if kind not in known:
+            n.fault(unknown("joint type", kind, known))
             kind = "fixed"
-        axes = catalogue.KINDS[KINDS[kind]].axes
         axis = n.child("axis")
         return Joint(
             name,
-            KINDS[kind],
+            known[kind].name,
             self.end(n, "parent"),
             self.end(n, "child"),
             placement=_origin(n),
-            axis=(axis.vector("xyz", AXIS) if axis else AXIS) if axes else None,
+            axis=(axis.vector("xyz", AXIS) if axis else AXIS) if known[kind].axes else None,
             mimic=self.mimic(n, kind),
-            **(self.limits(n, kind) | self.losses(n) if kind != "fixed" else {}),
+            **(self.limits(n, kind) | self.losses(n) if kind != "fixed" else {}),  # type: ignore[arg-type]  # of PER_SPEED
         )
 
     def end(self, n: Node, side: str) -> str:
@@ -173,19 +172,19 @@ class _Reader:
         name = found.text("link", MISSING) if found else MISSING
         return self.names.get(name, name)
 
-    def limits(self, n: Node, kind: str) -> dict[str, Any]:
+    def limits(self, n: Node, kind: str) -> dict[str, float]:
         limit = n.child("limit")
-        bounded = kind in ("revolute", "prismatic")
+        required = bounded(kind)
         if limit is None:
-            if bounded:
+            if required:
                 self.notes.append(f"{n.where} has no limit, which its type asks for; it is taken as unlimited")
             return {}
         found = {"effort": limit.number("effort", math.inf, True), "speed": limit.number("velocity", math.inf, True)}
-        if bounded:  # URDF's own default is zero
+        if required:  # URDF's own default is zero
             found |= {key: limit.number(key, 0.0, True) for key in ("lower", "upper")}
         return found
 
-    def losses(self, n: Node) -> dict[str, Any]:
+    def losses(self, n: Node) -> dict[str, float]:
         dynamics = n.child("dynamics")
         return {key: dynamics.number(key, 0.0) for key in ("damping", "friction")} if dynamics else {}
 
@@ -208,12 +207,12 @@ def _origin(n: Node) -> Pose:
     return Pose.rpy(*angles, position=position) if any(angles) else Pose(position=position)  # type: ignore[arg-type, misc]
 
 
-def _local(tag: Any) -> str:
+def _local(tag: object) -> str:
     """A tag without its namespace."""
     return str(tag).rpartition("}")[2]
 
 
-def _forget_namespace(robot: Any) -> None:
+def _forget_namespace(robot: Element) -> None:
     """Where the file has a default namespace, take it off its elements: URDF has none."""
     home, _, _ = robot.tag.rpartition("}")
     for e in robot.iter() if home else ():

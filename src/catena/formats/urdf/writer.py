@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from ...errors import MechanismError
-from ...model import joints as catalogue
 from ...model.mechanism import GRAVITY, GROUND, Body, Frame, Joint, Mechanism, Shape
 from ...model.pose import Pose
-from ...model.validation import scalars
 from ..draft import ROOT_JOINT
-from .kinds import LIMITED, TYPES, UNLIMITED
+from .kinds import UNLIMITED, bounded, type_of
 
 _ILLEGAL = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_SHAPES: dict[str, Any] = {
+_SHAPES: dict[str, Callable[[Shape], dict[str, str]]] = {
     "box": lambda s: {"size": _words(s.size)},
     "cylinder": lambda s: {"radius": _number(s.size[0]), "length": _number(s.size[1])},
     "sphere": lambda s: {"radius": _number(s.size[0])},
@@ -38,7 +35,7 @@ def text(m: Mechanism) -> str:
 # ---------------------------------------------------------------------------------------------------- what it cannot say
 def _unsayable(m: Mechanism) -> Iterator[str]:
     """What URDF has no words for, each by name."""
-    if m.parameters or any(not isinstance(x, float) for _, x in scalars(m)):
+    if m.parameters or any(not isinstance(x, float) for _, x in m.scalars()):
         yield f"URDF has no parameters; here are {', '.join(m.parameters)}"
     elif m.gravity != GRAVITY:
         yield f"URDF has no gravity, and its readers take {GRAVITY}; here it is {m.gravity}"
@@ -53,7 +50,7 @@ def _unsayable(m: Mechanism) -> Iterator[str]:
 
 
 def _unsayable_joint(j: Joint) -> Iterator[str]:
-    if j.kind not in TYPES:
+    if not type_of(j.kind, False):
         yield f"URDF has no {j.kind} joint"
         return
     if any(j.armature):
@@ -121,14 +118,12 @@ class _Writer:
         self.connect(self.fresh(f"{f.name}_frame"), "fixed", f.body, f.name, f.pose)
 
     def joint(self, j: Joint) -> None:
-        kind, child = TYPES[j.kind], j.child
-        if any(math.isfinite(x) for x in (*j.lower, *j.upper)):
-            kind = LIMITED.get(kind, kind)
+        kind, child = type_of(j.kind, any(math.isfinite(x) for x in (*j.lower, *j.upper))), j.child
         if j.offset != Pose():  # URDF's link sits at its joint: a bare link does, and carries the body where it belongs
             child = self.fresh(f"{j.name}_side")
             SubElement(self.robot, "link", name=child)
         joint = self.connect(j.name, kind, j.parent, child, j.placement)
-        if catalogue.KINDS[j.kind].axes:
+        if j.axis:
             SubElement(joint, "axis", xyz=_words(j.axis[0]))
         if j.nv:
             _values(joint, j)
@@ -152,7 +147,7 @@ def _is_implied(j: Joint) -> bool:
 
 def _values(joint: Element, j: Joint) -> None:
     limit = {"effort": _bounded(j.effort[0]), "velocity": _bounded(j.speed[0])}
-    required = joint.get("type") in ("revolute", "prismatic")
+    required = bounded(joint.get("type", ""))
     if required:
         limit = {"lower": _bounded(j.lower[0]), "upper": _bounded(j.upper[0]), **limit}
     if required or math.isfinite(j.effort[0]) or math.isfinite(j.speed[0]):

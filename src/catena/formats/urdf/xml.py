@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 
 from defusedxml.common import DefusedXmlException, DTDForbidden, EntitiesForbidden
@@ -30,13 +29,13 @@ class _Builder(TreeBuilder):
 
     depth = 0
 
-    def start(self, tag: Any, attrs: Any) -> Element:
+    def start(self, tag: str, attrs: dict[str, str]) -> Element:
         self.depth += 1
         if self.depth > DEPTH:
             raise _TooDeep
         return super().start(tag, attrs)
 
-    def end(self, tag: Any) -> Element:
+    def end(self, tag: str) -> Element:
         self.depth -= 1
         return super().end(tag)
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..beams import Beam, Flexed
 from ..mechanism import Body, Mechanism, walk
-from ..validation import normal
+from ..planarity import normal
 from ..validation_beams import beam_faults
 from .parts import Parts, attached_anew, folded
 from .segments import segmented

@@ -20,11 +20,11 @@ import numpy as np
 
 from ...errors import MechanismError
 from ..beams import DIRECTIONS, Beam, Flexed
-from ..joints import Shift
 from ..loads import Strain
 from ..mechanism import Body, Frame
+from ..motions import Shift
 from ..pose import Scalar
-from ..validation import value_of
+from ..values import value_of
 from .integrals import Basis, Integrals, X, Y, Z, integrals
 from .parts import Parts
 from .places import Places

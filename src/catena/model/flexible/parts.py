@@ -9,7 +9,7 @@ from typing import Any
 from ..beams import Flexed
 from ..mechanism import Body, Frame, Joint, Mechanism
 from ..pose import Pose, Scalar
-from ..validation import value_of
+from ..values import value_of
 
 
 @dataclass(frozen=True)

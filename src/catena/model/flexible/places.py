@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..joints import Deflection
 from ..mechanism import Body, Frame, Joint, Mimic, Shape
+from ..motions import Deflection
 from ..pose import Pose, Scalar
-from ..validation import value_of
+from ..values import value_of
 from .parts import Parts, slid
 
 if TYPE_CHECKING:

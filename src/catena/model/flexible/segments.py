@@ -26,7 +26,7 @@ from ..beams import Beam, Flexed, rod
 from ..loads import JointSpring
 from ..mechanism import Body, Frame, Joint, Shape
 from ..pose import Pose, Scalar
-from ..validation import value_of
+from ..values import value_of
 from .parts import Parts, slid
 
 CLAMPED_FREE = 1.8751040687119611  # first root of cosh(b) cos(b) = -1

@@ -4,28 +4,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..loads import JointSpring, Strain
 from ..mechanism import Mechanism
-from ..validation import value_of
+from ..pose import Scalar
+from ..values import value_of
 
 Array = np.ndarray
 
 
 def strain_energy(m: Mechanism, q: Array) -> dict[str, Array]:
     """{body: (...)}: 1/2 sum of k (q - rest)^2 over the springs of each flexible body, or 1/2 e'K e of its shapes, J. q: (..., nq)."""
-    q = np.asarray(q, float)
-    at = {name: k for k, name in enumerate(n for j in m.moving for n in j.coordinate_names)}
-    loads = {load.name: load for load in m.loads}
-    value = lambda x: float(value_of(x, m.parameters))  # noqa: E731
-    found = {}
+    loads, found = {load.name: load for load in m.loads}, {}
     for flexed in m.beams:
-        total = np.zeros(q.shape[:-1])
+        scene = _Stored(m, np.asarray(q, float))
         for load in (loads[name] for name in flexed.loads if name in loads):
-            if isinstance(load, JointSpring):
-                total += 0.5 * value(load.stiffness) * (q[..., at[load.coordinate]] - value(load.rest)) ** 2
-            elif isinstance(load, Strain):
-                K = np.array([[value(x) for x in row] for row in load.K])
-                e = q[..., np.array([at[n] for n in load.coordinates])]
-                total += 0.5 * np.einsum("...i,ij,...j->...", e, K, e)
-        found[flexed.body] = total
+            load.act(scene)  # type: ignore[arg-type]  # of a `Scene` it sees coordinates only
+        found[flexed.body] = scene.energy
     return found
+
+
+class _Stored:
+    """The scene in which loads along coordinates store energy, for rows of states that stand still."""
+
+    def __init__(self, m: Mechanism, q: Array):
+        self.q, self.energy, self.parameters = q, np.zeros(q.shape[:-1]), m.parameters
+        self.at = {name: k for k, name in enumerate(m.coordinate_names)}
+
+    def value(self, x: Scalar) -> float:
+        return float(value_of(x, self.parameters))
+
+    def coordinate(self, name: str) -> tuple[Array, float]:
+        return self.q[..., self.at[name]], 0.0
+
+    def drive(self, speed: str, force: Array) -> None:
+        pass
+
+    def store(self, energy: Array) -> None:
+        self.energy = self.energy + energy

@@ -20,7 +20,7 @@ from scipy.linalg import null_space
 
 from ..beams import Flexed
 from ..mechanism import Mechanism
-from ..validation import value_of
+from ..values import value_of
 from .integrals import rule
 from .series import CLOSE
 from .shapes import HELD, ends_of, held

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ...errors import CatenaError
-from ...model.validation import value_of
+from ...model.values import value_of
 from ..result import Result
 from .style import FAINT, legend, pen, stacked
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...model.mechanism import Mechanism
-from ...model.validation import value_of
+from ...model.values import value_of
 
 Array = np.ndarray
 PIECES = 12  # of a line; four a shape where that is more
@@ -20,7 +20,7 @@ def pieces(m: Mechanism) -> dict[str, float]:
 
 def curved(m: Mechanism, q: Array, at: dict[str, Array]) -> dict[str, Array]:
     """{name: (..., 4, 4)}: where the pieces are at coordinates q (..., nq); x leads along each. at: where the bodies are."""
-    index = {name: k for k, name in enumerate(n for j in m.moving for n in j.coordinate_names)}
+    index = {name: k for k, name in enumerate(m.coordinate_names)}
     found: dict[str, Array] = {}
     for modal in _modal(m):
         e = q[..., [index[f"{modal.body}.{label}"] for label in modal.integrals.basis.labels]]

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...machine.machine import Machine
-from ...model.joints import Motion
+from ...model.joint_kinds import CATALOGUE
 from ...model.mechanism import GROUND, Body, Joint, Mechanism, Shape
+from ...model.motions import Motion
 from ...model.pose import Pose
-from ...model.validation import value_of
+from ...model.values import value_of
 from .curves import curved, pieces
 
 Array = np.ndarray
@@ -69,10 +70,10 @@ def skeleton(m: Mechanism) -> Skeleton:
     limbs = tuple(_limb(m, body, carriers[body.name], ends.get(body.name, []), inner) for body in m.bodies)
     none = np.zeros((0, 3))
     limbs += tuple(Limb(name, np.array([[[0, 0, 0], [length, 0, 0]]]), none, ()) for name, length in pieces(m).items())
-    seen = [j for j in joints if j.name not in inner and j.kind != "free"]
+    seen = [j for j in joints if j.name not in inner and CATALOGUE[j.kind].drawn]
     sliding = [j for j in seen if any(f.motion in (Motion.SLIDE, Motion.SCREW) for f in j.freedoms)]
     guides = tuple(Guide(j.parent, _at(m, j.placement), j.child, _at(m, j.offset)) for j in sliding)
-    ground = [_at(m, j.placement) for j in joints if j.parent == GROUND and j.kind != "free"]
+    ground = [_at(m, j.placement) for j in joints if j.parent == GROUND and CATALOGUE[j.kind].drawn]
     ground += [_at(m, j.offset) for j in m.loops if j.child == GROUND]
     return Skeleton(limbs, guides, _unique(ground))
 
@@ -122,7 +123,7 @@ def _ends(m: Mechanism, joints: tuple[Joint, ...]) -> dict[str, list[tuple[str, 
 
 def _limb(m: Mechanism, body: Body, carried: Joint, carries: list[tuple[str, Array]], inner: set[str]) -> Limb:
     start, ends = _at(m, carried.offset), [place for _, place in carries]
-    pins = [start] if carried.nv and carried.kind != "free" and carried.name not in inner else []
+    pins = [start] if carried.nv and CATALOGUE[carried.kind].drawn and carried.name not in inner else []
     pins += [place for name, place in carries if name not in inner]
     drawn = [_line(m, s) for s in body.shapes if s.kind == "line"]
     bent = any(flexed.modal and flexed.body == body.name for flexed in m.beams)  # its curve is drawn instead

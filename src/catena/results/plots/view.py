@@ -8,7 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ...model.mechanism import Mechanism
-from ...model.validation import plane, value_of
+from ...model.planarity import plane
+from ...model.values import value_of
 from .style import FAINT, INK
 
 Array = np.ndarray

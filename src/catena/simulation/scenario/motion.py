@@ -38,7 +38,7 @@ def read_motion(t: Table, m: Mechanism, folder: Path) -> dict[str, Any]:
     for table in one_or_more(t, "motion"):
         locked = table.items("locked", default=[])
         rest = Table({k: x for k, x in table.data.items() if k != "locked"}, table.where, table.ledger)
-        names = [j.name for j in m.moving] + [n for j in m.moving for n in j.speed_names]
+        names = [j.name for j in m.moving] + list(m.speed_names)
         for name in locked:
             if name not in names:
                 table.fault(f"locked: {unknown('joint', name, dict.fromkeys(names), f'mechanism {m.name!r}')}")

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from ...errors import unknown
 from ...formats.toml.tables import Table
 from ...formats.units import describe
-from ...model.joints import Motion
 from ...model.mechanism import Mechanism
+from ...model.motions import Motion
 
 DIMENSIONS = {"q": ("length", "angle"), "v": ("speed", "angular speed"), "tau": ("force", "torque"), "impulse": ("any", "any"),
               "a": ("acceleration", "any"), "any": ("any", "any")}  # of a slide and of a turn  # fmt: skip

@@ -1,0 +1,78 @@
+"""The registry of file formats: one record per format says everything that `load` and `save` must know about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..errors import FormatError, UnknownNameError
+from ..model.mechanism import Mechanism
+from . import files
+from .draft import Draft
+
+HEAD = 4096  # bytes that `recognises` may look at
+
+
+def _anything(head: bytes) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format.
+
+    name: its word. doc: one line for people. suffixes: of its files, such as (".toml",). read(path, **options): the draft of a
+    file's mechanism. text(mechanism): the file of a valid mechanism; None where it cannot be written. options: the names of
+    what `read` takes besides the path. recognises(head): whether a file that begins so is of this format, asked where several
+    formats share a suffix. add(draft, path): add what a file of this format says to the draft of another (a companion). hints:
+    what to say of suffixes that are close to it, {suffix: sentence}.
+    """
+
+    name: str
+    doc: str
+    suffixes: tuple[str, ...]
+    read: Callable[..., Draft]
+    text: Callable[[Mechanism], str] | None = None
+    options: tuple[str, ...] = ()
+    recognises: Callable[[bytes], bool] = _anything
+    add: Callable[[Draft, Path], None] | None = None
+    hints: Mapping[str, str] = field(default_factory=dict)
+
+    def draft(self, path: Path, options: Mapping[str, object]) -> Draft:
+        """The draft of a file, read with these options."""
+        for name in options:
+            if name not in self.options:
+                raise UnknownNameError("option", name, self.options, f"the reader of {self.name}")
+        return self.read(path, **options)
+
+
+FORMATS: dict[str, Format] = {}
+
+
+def register(form: Format) -> Format:
+    """Add a format: `load`, `save` and the command line know it from here on."""
+    if form.name in FORMATS:
+        raise FormatError(form.name, "a format of that name is known already; give this one another")
+    FORMATS[form.name] = form
+    return form
+
+
+def suffixes() -> list[str]:
+    """The suffixes of all formats."""
+    return list(dict.fromkeys(s for form in FORMATS.values() for s in form.suffixes))
+
+
+def format_of(path: Path, able: str = "read") -> Format:
+    """The format of a file: that of its suffix, and where several have it the one that recognises the file's beginning."""
+    suffix = path.suffix.lower()
+    found = [form for form in FORMATS.values() if suffix in form.suffixes and getattr(form, able) is not None]
+    if not found:
+        hint = next((h for form in FORMATS.values() for s, h in form.hints.items() if s == suffix), "")
+        what = f"the suffix {suffix!r} is not known" if suffix else "the file has no suffix"
+        raise FormatError(path, f"{what}; known are {', '.join(suffixes())}{hint}")
+    if len(found) == 1 or able != "read":
+        return found[0]
+    head = files.read(path)[:HEAD]
+    return next((form for form in found if form.recognises(head)), found[0])
+

@@ -1,0 +1,44 @@
+"""Forces and torques as expressions of time, coordinates and speeds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ...spatial import rotate
+from .keys import EXPRESSION, EXPRESSIONS, FRAME, SPEED, Key, Load, Scene, register
+
+ZERO: tuple[str | float, ...] = (0.0, 0.0, 0.0)
+
+
+@register
+@dataclass(frozen=True)
+class Force(Load):
+    """A wrench on a frame, torque and force each as three texts or numbers, in "world" or "body" axes at the frame's origin."""
+
+    kind = "force"
+    frame: str = field(metadata=FRAME)
+    torque: tuple[str | float, ...] = field(default=ZERO, metadata=EXPRESSIONS)
+    force: tuple[str | float, ...] = field(default=ZERO, metadata=EXPRESSIONS)
+    axes: str = field(default="world", metadata=Key("word", words=("world", "body")).of())
+
+    def act(self, s: Scene) -> None:
+        """Push at the frame's origin."""
+        torque, force = (tuple(s.text(self.name, x) for x in part) for part in (self.torque, self.force))
+        if self.axes == "body":
+            R = s.axes(self.frame)
+            torque, force = rotate(R, torque), rotate(R, force)
+        s.push(self.frame, force, torque)
+
+
+@register
+@dataclass(frozen=True)
+class JointForce(Load):
+    """A generalised force along one coordinate's speed, as a text or number (N m or N)."""
+
+    kind = "joint_force"
+    coordinate: str = field(metadata=SPEED)
+    force: str | float = field(metadata=EXPRESSION)
+
+    def act(self, s: Scene) -> None:
+        """Drive the speed."""
+        s.drive(self.coordinate, s.text(self.name, self.force))

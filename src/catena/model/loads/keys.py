@@ -1,0 +1,182 @@
+"""The families of loads and speed rows. A member is a frozen record that says everything about itself: how each of its
+fields is read, checked and written (`Key`), and what it does to a mechanism that moves (`act`, or `contact`).
+
+`register` adds a member from anywhere; nothing else in catena names one, except to make one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from ...errors import MechanismError
+from ..pose import Matrix, Scalar, Vector, scalar, unit
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a field holds, as its metadata. sort: one of
+
+        frame        the name of a frame, a body, or the ground
+        coordinate   the name of a coordinate that has a speed of the same name
+        speed        the name of a speed
+        number       a quantity; measure: its dimension (`formats.units.DIMENSIONS`, or "any")
+        numbers      several; measure: one per value
+        expression   a number, or a text of t, q_..., v_... and parameters
+        expressions  three of them, x, y, z
+        text         an expression that must be a text
+        direction    three numbers that are not all zero; kept with length one
+        word         one of `words`
+
+    zero, negative: whether a number may be that.
+    """
+
+    sort: str
+    measure: str | tuple[str, ...] = "any"
+    zero: bool = True
+    negative: bool = False
+    words: tuple[str, ...] = ()
+
+    def of(self) -> dict[str, Key]:
+        """As the metadata of a dataclass's field."""
+        return {"key": self}
+
+    def kept(self, value: Any) -> Any:
+        """A value given in Python as it is kept."""
+        if self.sort == "number":
+            return scalar(value)
+        if self.sort == "numbers":
+            return tuple(map(scalar, value))
+        if self.sort == "expressions":
+            return tuple(value)
+        return unit(value) if self.sort == "direction" else value
+
+
+FRAME, COORDINATE, SPEED = Key("frame").of(), Key("coordinate").of(), Key("speed").of()
+EXPRESSION, EXPRESSIONS, DIRECTION = Key("expression").of(), Key("expressions").of(), Key("direction").of()
+
+
+def number(measure: str, zero: bool = True, negative: bool = False) -> dict[str, Key]:
+    """The metadata of a number, zero or more unless it may be negative."""
+    return Key("number", measure, zero, negative).of()
+
+
+class Scene(Protocol):
+    """What a load sees of a mechanism that moves. Scalars are numbers or symbols; vectors are triples in the ground's axes."""
+
+    def value(self, x: Scalar) -> Scalar:
+        """A field of sort number."""
+
+    def text(self, where: str, x: str | float) -> Scalar:
+        """A field of sort expression; where: the name of the load, for a fault."""
+
+    def coordinate(self, name: str) -> tuple[Scalar, Scalar]:
+        """A coordinate and its speed."""
+
+    def axes(self, frame: str) -> Matrix:
+        """R_WF, three rows."""
+
+    def origin(self, frame: str) -> tuple[Vector, Vector]:
+        """Position and velocity of a frame's origin, m and m/s."""
+
+    def spin(self, frame: str) -> Vector:
+        """The angular velocity of a frame, rad/s."""
+
+    def push(self, frame: str, force: Vector, torque: Vector = ...) -> None:
+        """Apply a force at a frame's origin, N, and a torque, N m."""
+
+    def drive(self, speed: str, force: Scalar) -> None:
+        """Apply a generalised force along a speed, N m or N."""
+
+    def store(self, energy: Scalar) -> None:
+        """Add to the potential energy, J."""
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """A record whose fields, but its name, have a `Key`. kind: its word in files. written: whether it stands in files."""
+
+    name: str
+    kind: ClassVar[str]
+    written: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        for name, key in self.schema().items():
+            given = getattr(self, name)
+            try:
+                object.__setattr__(self, name, key.kept(given))
+            except (TypeError, ValueError) as why:
+                raise MechanismError(f"{self.kind} {self.name!r}: {name} is {given!r}, which is no {key.sort}: {why}") from None
+
+    @classmethod
+    def schema(cls) -> dict[str, Key]:
+        """The keys of its fields, in order."""
+        return {f.name: f.metadata["key"] for f in fields(cls) if "key" in f.metadata}
+
+    def holding(self, *sorts: str) -> list[Any]:
+        """What its fields of these sorts hold."""
+        found = [getattr(self, name) for name, key in self.schema().items() if key.sort in sorts]
+        return [x for given in found for x in (given if isinstance(given, tuple) else (given,))]
+
+    def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
+        """What is wrong with it beyond what its keys say."""
+        return iter(())
+
+
+class Load(Keyed):
+    """Something that acts on a mechanism."""
+
+    def act(self, s: Scene) -> None:
+        """Apply its forces to the scene, and store its potential energy there."""
+        raise NotImplementedError(f"a load of kind {self.kind!r} does not say how it acts")
+
+    def linear(self) -> tuple[str, Scalar, Scalar, Scalar] | None:
+        """(coordinate, stiffness, rest, damping) where it is linear in one coordinate and its speed, and nothing else."""
+        return None
+
+    def gaps(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of frames whose origins must not coincide, as the force has no direction there."""
+        return ()
+
+
+class Nonholonomic(Keyed):
+    """Something that speeds obey: one or more rows A(q, t) v + B(q, t) = 0.
+
+    Either its `text` is the row; or the rows say that a point of the body of its `frame` has no velocity in some directions.
+    """
+
+    frame: str
+
+    @property
+    def text(self) -> str | None:
+        """The row as an expression; None where it is a contact."""
+        return None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each row means, for people."""
+        raise NotImplementedError
+
+    def contact(self, R: Matrix, value: Callable[[Scalar], Scalar]) -> tuple[Vector, tuple[Vector, ...]]:
+        """The point from the frame's origin, m, and the directions in which it has no velocity; R = R_WF, both in the ground's axes."""
+        raise NotImplementedError
+
+
+LOADS: dict[str, type[Load]] = {}
+ROWS: dict[str, type[Nonholonomic]] = {}
+Member = TypeVar("Member", bound=type[Keyed])
+
+
+def register(member: Member) -> Member:
+    """Add a kind of load or of speed row: files, validation, every formulation and simulation know it from here on."""
+    family: dict[str, Any] = LOADS if issubclass(member, Load) else ROWS
+    if member.kind in family:
+        raise MechanismError(f"a load or row of kind {member.kind!r} exists already; give this one another word")
+    family[member.kind] = member
+    return member
+
+
+def identifier(coordinate: str) -> str:
+    """How a coordinate is written in an expression, after q_ or v_."""
+    return "".join(c if c.isalnum() else "_" for c in coordinate)

@@ -1,0 +1,69 @@
+"""Speed rows: knife edges, rolling discs, and rows written as expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ...spatial import dot, rotate, scale, sub
+from ..expression_functions import apply
+from ..motions import X, Y, Z
+from ..pose import Matrix, Scalar, Vector
+from .keys import DIRECTION, FRAME, Key, Nonholonomic, number, register
+
+
+@register
+@dataclass(frozen=True)
+class KnifeEdge(Nonholonomic):
+    """The origin of a frame has no velocity along `direction`, an axis of the frame: a skate, a thin wheel's side."""
+
+    kind = "knife_edge"
+    labels = ("sideways velocity",)
+    frame: str = field(metadata=FRAME)
+    direction: Vector = field(metadata=DIRECTION)
+
+    def contact(self, R: Matrix, value: Callable[[Scalar], Scalar]) -> tuple[Vector, tuple[Vector, ...]]:
+        """The frame's origin, across the blade."""
+        return (0.0, 0.0, 0.0), (rotate(R, self.direction),)
+
+
+@register
+@dataclass(frozen=True)
+class Rolling(Nonholonomic):
+    """A thin disc rolls without slipping on a plane through the ground's origin.
+
+    frame: at the disc's centre. axis: the disc's own, in the frame's axes. radius: m. normal: of the plane, in the ground's
+    axes. Three rows: the point of the disc that touches the plane stands still.
+    """
+
+    kind = "rolling"
+    labels = tuple(f"contact velocity {axis}" for axis in "xyz")
+    frame: str = field(metadata=FRAME)
+    radius: Scalar = field(metadata=number("length", zero=False))
+    axis: Vector = field(default=Y, metadata=DIRECTION)
+    normal: Vector = field(default=Z, metadata=DIRECTION)
+
+    def contact(self, R: Matrix, value: Callable[[Scalar], Scalar]) -> tuple[Vector, tuple[Vector, ...]]:
+        """The lowest point of the disc, in every direction."""
+        axis, n = rotate(R, self.axis), self.normal
+        up = sub(n, scale(dot(n, axis), axis))  # the steepest direction in the disc's plane
+        return scale(-value(self.radius) / apply("sqrt", [dot(up, up)]), up), (X, Y, Z)
+
+
+@register
+@dataclass(frozen=True)
+class SpeedRow(Nonholonomic):
+    """A(q, t) v + B(q, t) = 0 as one text, linear in the speeds v_<name>."""
+
+    kind = "expression"
+    expression: str = field(metadata=Key("text").of())
+
+    @property
+    def text(self) -> str:
+        """The row."""
+        return self.expression
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The row itself."""
+        return (self.expression,)

@@ -1,0 +1,154 @@
+"""Elementary motions: turns, slides, screws and balls. Every joint is a sequence of them, root to leaf (`joint_kinds`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from .pose import Pose, Scalar, Vector, unit
+
+X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+SMOOTH = 1e-3  # speed (rad/s or m/s) over which smoothed Coulomb friction changes its sign
+GENERAL = {"Rx": X, "Ry": Y, "Rz": Z, "Dx": X, "Dy": Y, "Dz": Z}  # [Merwe1995] section 2.5.2, in its order
+
+
+SHAPES = {"y": Y, "z": Z, "x": X, "twist": X}  # the directions of a flexible body's shapes
+
+
+class Motion(IntEnum):
+    """An elementary motion. Its axis is the z axis of its node; a ball has none."""
+
+    TURN = 0
+    SLIDE = 1
+    SCREW = 2
+    BALL = 3
+
+
+@dataclass(frozen=True)
+class Freedom:
+    """One elementary motion of a joint: what it is, about which axis of the joint's frame, and how it is called."""
+
+    motion: Motion
+    axis: Vector
+    labels: tuple[str, ...]  # of the coordinates
+    speeds: tuple[str, ...]  # of the speeds
+    pitch: Scalar = 0.0
+
+    @property
+    def nq(self) -> int:
+        """How many coordinates."""
+        return len(self.labels)
+
+    @property
+    def nv(self) -> int:
+        """How many speeds."""
+        return len(self.speeds)
+
+
+@dataclass(frozen=True)
+class Shift:
+    """An elementary motion that amplitudes e cause: z = a.e + 1/2 e'B e, m or rad. motion: one of GENERAL. B: none, or rows."""
+
+    motion: str
+    a: tuple[Scalar, ...]
+    B: tuple[tuple[Scalar, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Deflection:
+    """How a place of a flexible body moves in the body's frame: slides, then turns, in the order they are made."""
+
+    body: str
+    shifts: tuple[Shift, ...]
+
+    def pose(self, e: Sequence[float]) -> Pose:
+        """Where the place is, seen from where it rests, at amplitudes e."""
+        X = Pose()
+        for shift in self.shifts:
+            z = sum(a * x for a, x in zip(shift.a, e))
+            z += 0.5 * sum(b * x * y for row, x in zip(shift.B, e) for b, y in zip(row, e))
+            X = X @ displacement((elementary(shift.motion),), (z,))
+        return X
+
+
+def elementary(name: str) -> Freedom:
+    """The motion of one of GENERAL."""
+    return (turn if name[0] == "R" else slide)(GENERAL[name], name)
+
+
+def turn(axis: Vector, label: str) -> Freedom:
+    """A turn about an axis of the joint's frame, its coordinate and its speed called by the label."""
+    return Freedom(Motion.TURN, axis, (label,), (label,))
+
+
+def slide(axis: Vector, label: str) -> Freedom:
+    """A slide along an axis of the joint's frame."""
+    return Freedom(Motion.SLIDE, axis, (label,), (label,))
+
+
+BALL = Freedom(Motion.BALL, Z, ("qw", "qx", "qy", "qz"), ("wx", "wy", "wz"))
+
+
+def plane_of(n: Vector) -> tuple[Vector, Vector]:
+    """Two directions that make a right-handed frame with the normal n; x and y for n = z."""
+    x = np.cross(Y if abs(n[1]) < 0.9 else Z, n)
+    x /= np.linalg.norm(x)
+    x, y = x + 0.0, np.cross(n, x) + 0.0  # + 0.0 turns -0.0 into 0.0
+    return (float(x[0]), float(x[1]), float(x[2])), (float(y[0]), float(y[1]), float(y[2]))
+
+
+def onto_z(axis: Sequence[float]) -> Pose:
+    """A pose whose z axis is the given one, by a signed permutation where that is possible."""
+    z = unit(axis)
+    x, y = plane_of(z)
+    return Pose(((x[0], y[0], z[0]), (x[1], y[1], z[1]), (x[2], y[2], z[2])))
+
+
+def displacement(freedoms: Sequence[Freedom], q: Sequence[float]) -> Pose:
+    """The pose of the child's side of a joint in the parent's side, at coordinates q."""
+    X, k = Pose(), 0
+    for f in freedoms:
+        if f.motion == Motion.BALL:
+            w, x, y, z = q[k : k + 4]
+            X = X @ Pose.quaternion(w, x, y, z)
+        elif f.motion == Motion.SLIDE:
+            X = X @ Pose(position=tuple(q[k] * a for a in f.axis))  # type: ignore[arg-type]
+        else:
+            X = X @ Pose.turn(f.axis, q[k], position=tuple(f.pitch * q[k] * a for a in f.axis))
+        k += f.nq
+    return X
+
+
+def motion_subspace(freedoms: Sequence[Freedom], q: Sequence[float]) -> np.ndarray:
+    """phi, the free modes of a joint in the child's axes at its origin, 6 x nv, angular first ([Merwe1995] eq. 2.9).
+
+    >>> motion_subspace((turn(Z, "angle"), slide(Z, "distance")), [0.3, 0.1]).T.tolist()
+    [[0.0, 0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]]
+    """
+    columns, k = [], 0
+    for i, f in enumerate(freedoms):
+        k += f.nq
+        below = displacement(freedoms[i + 1 :], q[k:])  # what moves after this motion
+        R: np.ndarray = np.array(below.rotation)
+        p: np.ndarray = np.array(below.position)
+        for axis in np.eye(3) if f.motion == Motion.BALL else [np.array(f.axis)]:
+            turning = 0 * axis if f.motion == Motion.SLIDE else axis
+            sliding = axis if f.motion == Motion.SLIDE else float(f.pitch) * axis
+            columns.append(np.concatenate([R.T @ turning, R.T @ (sliding + np.cross(turning, p))]))
+    return np.array(columns).T.reshape(6, len(columns))
+
+
+def dual_bases(phi: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(phi_c, psi, psi_c) of a motion subspace phi: [psi psi_c]' [phi phi_c] = 1 ([Merwe1995] eq. 2.10-2.15).
+
+    phi_c (6 x 6-n) completes phi to a basis, psi (6 x n) is the dual of the free modes, psi_c (6 x 6-n) spans the
+    constraint forces: phi' psi_c = 0.
+    """
+    n = phi.shape[1]
+    U, _, _ = np.linalg.svd(phi, full_matrices=True)
+    phi_c = U[:, n:]
+    dual = np.linalg.inv(np.hstack([phi, phi_c])).T
+    return phi_c, dual[:, :n], dual[:, n:]
