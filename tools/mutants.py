@@ -43,8 +43,8 @@ MUTANTS = [
     Mutant("analysis/linearization.py", "a_v - P @ (t.r_v + np.diag(D)", "a_v - P @ (t.r_v - np.diag(D)", "analysis/test_questions_statics.py -k damping"),
     Mutant("machine/diagnosis.py", "HUGE = 1e9", "HUGE = 1e30", "machine/test_theorems.py -k gimbal_lock"),
     Mutant("simulation/event_handler.py", "CROWD = 100 ", "CROWD = 1000 ", "simulation/test_events.py -k crowd"),
-    Mutant("simulation/stream.py", "energy_balance=big[\"balance\"],", "energy_balance=0.0,", "simulation/test_stream.py -k ledger_of"),
-    Mutant("simulation/stream.py", '"balance": balance,', '"balance": 0.0 * balance,', "simulation/test_stream.py -k ledger_of"),
+    Mutant("results/ledger.py", "energy_balance=seen.balance,", "energy_balance=0.0,", "simulation/test_stream.py -k ledger_of"),
+    Mutant("simulation/record.py", '"balance": rows.error,', '"balance": 0.0 * rows.error,', "simulation/test_stream.py -k ledger_of"),
     Mutant("equations/readable/harmonics.py", "self.start > self.seconds", "self.start > 2 * self.seconds", "equations/test_readable.py -k runs_out"),
 ]  # fmt: skip
 

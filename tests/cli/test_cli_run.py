@@ -143,3 +143,31 @@ def test_interrupted_then_resumed(how):
     done = subprocess.run([*command, "--resume"], capture_output=True, text=True, check=True)
     assert "the end was reached" in done.stdout
     assert catena.load_result("out/results.nc", lazy=True).data.sizes["time"] == 60_001
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="closes a file descriptor in a POSIX shell")
+def test_a_closed_stdout_is_no_traceback():
+    command = [sys.executable, "-c", "from catena.cli import main; main()", "examples"]
+    done = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command], stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 0 and done.stderr == ""
+
+
+def test_a_run_parses_its_file_once_and_compiles_one_machine(monkeypatch):
+    from catena.formats import files
+    from catena.machine.machine import Machine
+
+    count = {"read": 0, "made": 0}
+    reading, making = files.read, Machine.__init__
+
+    def read(path):
+        count["read"] += 1
+        return reading(path)
+
+    def made(self, *arguments, **options):
+        count["made"] += 1
+        making(self, *arguments, **options)
+
+    monkeypatch.setattr(files, "read", read)
+    monkeypatch.setattr(Machine, "__init__", made)
+    assert say("run", "four_bar", "--until", "0.02", "--output", "0.01", "--out", "out").exit_code == 0
+    assert count == {"read": 1, "made": 1}

@@ -18,7 +18,6 @@ from catena import Body, Joint, Mechanism, Pose, SpeedRow
 from catena.kernels.rank import independent
 from catena.machine.constraint_rows import Metric, least_change, metric
 from catena.simulation import diagnostics
-from catena.simulation.stream import stream
 
 LENGTHS = (0.3, 1.0)
 SPEED = 6.0
@@ -155,7 +154,7 @@ def test_a_run_that_opens_its_loop_is_not_met():
 def test_a_streamed_run_has_the_same_verdict(tmp_path):
     options = {"stabilise": None, "integrator": "rk4", "output": 0.1, "step": 0.1}
     whole = catena.simulate(MACHINE.mechanism, *state(0.0), 1.0, **options)
-    found = stream(MACHINE.mechanism, tmp_path / "run.nc", *state(0.0), 1.0, **options)
+    found = catena.simulate(MACHINE.mechanism, *state(0.0), 1.0, **options, out=tmp_path / "run.nc")
     for name in ("opening", "slip", "imbalance", "verdict", "met", "outcome"):
         assert getattr(found.ledger, name) == getattr(whole.ledger, name)
 

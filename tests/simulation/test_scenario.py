@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-import catena
+import catena.examples
 from catena.errors import CatenaError, FormatError
 from catena.formats import examples
+from catena.simulation import scenario
 from catena.simulation.run import simulate
 from catena.simulation.scenario import read
 from catena.simulation.scenario.inverse import along
@@ -176,3 +179,45 @@ def test_a_trajectory_that_lacks_a_coordinate(tmp_path):
     (tmp_path / "p.csv").write_text("time,shoulder\n0,0\n1,1\n")
     with pytest.raises(CatenaError, match="no column for 'elbow' of mechanism 'two-link arm'"):
         along(catena.load("two_link_arm"), tmp_path / "p.csv")
+
+
+def test_inverse_dynamics_takes_the_assembly_that_the_run_takes(tmp_path):
+    """Two ways to put a four-bar together; the scenario's `near` says which."""
+    text = (Path(catena.examples.__path__[0]) / "four_bar.toml").read_text()
+    (tmp_path / "crank.csv").write_text("time,motor pin\n0,1.5707963267948966\n1,1.8\n")
+    found = []
+    for k, near in enumerate(('"upper pin" = "-70 deg", "far pin" = "-90 deg"', '"upper pin" = "70 deg", "far pin" = "90 deg"')):
+        path = tmp_path / f"{k}.toml"
+        path.write_text(text.replace('"upper pin" = "-70 deg", "far pin" = "-90 deg"', near))
+        asked = read(path)
+        result = along(asked.mechanism, tmp_path / "crank.csv", step=0.5, near=scenario.near(path, asked.mechanism))
+        np.testing.assert_allclose(result.q.values[0], asked.q, atol=1e-8)
+        found.append(asked.q)
+    assert np.abs(found[0] - found[1]).max() > 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("../secret.csv", "in the folder of the scenario"), ("/etc/passwd", "in the folder of the scenario"), ("latin.csv", "is not UTF-8 text"),
+     ("notes.txt", "a .csv file in the folder"), ("odd.csv", "columns are called 'time'")],
+)  # fmt: skip
+def test_a_csv_stands_beside_its_scenario(name, words, tmp_path):
+    (tmp_path / "secret.csv").write_text("time,elbow\n0,0\n1,1\n")
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / "latin.csv").write_bytes("time,elbow,größe\n0,0,0\n".encode("latin-1"))
+    (folder / "odd.csv").write_text("x" * 5000 + "\n0\n1\n")
+    (folder / "notes.txt").write_text("mine")
+    (folder / "s.toml").write_text(
+        f'mechanism = "two_link_arm"\n[scenario]\nuntil = 1\ncontrol = {{ kind = "forces", table = {{ kind = "csv", file = "{name}" }} }}\n'
+    )
+    with pytest.raises(CatenaError, match=words) as error:
+        read(folder / "s.toml")
+    assert len(str(error.value)) < 600
+
+
+def test_a_csv_has_the_limit_of_all_files(tmp_path, monkeypatch):
+    monkeypatch.setattr("catena.formats.files.LARGEST", 100)
+    (tmp_path / "p.csv").write_text("time,elbow\n" + "0,0\n" * 100)
+    with pytest.raises(CatenaError, match="the file is larger than"):
+        catena.trajectories.csv(tmp_path / "p.csv")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import sympy
 
 import catena.examples
 import zoo
@@ -14,6 +17,7 @@ from catena.equations.formulations import ALL_FORMULATIONS, derive
 from catena.errors import CatenaError, SimulationError, SingularError, StateError, UnknownNameError
 from catena.formats import load
 from catena.machine.machine import Machine
+from catena.model.beams import Beam
 from catena.model.loads import KnifeEdge, Rolling
 from catena.model.mechanism import GROUND, Body, Joint, Mechanism
 from catena.model.pose import Pose
@@ -312,3 +316,105 @@ def test_losses_stand_in_the_result() -> None:
     run = simulate(damped, [1.0], until=1.0)
     assert run.losses.values == pytest.approx(-0.3 * run.v.values)
     assert "losses" not in simulate(m, [1.0], until=1.0).data
+
+
+# ------------------------------------------------------------------------------------------------------ what is asked
+@pytest.mark.parametrize(("name", "near"), [("untill", "until"), ("tol", "control"), ("toleranc", "tolerance"), ("betta", "")])
+def test_an_option_that_is_not_there_is_told(name: str, near: str, triple: Mechanism) -> None:
+    with pytest.raises(SimulationError, match=rf"no option '{name}' in simulate\(by='recursive'\)") as error:
+        simulate(triple, **{name: 3})
+    assert not near or near in str(error.value)
+    with pytest.raises(SimulationError, match=r"no option 'betta' .* Did you mean 'beta'\?"):
+        simulate(triple, by="penalty", betta=3.0)
+
+
+def test_the_signature_says_what_simulate_takes() -> None:
+    names = inspect.signature(catena.simulate).parameters
+    assert {"mechanism", "q", "v", "until", "control", "by", "tolerance", "output", "out", "resume", "motion"} <= set(names)
+
+
+def test_a_machines_own_settings_are_honoured(triple: Mechanism) -> None:
+    kane = simulate(catena.compile(triple, by="kane", threads=1), until=0.1)
+    assert kane.ledger.formulation == "kane" and simulate(triple, until=0.1).ledger.formulation == "recursive"
+    assert simulate(catena.compile(triple, by="kane"), until=0.1, by="recursive").ledger.formulation == "recursive"
+    soft = derive(triple.with_(parameters={**triple.parameters, "I1": 0.1, "I2": 0.1, "I3": 0.1}), "penalty", beta=1e5)
+    plan = made(catena.compile(soft), "penalty", soft, holding=scheme(Machine(triple), (), "check", "smooth").holding)
+    assert plan.equations is soft
+    (second,) = (j for j in triple.joints if j.name == "pin2")
+    c, s = np.cos(1e-4), np.sin(1e-4)
+    tilt = replace(second.placement, rotation=((c, -s, 0), (s, c, 0), (0, 0, 1)))
+    tilted = triple.with_(joints=tuple(replace(j, placement=tilt) if j is second else j for j in triple.joints))
+    rough, exact = (simulate(catena.compile(tilted, snap=snap), until=0.1).q.values[-1] for snap in (1e-3, 0.0))
+    straight = simulate(triple, until=0.1).q.values[-1]
+    assert np.abs(rough - straight).max() == 0 and np.abs(exact - straight).max() > 1e-7
+
+
+def test_a_start_by_names(triple: Mechanism) -> None:
+    run = simulate(triple, q={"pin2": 0.3}, v={"pin1": 0.5, "pin3": -1}, until=0.01)
+    assert run.q.values[0].tolist() == [0, 0.3, 0] and run.v.values[0].tolist() == [0.5, 0, -1]
+    many = simulate(triple, q={"pin2": [0.1, 0.2]}, until=0.01)
+    assert many.q.values[:, 0].tolist() == [[0, 0.1, 0], [0, 0.2, 0]]
+    with pytest.raises(UnknownNameError, match=r"no coordinate 'pin9' .* Did you mean"):
+        simulate(triple, q={"pin9": 1})
+    with pytest.raises(StateError, match="q of 'pin1' is a str"):
+        simulate(triple, q={"pin1": "up"})
+
+
+def test_a_start_by_names_closes_loops() -> None:
+    m = load("four_bar")
+    run = simulate(m, q={"motor pin": 1.5}, v={"motor pin": 2.0}, until=0.01)
+    assert run.q.values[0, 0] == pytest.approx(1.5, abs=1e-12) and run.v.values[0, 0] == pytest.approx(2.0, abs=1e-12)
+    assert run.ledger.closure < 1e-9
+
+
+def test_too_many_rows_are_refused(triple: Mechanism) -> None:
+    with pytest.raises(SimulationError, match=r"output = 1e-13 s makes 1e\+13 rows of 1 s; at most 1e\+08 are kept"):
+        simulate(triple, until=1.0, output=1e-13)
+
+
+# ------------------------------------------------------------------------------------------------------ what is trusted
+def test_a_tighter_run_halves_the_steps_really_taken(triple: Mechanism, tmp_path: Path) -> None:
+    """Steps longer than the rows are apart are cut to them; the second run must cut those again."""
+    asked = {"until": 1.0, "output": 0.02, "integrator": "rk4", "step": 0.1, "verify": True}
+    run, written = simulate(triple, **asked), simulate(triple, **asked, out=tmp_path / "r.nc")
+    half = simulate(triple, **{**asked, "step": 0.01, "verify": False})
+    difference = np.abs(half.q.values - run.q.values).max()
+    assert run.ledger.verified == pytest.approx(difference, rel=1e-9) == written.ledger.verified and not run.ledger.met
+    assert run.ledger.step == pytest.approx(0.02) and "rk4, step 0.02 s" in str(run.ledger) and "tolerance" not in str(run.ledger)
+
+
+@pytest.mark.parametrize("tolerance", [1e-13, 1e-14])
+def test_a_tolerance_at_rounding_is_verified_by_other_steps(tolerance: float, triple: Mechanism) -> None:
+    run = simulate(triple, until=1.0, tolerance=tolerance, verify=True)
+    assert 0 < run.ledger.verified < 1e-11 and run.ledger.met is not None
+    assert "tolerance 1e-1" in str(run.ledger) and run.ledger.step is None
+
+
+def test_no_verdict_comes_from_the_same_run(triple: Mechanism) -> None:
+    ledger = simulate(triple, until=0.1).ledger
+    same = ledger.judged(0.0, 1.0, ledger.steps)
+    assert same.met is None and same.verified is None and same.verdict.startswith("no verdict")
+    assert ledger.judged(0.0, 1.0, ledger.steps + 5).met
+
+
+def test_losses_and_strain_are_those_of_the_runs_parameters(tmp_path: Path) -> None:
+    """A damped arm that bends: joint damping and stiffness are parameters, given to the run."""
+    k, d = sympy.symbols("k d")
+    beam = Beam(length=1.0, rhoA=1.0, EI=(k, None), modes=1)
+    m = Mechanism("m", [Body("boom", flexible=beam)], [Joint("root", "revolute", GROUND, "boom", damping=d)],
+                  parameters={"k": 10.0, "d": 0.0})  # fmt: skip
+    given = {"k": 40.0, "d": 0.5}
+    run = simulate(m, v=[1.0, 0.5], until=0.2, output=0.02, parameters=given)
+    own = simulate(m.with_(parameters=given), v=[1.0, 0.5], until=0.2, output=0.02)
+    np.testing.assert_allclose(run._acting, -0.5 * run.v.values * [1, 0], atol=1e-12)
+    np.testing.assert_allclose(run.strain.values, own.strain.values, rtol=1e-9)
+    written = simulate(m, v=[1.0, 0.5], until=0.2, output=0.02, parameters=given, out=tmp_path / "r.nc")
+    assert written.ledger.strain == run.ledger.strain > 0 and "strain energy" in str(written.ledger)
+    assert written.machine is not None and written.strain.values.tolist() == run.strain.values.tolist()
+
+
+def test_a_run_that_ends_with_its_last_row_has_it_once(triple: Mechanism, tmp_path: Path) -> None:
+    end = When(at=0.1, name="enough", end=True)
+    for more in ({}, {"out": tmp_path / "r.nc"}):
+        run = simulate(triple, until=0.1, output=0.05, events=[end], **more)
+        assert run.time.tolist() == [0.0, 0.05, 0.1] and run.ledger.outcome.startswith("ended by 'enough'")

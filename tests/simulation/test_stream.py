@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+import zlib
 
 import numpy as np
 import pytest
@@ -19,7 +23,11 @@ from catena.results.result import load_result
 from catena.simulation import runner
 from catena.simulation.run import simulate
 from catena.simulation.scenario import read
-from catena.simulation.stream import stream
+
+
+def stream(mechanism, path, **options):
+    """A run into a file."""
+    return simulate(mechanism, out=path, **options)
 
 
 @pytest.fixture
@@ -28,7 +36,7 @@ def short(monkeypatch):
     monkeypatch.setattr(runner, "ROWS", 16)
     monkeypatch.setattr(runner, "STEPS", {"adaptive": 10, "library": 10})
     monkeypatch.setattr(runner, "EQUAL_STEPS", 64)
-    monkeypatch.setattr("catena.simulation.stream.EVERY", 0.0)
+    monkeypatch.setattr("catena.simulation.result_file.EVERY", 0.0)
 
 
 class Stopped:
@@ -110,8 +118,7 @@ def test_a_python_controller_is_asked_at_the_same_times(tmp_path, short):
 
 CHILD = """
 import sys, catena
-from catena.simulation.stream import stream
-stream(catena.load("triple_pendulum"), sys.argv[1], until=60.0, output=1e-4)
+catena.simulate(catena.load("triple_pendulum"), out=sys.argv[1], until=60.0, output=1e-4)
 """
 
 
@@ -122,7 +129,7 @@ def test_killed_and_resumed_is_the_same_to_the_bit(tmp_path):
     try:
         for _ in range(1200):
             time.sleep(0.05)
-            if path.exists() and storage.journal_of(path)["row"] > 50_000:
+            if path.exists() and storage.journal_of(path).row > 50_000:
                 break
     finally:
         child.send_signal(signal.SIGKILL)
@@ -156,7 +163,7 @@ def test_another_run_is_not_resumed(tmp_path):
     simulate(m, until=0.1).save(tmp_path / "saved.nc")
     with pytest.raises(CatenaError, match="cannot be resumed"):
         stream(m, tmp_path / "saved.nc", until=0.1, resume=True)
-    with pytest.raises(SimulationError, match="a streamed run is one run"):
+    with pytest.raises(SimulationError, match="is one run; the start has the leading shape"):
         stream(m, tmp_path / "x.nc", q=np.zeros((3, 3)), until=0.1)
     with pytest.raises(CatenaError, match=r"a run is written as \.nc"):
         stream(m, tmp_path / "x.h5", until=0.1)
@@ -198,11 +205,11 @@ def test_verified_by_a_tighter_run(tmp_path):
 def test_a_torn_slot_of_the_journal_is_not_read():
     slots = np.zeros((2, 4096), "u1")
     for number in range(2):
-        text = storage.packed({"row": number + 1, "number": number}, 4096)
+        text = storage.packed(storage.Journal(number, number + 1, {}, [], [0.0, 0.0], {}, 0.0, {}, {}), 4096)
         slots[number, : len(text)] = np.frombuffer(text, "u1")
-    assert storage.latest(slots)["row"] == 2
+    assert storage.latest(slots).row == 2
     slots[1, 20] ^= 1
-    assert storage.latest(slots)["row"] == 1
+    assert storage.latest(slots).row == 1
 
 
 def test_a_place_that_cannot_be_written(tmp_path):
@@ -210,3 +217,181 @@ def test_a_place_that_cannot_be_written(tmp_path):
     with pytest.raises(CatenaError, match=r"the results cannot be written there .*nothing was computed"):
         stream(catena.load("triple_pendulum"), tmp_path / "file" / "r.nc", until=0.1)
     assert os.listdir(tmp_path) == ["file"]
+
+
+# ---------------------------------------------------------------------------------------------------- interruptions
+class Interruption:
+    """A KeyboardInterrupt at the k-th line that a run goes through in these files, as a signal may fall there."""
+
+    FILES = ("runner.py", "engine.py", "result_file.py", "record.py", "sinks.py", "run.py", "storage.py", "event_handler.py")
+
+    def __init__(self, k: float = np.inf):
+        self.k, self.lines = k, 0
+
+    def __call__(self, frame, event, _):
+        if not frame.f_code.co_filename.endswith(self.FILES):
+            return None
+        if event == "line":
+            self.lines += 1
+            if self.lines == self.k:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return self
+
+    def __enter__(self):
+        sys.settrace(self)
+        return self
+
+    def __exit__(self, *_):
+        sys.settrace(None)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of libraries, as they are taken down
+@pytest.mark.parametrize("name", ["free", "stops"])
+def test_interrupted_at_random_instants_and_resumed_is_the_same_to_the_bit(name, tmp_path, short):
+    asked = read(SCENARIOS[name][0], output=0.01, **SCENARIOS[name][1])
+    with Interruption() as whole_run:
+        whole = stream(asked.mechanism, tmp_path / "whole.nc", **asked.arguments)
+    rng, times = np.random.default_rng(0), 0
+    for case in range(3):
+        path = tmp_path / f"{case}.nc"
+        for k in rng.integers(1, 0.4 * whole_run.lines, 5):
+            with contextlib.suppress(KeyboardInterrupt), Interruption(k):
+                stream(asked.mechanism, path, **asked.arguments, resume=path.exists())
+                times -= 1
+            times += 1
+        same(whole, stream(asked.mechanism, path, **asked.arguments, resume=path.exists()))
+    assert times >= 6
+
+
+def test_an_error_of_the_controller_leaves_what_was_computed(tmp_path, short):
+    def control(t, q, v):
+        return np.zeros(2) if t < 0.1 else 1 / 0
+
+    control.sample = 0.01
+    with pytest.raises(ZeroDivisionError):
+        stream(catena.load("two_link_arm"), tmp_path / "r.nc", until=0.2, control=control)
+    part = load_result(tmp_path / "r.nc")
+    assert part.ledger.outcome == "stopped by ZeroDivisionError: division by zero at t = 0.1 s" and not part.complete
+
+
+def test_a_second_writer_is_refused_in_one_sentence(tmp_path):
+    m = catena.load("triple_pendulum")
+    before = stream(m, tmp_path / "r.nc", until=0.1).data.load()
+    with storage.lock(tmp_path / "r.nc"):
+        for resume in (False, True):
+            with pytest.raises(CatenaError, match=r"r\.nc: another run is writing there; wait for its end"):
+                stream(m, tmp_path / "r.nc", until=0.1, resume=resume)
+    assert load_result(tmp_path / "r.nc").data.equals(before) and os.listdir(tmp_path) == ["r.nc"]
+    stream(m, tmp_path / "r.nc", until=0.1)  # the lock is gone with its holder
+
+
+# ---------------------------------------------------------------------------------------------------- the same run
+def plan_of(m, **more):
+    from catena.simulation.plan import prepare
+
+    given = {"control": None, "by": None, "integrator": "dop853", "tolerance": 1e-9, "step": None, "output": None, "parameters": None,
+             "start": 0.0, "events": (), "limits": "check", "restitution": 0.0, "friction": "smooth", "stabilise": "project",
+             "motion": None, "threads": None, "most_steps": 1000, "options": {}}  # fmt: skip
+    return prepare(m, None, None, 0.1, **(given | more))
+
+
+def test_everything_that_decides_a_run_is_in_its_key():
+    from catena.simulation.fingerprint import key
+
+    PD, When = catena.control.PD, catena.events.When
+
+    def pushing(force):
+        control = lambda t, q, v: np.array([force, 0.0])  # noqa: E731
+        control.sample = 0.01
+        return control
+
+    m = catena.load("two_link_arm")
+    heavy = m.with_(bodies=tuple(dataclasses.replace(b, mass=2 * b.mass) if b.name == m.bodies[0].name else b for b in m.bodies))
+    damped = m.with_(joints=tuple(dataclasses.replace(j, damping=0.1) for j in m.joints))
+    spring = catena.JointSpring("k", m.moving[0].name, 5.0, 0.0)
+    others = {
+        "heavy": (heavy, {}), "damped": (damped, {}), "gravity": (m.with_(gravity=(0, -1.62, 0)), {}),
+        "load": (m.with_(loads=(spring,)), {}), "softer": (m.with_(loads=(dataclasses.replace(spring, stiffness=4.0),)), {}),
+        "pd": (m, {"control": PD(10, 1, 0.0)}), "pd gain": (m, {"control": PD(11, 1, 0.0)}),
+        "function": (m, {"control": pushing(1.0)}), "function of more": (m, {"control": pushing(2.0)}),
+        "forces": (m, {"control": [1.0, 0.0]}), "event": (m, {"events": [When(when="q_elbow", name="e")]}),
+        "other event": (m, {"events": [When(when="q_elbow - 1", name="e")]}), "stops": (m, {"limits": "stop"}),
+        "output": (m, {"output": 0.05}), "tolerance": (m, {"tolerance": 1e-8}), "parameters": (m, {"parameters": {"m2": 3.0}}),
+        "integrator": (m, {"integrator": "dopri5"}),
+    }  # fmt: skip
+    keys = {name: key(plan_of(mechanism, **more)) for name, (mechanism, more) in ({"plain": (m, {})} | others).items()}
+    assert all(keys[a] != keys[b] for a in keys for b in keys if a != b)
+    assert keys["function"] == key(plan_of(catena.load("two_link_arm"), control=pushing(1.0)))
+    assert keys["plain"] == key(plan_of(catena.load("two_link_arm"), most_steps=5, threads=1))
+
+
+def test_another_mechanism_is_not_resumed(tmp_path):
+    m = catena.load("triple_pendulum")
+    stream(m, tmp_path / "r.nc", until=0.1)
+    with pytest.raises(CatenaError, match=r"r\.nc holds another run, whose mechanism differs; resume it as it was, or begin anew"):
+        stream(m.with_(gravity=(0, -1.62, 0)), tmp_path / "r.nc", until=0.1, resume=True)
+    with pytest.raises(SimulationError, match="resume continues the run of a file; say which"):
+        simulate(m, until=0.1, resume=True)
+
+
+# ---------------------------------------------------------------------------------------------------- damaged files
+def forged(path, change):
+    """Write a journal with a right checksum and another content into both slots."""
+    journal = storage.journal_of(path)
+    place = storage.places(path)[storage.JOURNAL]
+    fields = dataclasses.asdict(journal)
+    change(fields)
+    text = json.dumps(fields).encode()
+    with path.open("r+b") as file:
+        for slot in range(2):
+            file.seek(place.offset + slot * place.width)
+            file.write(storage.HEAD.pack(len(text), zlib.crc32(text)) + text)
+
+
+FORGERIES = {
+    "nan time": lambda j: j["state"].update(t=float("nan")),
+    "late time": lambda j: j["state"].update(t=1e9),
+    "no step": lambda j: j["state"].update(h=0.0),
+    "short state": lambda j: j["state"].update(x=[0.0]),
+    "text state": lambda j: j["state"].update(x="abc"),
+    "no tally": lambda j: j["state"].update(tally=None),
+    "row": lambda j: j.update(row=10**9),
+    "row of text": lambda j: j.update(row="3"),
+    "no state": lambda j: j.update(state={}),
+    "nothing": lambda j: j.clear(),
+    "ledger": lambda j: j.update(ledger={"outcome": 3}),
+    "events": lambda j: j.update(happened=[["soon", 3]]),
+    "surrogate": lambda j: j.update(happened=[[0.1, "\ud800"]]),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_a_forged_journal_is_one_sentence(name, tmp_path):
+    m = catena.load("triple_pendulum")
+    stream(m, tmp_path / "r.nc", until=0.1)
+    forged(tmp_path / "r.nc", FORGERIES[name])
+    if name != "ledger":
+        with pytest.raises(CatenaError, match=r"r\.nc: its journal is damaged"):
+            stream(m, tmp_path / "r.nc", until=0.1, resume=True)
+    with contextlib.suppress(CatenaError):
+        repr(load_result(tmp_path / "r.nc"))
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of libraries, as they are taken down
+def test_damaged_bytes_are_a_result_or_one_sentence(tmp_path):
+    whole, rng = stream(catena.load("triple_pendulum"), tmp_path / "r.nc", until=0.1, output=0.05), np.random.default_rng(0)
+    whole.data.close()
+    data = bytearray((tmp_path / "r.nc").read_bytes())
+    where = [k for k in range(len(data)) if data[k]]  # bytes that say something
+    for k in range(60):
+        hurt = data.copy()
+        for at in rng.choice(where, 4):
+            hurt[at] = rng.integers(256)
+        path = tmp_path / f"{k}.nc"
+        path.write_bytes(hurt if k % 4 else hurt[: rng.integers(1, len(hurt))])
+        try:
+            found = load_result(path)
+            repr(found), str(found.ledger), found.mechanism
+        except CatenaError:
+            pass

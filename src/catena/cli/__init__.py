@@ -7,6 +7,7 @@ way catena knows ends in one message on stderr and exit status 2, Ctrl-C in one 
 from __future__ import annotations
 
 import functools
+import os
 import pkgutil
 import sys
 from collections.abc import Callable
@@ -82,6 +83,9 @@ for _name in commands():
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit status."""
+    if sys.stdout is None or sys.stderr is None:  # closed by who called: nobody listens
+        nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
     try:
         app(arguments, prog_name="catena")
     except KeyboardInterrupt:

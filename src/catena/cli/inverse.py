@@ -28,10 +28,11 @@ def inverse(
 ) -> None:
     """Find the joint forces and reactions along a trajectory; speeds and accelerations come from a spline through its rows."""
     from ..results.plots import save
+    from ..simulation.scenario import near
     from ..simulation.scenario.inverse import along
 
     mechanism = read(file, floating, no_mimic, gravity)
-    result = along(mechanism, trajectory, step)
+    result = along(mechanism, trajectory, step, near(file, mechanism))
     folder = Path(out or f"{Path(file).stem}_inverse")
     paths = [free(folder / name, force) for name in ("results.nc", "torques.csv", "reactions.csv")]
     result.save(paths[0])

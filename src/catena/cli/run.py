@@ -79,14 +79,12 @@ def place(folder: Path, force: bool, resume: bool) -> Path:
 
 def simulated(asked: Scenario, path: Path, verify: bool, resume: bool, progress: Callable[[float], None]) -> Result:
     """Run it into a file; Ctrl-C and `kill` leave a partial result, and say how to go on."""
-    from ..simulation.stream import stream
+    from ..simulation import simulate
     from . import say
 
     signal.signal(signal.SIGTERM, _interrupted)
     try:
-        return stream(
-            asked.mechanism, path, **asked.arguments, verify=verify, resume=resume, progress=progress, asked=asked.asked
-        )
+        return simulate(asked.mechanism, **asked.arguments, out=path, verify=verify, resume=resume, progress=progress)
     except KeyboardInterrupt:
         if path.exists():
             say(f"interrupted; {path} holds the part that was computed. The same command with --resume goes on from there")

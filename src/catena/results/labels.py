@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,9 +70,7 @@ def write_text(mechanism: Mechanism) -> str:
 
 def read_text(text: str) -> Mechanism:
     """The mechanism of a TOML text."""
-    from ..formats import load
+    from ..formats.toml.reader import draft, parsed
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "mechanism.toml"
-        path.write_text(text, encoding="utf-8")
-        return load(path)
+    path = Path("mechanism.toml")  # for messages
+    return draft(path, parsed(path, str(text).encode("utf-8", "surrogatepass"))).finish()

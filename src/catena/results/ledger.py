@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import platform
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
 
 MET = 10.0  # times the tolerance: a run no farther from a tighter one has the accuracy asked for
 OPEN, OPENING = 1e-3, 1e-6  # of its length, a loop is open; and not far from it: worth a word
@@ -10,9 +16,46 @@ SLIP, SLIPPING = 1e-3, 1e-6  # of the fastest speed: a row that is not met, and 
 ABSURD, POOR = 0.1, 1e-3  # of the energy that came and went: lost or found; and worth a word
 
 
-def energy_scale(kinetic: float, change: float, work: float, potential: float) -> float:
-    """The energy beside which a balance is judged, J, of the largest values in a run: what came and went, or rounding."""
-    return max(kinetic, change, work, 1e-6 * potential)
+@dataclass(frozen=True)
+class Extremes:
+    """The largest magnitudes that the rows of a run have shown so far.
+
+    kinetic, potential, strain: energies, J; change: of the potential energy since the start; work: done; balance: change of
+    energy less work. closure: residuals of rows (m, or cosine); opening: beside the loop's length, or one for an angle. rate:
+    of rows beside their sizes, and speed, in the metric of `kernels.rank`. quaternion: | |q| - 1 |.
+    """
+
+    kinetic: float = 0.0
+    potential: float = 0.0
+    change: float = 0.0
+    work: float = 0.0
+    balance: float = 0.0
+    strain: float = 0.0
+    closure: float = 0.0
+    opening: float = 0.0
+    rate: float = 0.0
+    speed: float = 0.0
+    quaternion: float = 0.0
+
+    def __or__(self, other: Extremes) -> Extremes:
+        """Of both; a number that is none stays."""
+        theirs = asdict(other)
+        return Extremes(**{name: float(np.maximum(x, theirs[name])) for name, x in asdict(self).items()})
+
+    @property
+    def energy(self) -> float:
+        """The energy beside which a balance is judged, J: what came and went, or rounding."""
+        return max(self.kinetic, self.change, self.work, 1e-6 * self.potential)
+
+
+@cache
+def _versions() -> tuple[tuple[str, str], ...]:
+    return ("catena", version("catena")), ("python", platform.python_version()), ("numpy", version("numpy"))
+
+
+def versions() -> dict[str, str]:
+    """What ran: catena, Python, NumPy."""
+    return dict(_versions())
 
 
 @dataclass(frozen=True)
@@ -22,9 +65,10 @@ class Ledger:
     energy_balance: the largest |change of energy - work done|, J, and beside the largest kinetic energy. closure: the
     largest residual of a loop's row (m, or cosine). quaternion: the largest | |q| - 1 |. verified: the largest difference to
     a run at a tighter tolerance, if there was one; met: whether the accuracy asked for was met by that; verdict: in a sentence.
-    strain: the most that flexible bodies stored, J. opening: the largest residual of a loop's row beside the loop's length, or
-    one for an angle. slip: the largest rate of a row beside its size and the fastest speed (`kernels.rank` has the sizes).
-    imbalance: the energy balance beside the energy that came and went.
+    strain: the most that flexible bodies stored, J. step: the longest of equal steps, s; None where the tolerance chose them.
+    opening: the largest residual of a loop's row beside the loop's length, or one for an angle. slip: the largest rate of a
+    row beside its size and the fastest speed (`kernels.rank` has the sizes). imbalance: the energy balance beside the energy
+    that came and went.
 
     A run whose loops open, whose rows are not met or whose energy balance is absurd is not to be trusted: `doubts` says
     why, and then `met` is False, whatever a tighter run says, which may be wrong in the same way.
@@ -55,7 +99,30 @@ class Ledger:
     slip: float = 0.0
     imbalance: float = 0.0
     frequencies: float | None = None
+    step: float | None = None
     versions: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, seen: Extremes, **more: Any) -> Ledger:
+        """The ledger of rows that have shown these extremes; more: the other fields."""
+        relative, imbalance = seen.balance / (seen.kinetic or seen.potential or 1.0), seen.balance / (seen.energy or 1.0)
+        found = cls(energy_balance=seen.balance, relative_energy_balance=relative, imbalance=imbalance, closure=seen.closure,
+                    opening=seen.opening, slip=seen.rate / (seen.speed or 1.0), quaternion=seen.quaternion, strain=seen.strain,
+                    **more)  # fmt: skip
+        return found.weighed()
+
+    @classmethod
+    def read(cls, given: dict[str, Any]) -> Ledger:
+        """The ledger of a file; a TypeError where a field is not what it is in a ledger."""
+        found = cls(**given)
+        for name, kinds in (("outcome formulation integrator verdict", str), ("steps rejected evaluations runs", int),
+                            ("tolerance energy_balance relative_energy_balance closure quaternion wall_time strain opening slip imbalance", (int, float)),
+                            ("verified step frequencies", (int, float, type(None))), ("met", (bool, type(None))), ("complete", bool),
+                            ("versions", dict)):  # fmt: skip
+            for each in name.split():
+                if not isinstance(getattr(found, each), kinds):  # type: ignore[arg-type]
+                    raise TypeError(f"{each} of its ledger is {getattr(found, each)!r}")
+        return found
 
     def rows(self) -> list[tuple[str, str]]:
         """Name and value, as a table shows them."""
@@ -63,7 +130,7 @@ class Ledger:
         shown = [
             ("outcome", self.outcome),
             ("formulation", self.formulation),
-            ("integrator", f"{self.integrator}, tolerance {self.tolerance:g}"),
+            ("integrator", f"{self.integrator}, {f'tolerance {self.tolerance:g}' if self.step is None else f'step {self.step:.6g} s'}"),
             ("energy balance", f"{self.energy_balance:.3g} J, {relative} of the largest kinetic energy"),
             *([("strain energy", f"{self.strain:.3g} J in flexible bodies, at most")] if self.strain else []),
             *([("beams by modes", f"first frequencies {100 * self.frequencies:.2g} % too high, at most")] if self.frequencies is not None else []),
@@ -90,17 +157,24 @@ class Ledger:
         return [words for x, limit, words in found if not x <= limit]
 
     def weighed(self) -> Ledger:
-        """The ledger with a verdict on closure, rows and energy, where there is one to speak: both kinds of runs end here."""
+        """The ledger with a verdict on closure, rows and energy, where there is one to speak."""
         doubts, close = self.doubts(), self._said(OPENING, SLIPPING, POOR)
         if doubts:
             text = f"NOT to be trusted: {'; '.join(doubts)}"
             return replace(self, outcome=f"{self.outcome}; {text}", verdict=text, met=False)
         return replace(self, verdict=f"close: {'; '.join(close)}") if close else self
 
-    def judged(self, difference: float, size: float) -> Ledger:
-        """The ledger with the difference of coordinates to a tighter run, judged beside the largest coordinate, at least one."""
-        met = difference <= MET * self.tolerance * max(1.0, size)
-        said = f"{difference:.2g} from a tighter run"
+    def judged(self, difference: float, size: float, again: int | None = None) -> Ledger:
+        """The ledger with the difference of coordinates to a tighter run, judged beside the largest coordinate, at least one.
+
+        again: the steps of the tighter run; one that took the very same steps says nothing.
+        """
+        if difference == 0.0 and again == self.steps:
+            said = "no verdict: a tighter run was asked for, and took the same steps"
+            return replace(self, verdict="; ".join(filter(None, (self.verdict, said))))
+        asked = MET * self.tolerance * max(1.0, size)
+        met = difference <= asked
+        said = f"{difference:.2g} from a tighter run, {asked:.2g} allowed"
         verdict = f"accuracy met: {said}" if met else f"accuracy NOT met: {said}; the motion may be sensitive to its start"
         verdict = f"{self.verdict}; {said}" if self.doubts() else "; ".join(filter(None, (verdict, self.verdict)))
         return replace(self, verified=difference, verdict=verdict, met=met and not self.doubts())

@@ -215,9 +215,8 @@ class Result:
 
     @property
     def _acting(self) -> np.ndarray:
-        """The joint forces that act: the controller's, and the damping, friction and holding that there were."""
-        kept = "losses" in self.data
-        return self._rows("tau") + (self._rows("losses") if kept else losses(self.mechanism, self._rows("v")))
+        """The joint forces that act: the controller's, and the damping, friction and holding, which the rows have where there were any."""
+        return self._rows("tau") + (self._rows("losses") if "losses" in self.data else 0.0)
 
     # ------------------------------------------------------------------------------------------------ tables and files
     def to_pandas(self) -> Any:
@@ -275,15 +274,17 @@ def load_result(path: str | Path, *, every: int = 1, lazy: bool = False, mechani
         raise FormatError(path, "this is a folder; a result is a .nc file in it, such as results.nc")
     try:
         file = xr.open_dataset(path, engine="h5netcdf", decode_times=False)
-    except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
+    except Exception as error:  # whatever HDF5 and its readers make of a file that is none, or that is damaged
         raise FormatError(path, f"this is not a result of catena: {reason(error)}") from None
     try:
         data, ledger = _unpacked(file, every)
         return Result(data if lazy else data.load(), ledger, mechanism)
-    except (KeyError, TypeError, ValueError) as error:
-        raise FormatError(path, f"this is not a result of catena: it lacks {error}") from None
     except (OSError, RuntimeError) as error:
         raise FormatError(path, f"the file is damaged: {reason(error)}") from None
+    except KeyError as error:
+        raise FormatError(path, f"this is not a result of catena: it lacks {error}") from None
+    except Exception as error:
+        raise FormatError(path, f"this is not a result of catena: {reason(error)}") from None
     finally:
         if not lazy:
             file.close()
@@ -291,29 +292,25 @@ def load_result(path: str | Path, *, every: int = 1, lazy: bool = False, mechani
 
 def _unpacked(file: xr.Dataset, every: int) -> tuple[xr.Dataset, Ledger]:
     """The rows that count, and the ledger: from the attributes, or from the journal of a file that was written as it ran."""
-    entry = storage.latest(file[storage.JOURNAL].values) if storage.JOURNAL in file else None
-    if entry is None:
+    if storage.JOURNAL not in file and "ledger" not in file.attrs:
+        raise KeyError("ledger")
+    for name in ("time", "q", "v", "a", "tau", "kinetic", "potential", "work", "energy_error"):
+        if file[name].dtype.kind != "f" or "time" not in file[name].dims:
+            raise TypeError(f"its {name!r} are not numbers over time")
+    for name in ("coordinate", "speed", "coordinate_unit", "speed_unit", "acceleration_unit", "force_unit"):
+        file[name]
+    if storage.JOURNAL not in file:
         data = file.isel(time=slice(None, None, every))
-        return data, Ledger(**json.loads(data.attrs.pop("ledger")))
-    data = file.drop_vars(storage.JOURNAL).isel(time=slice(0, entry["row"], every))
-    if entry["happened"]:
-        times, words = zip(*entry["happened"])
+        return data, Ledger.read(json.loads(data.attrs.pop("ledger")))
+    entry = storage.latest(file[storage.JOURNAL].values)
+    if entry is None:
+        raise OSError("no part of its journal can be read")
+    data = file.drop_vars(storage.JOURNAL).isel(time=slice(0, entry.row, every))
+    if entry.happened:
+        times, words = zip(*entry.happened)
         data = data.assign_coords(event_time=("occurrence", list(times), {"units": "s"}))
         data["event"] = ("occurrence", np.array(words))
-    return data, Ledger(**entry["ledger"])
-
-
-# ---------------------------------------------------------------------------------------------------- what acts, what is asked
-def losses(mechanism: Mechanism, v: np.ndarray) -> np.ndarray:
-    """The joint forces (..., nv) of damping and of smoothed dry friction."""
-    from ..model.motions import SMOOTH
-    from ..model.values import value_of
-
-    each = [
-        [float(value_of(x, mechanism.parameters)) for j in mechanism.moving for x in getattr(j, k)]
-        for k in ("damping", "friction")
-    ]
-    return -np.array(each[0]) * v - np.array(each[1]) * np.tanh(v / SMOOTH)
+    return data, Ledger.read(entry.ledger)
 
 
 def chosen(asked: Iterable[str] | str | None, known: Iterable[str], what: str, where: str) -> list[str]:

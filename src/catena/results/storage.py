@@ -11,24 +11,64 @@ in between would tear them.) Others may read the file meanwhile.
 
 from __future__ import annotations
 
+import errno
 import json
+import math
 import os
 import re
 import struct
 import zlib
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from ..errors import CatenaError, FormatError
 
 JOURNAL = "journal"
 SLOT = 1 << 16  # bytes of a slot, besides what the state takes
+BUSY = (errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK, errno.EDEADLK)  # what a lock says that another process holds
 HEAD = struct.Struct("<II")  # length and checksum of what a slot holds
+
+
+@dataclass(frozen=True)
+class Journal:
+    """How far the run of a file has come, its ledger, and what is needed to go on.
+
+    number: of this journal. row: rows that count. state: the checkpoint. happened: events, (time, words). energy: kinetic
+    and potential at the start, J. extremes: of all rows. wall_time: s. key: what decides the run.
+    """
+
+    number: int
+    row: int
+    state: dict[str, Any]
+    happened: list[tuple[float, str]]
+    energy: list[float]
+    extremes: dict[str, float]
+    wall_time: float
+    key: dict[str, str | float]
+    ledger: dict[str, Any]
+
+    @staticmethod
+    def read(text: bytes) -> Journal:
+        """The journal of a slot's text; a ValueError where it is none."""
+        try:
+            found = Journal(**json.loads(text))
+            kinds = (dict, found.state), (dict, found.extremes), (dict, found.key), (dict, found.ledger), (list, found.happened), (list, found.energy)
+            if not all(isinstance(x, kind) for kind, x in kinds) or not all(type(x) is int for x in (found.number, found.row)):
+                raise ValueError("a field is of another kind")
+            if found.row < 1 or len(found.energy) != 2 or not all(math.isfinite(x) for x in (*found.energy, found.wall_time)):
+                raise ValueError("a number is not possible")
+            if not all(math.isfinite(t) and isinstance(what, str) and what.isprintable() for t, what in found.happened):
+                raise ValueError("an event is not possible")
+        except (TypeError, RecursionError) as error:
+            raise ValueError(str(error)) from None
+        return found
 
 
 def create(path: Path, first: xr.Dataset, times: np.ndarray, room: int) -> None:
@@ -73,8 +113,7 @@ def reserve(path: Path, size: int) -> None:
             if hasattr(os, "posix_fallocate"):
                 os.posix_fallocate(file.fileno(), 0, max(1, size))
     finally:
-        with suppress(OSError):
-            path.unlink(missing_ok=True)
+        remove(path)
 
 
 @dataclass(frozen=True)
@@ -103,17 +142,24 @@ def places(path: Path) -> dict[str, Place]:
         raise FormatError(path, f"this is not a result of catena: {reason(error)}") from None
 
 
-def append(path: Path, known: dict[str, Place], row: int, rows: dict[str, np.ndarray], journal: dict[str, Any]) -> None:
-    """Write rows (n, ...) from `row` on, then the journal into the slot that its "number" says."""
+def append(path: Path, known: dict[str, Place], row: int, rows: dict[str, np.ndarray], journal: Journal) -> None:
+    """Write rows (n, ...) from `row` on, then the journal into the slot that its number says."""
     slot, text = known[JOURNAL], packed(journal, known[JOURNAL].width)
     with path.open("r+b", buffering=0) as file:
         for name, values in rows.items():
             place = known[name]
             _put(file, place.offset + row * place.width, np.ascontiguousarray(values, place.dtype).tobytes())
-        _put(file, slot.offset + journal["number"] % 2 * slot.width, text)
+        _put(file, slot.offset + journal.number % 2 * slot.width, text)
 
 
-def journal_of(path: Path) -> dict[str, Any]:
+def rows_of(path: Path, place: Place, first: int, last: int) -> NDArray[np.float64]:
+    """The numbers of rows first to last of a variable, one after another."""
+    with path.open("rb") as file:
+        file.seek(place.offset + first * place.width)
+        return np.frombuffer(file.read((last - first) * place.width), place.dtype)
+
+
+def journal_of(path: Path) -> Journal:
     """The last good journal of a file."""
     slot = places(path)[JOURNAL]
     with path.open("rb") as file:
@@ -124,18 +170,19 @@ def journal_of(path: Path) -> dict[str, Any]:
     return found
 
 
-def latest(slots: np.ndarray) -> dict[str, Any] | None:
+def latest(slots: np.ndarray) -> Journal | None:
     """The newest slot whose checksum is right."""
     found = [entry for slot in slots if (entry := _read(slot.tobytes())) is not None]
-    return max(found, key=lambda entry: entry["number"], default=None)
+    return max(found, key=lambda entry: entry.number, default=None)
 
 
-def packed(journal: dict[str, Any], width: int) -> bytes:
+def packed(journal: Journal, width: int) -> bytes:
     """The bytes of a slot; of very many events the earliest are left out."""
-    text = json.dumps(journal).encode()
-    while len(text) > width - HEAD.size and journal.get("happened"):
-        journal = {**journal, "happened": journal["happened"][len(journal["happened"]) // 2 or 1 :]}
-        text = json.dumps(journal).encode()
+    fields = asdict(journal)
+    text = json.dumps(fields).encode()
+    while len(text) > width - HEAD.size and fields["happened"]:
+        fields["happened"] = fields["happened"][len(fields["happened"]) // 2 or 1 :]
+        text = json.dumps(fields).encode()
     if len(text) > width - HEAD.size:
         raise CatenaError(f"the journal of a run takes {len(text)} bytes; its file has room for {width - HEAD.size}")
     return HEAD.pack(len(text), zlib.crc32(text)) + text
@@ -149,12 +196,65 @@ def _put(file: Any, offset: int, data: bytes) -> None:
         left = left[file.write(left) :]
 
 
-def _read(slot: bytes) -> dict[str, Any] | None:
+def _read(slot: bytes) -> Journal | None:
+    if len(slot) < HEAD.size:
+        return None
     length, checksum = HEAD.unpack_from(slot)
     text = slot[HEAD.size : HEAD.size + length]
     if not length or zlib.crc32(text) != checksum:
         return None
-    return json.loads(text)
+    with suppress(ValueError):
+        return Journal.read(text)
+    return None
+
+
+# ---------------------------------------------------------------------------------------------------- one writer
+@contextmanager
+def lock(path: Path) -> Iterator[None]:
+    """Be the only process that writes a result to `path`. The system lets go of the lock when a process dies."""
+    beside = path.with_name(f".{path.name}.lock")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = beside.open("a+b")
+    except OSError as error:
+        raise CatenaError(f"{path}: the results cannot be written there ({reason(error)}); nothing was computed") from None
+    with file:
+        if not _locked(file.fileno()) or not _same(file.fileno(), beside):
+            raise CatenaError(f"{path}: another run is writing there; wait for its end, or give another place")
+        try:
+            yield
+        finally:
+            remove(beside)
+
+
+def _locked(file: int) -> bool:
+    """Whether the lock of an open file could be had."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in BUSY  # some file systems have no locks
+    return True
+
+
+def _same(file: int, path: Path) -> bool:
+    """Whether the open file is still the one at that path: one who ended meanwhile took it away."""
+    try:
+        return os.path.samestat(os.fstat(file), os.stat(path))
+    except OSError:
+        return False
+
+
+def remove(path: Path) -> None:
+    """Take a file away, if it is there and that can be done."""
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
 
 
 # ---------------------------------------------------------------------------------------------------- failures

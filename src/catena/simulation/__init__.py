@@ -1,10 +1,10 @@
 """Simulation: from a mechanism and a scenario to a Result, the time loop in machine code.
 
-    run             simulate: one call from a mechanism to a Result; stream: the same, written to disk as it goes
+    run             simulate: one call from a mechanism to a Result, in memory or written to a file as it goes
     plan            what was asked, checked, with everything made that a run needs
     system          the mechanism, its losses and its controller as one first-order system, traced and compiled
     integrators     methods as data; drivers, fixed_step, radau: the loops that run them; engine calls them
-    runner          the time loop, a slice of rows at a time
+    runner          the time loop, a generator of slices; sinks, result_file: where they end up; record: what is shown of them
     events          what happens at instants; event_plan, event_handler, switched_constraints: how
     control         controllers; trajectories: coordinates as functions of time
     scenario/       the [scenario] of a file

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..equations.formulations import formulation
 from ..errors import ClosureError, SimulationError, StateError, unknown
 from ..machine.lookup import coordinates, where
+from .starts import from_names
 
 if TYPE_CHECKING:
     from ..machine.machine import Machine
+    from .event_plan import Scheme
+    from .integrators import Method
 
-Array = np.ndarray
+Array = NDArray[np.float64]
+MOST_ROWS = 100_000_000
 LIMITS = ("check", "ignore", "stop")
 FRICTION = ("smooth", "stick")
 OPEN = 1e-6  # m, cosine (m/s, 1/s): a loop that starts wider open than this is a mistake; less is closed silently
@@ -28,6 +35,9 @@ def output_times(start: float, until: float, output: Any) -> Array:
         if not 0 < float(output) <= until - start:
             raise SimulationError(f"output = {output} s; it is a spacing above zero and at most the run's {until - start:g} s")
         count = max(1, round((until - start) / float(output)))
+        if count > MOST_ROWS:
+            raise SimulationError(f"output = {output} s makes {count:.3g} rows of {until - start:g} s; at most {MOST_ROWS:.0e} are kept: "
+                                  f"take a spacing of {(until - start) / MOST_ROWS:.1g} s or more")  # fmt: skip
         return np.linspace(start, until, count + 1)[1:]
     times = np.asarray(output, float)
     if times.ndim != 1 or not len(times) or np.any(np.diff(times) <= 0) or times[0] < start or times[-1] > until:
@@ -36,9 +46,10 @@ def output_times(start: float, until: float, output: Any) -> Array:
 
 
 def starting_points(machine: Machine, q: Any, v: Any, parameters: Any) -> tuple[Array, Array, Array, tuple[int, ...]]:
-    """q, v and parameters as rows, one a run, and the leading shape they came in."""
+    """q, v and parameters as rows, one per run, and the leading shape they came in."""
     from ..machine import arguments
 
+    q, v = from_names(machine, q, v)
     q = machine.neutral() if q is None else arguments.array(machine, "simulate", "q", q)
     v = np.zeros(machine.nv) if v is None else arguments.array(machine, "simulate", "v", v)
     p = arguments.parameters(machine, parameters)
@@ -113,3 +124,30 @@ def number(what: str, x: Any, low: float, high: float) -> float:
     if not (isinstance(x, (int, float, np.number)) and low <= x <= high):
         raise SimulationError(f"{what} = {x}; it lies between {low:g} and {high:g}")
     return float(x)
+
+
+def known_options(by: str, options: dict[str, Any]) -> None:
+    """Refuse an option that neither `simulate` nor the formulation takes, with the nearest that one of them does."""
+    if not options:
+        return
+    from .run import simulate
+
+    own = inspect.signature(formulation(by)).parameters
+    for name in options:
+        if name not in own or name in ("mechanism", "snap"):
+            known = [*inspect.signature(simulate).parameters, *own]
+            words = dict.fromkeys(n for n in known if n not in ("mechanism", "options", "snap", name))
+            raise SimulationError(unknown("option", name, words, f"simulate(by={by!r})"))
+
+
+def events_possible(scheme: Scheme, how: Method, by: str, start: float, until: float) -> None:
+    """Refuse events outside the run, and those that the integrator or the formulation cannot treat."""
+    if late := [e for t, e in scheme.timed if not start <= t <= until]:
+        raise SimulationError(f"{late[0].title} is to happen at {late[0].at} s; the run goes from {start:g} to {until:g} s")
+    if how.kind not in ("adaptive", "library") and (scheme.guarded or any(h.guarded for h in scheme.holding.speeds)):
+        raise SimulationError(
+            f"integrator {how.name!r} cannot locate events: it has no dense output. Stops, friction that sticks and `when` "
+            "need an adaptive one: dop853, dopri5 or radau"
+        )
+    if by == "penalty" and scheme.holding.size:
+        raise SimulationError("penalty holds nothing exactly: stops, locks and friction that sticks need another formulation")

@@ -21,7 +21,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..compiler.trace import Tracer, elements, vector
+from ..compiler.trace import elements, vector
 from ..errors import StateError, UnknownNameError
 from ..machine.lookup import Coordinate, coordinates, speeds_of
 from ..model.values import value_of
@@ -105,7 +105,7 @@ def PD(kp: Gains, kd: Gains, target: Any, *, gravity: bool = True, limits: Any =
 
 def _held_still(system: System, at: tuple[Coordinate, ...]) -> list[ca.SX]:
     """Gravity compensation along the controlled speeds."""
-    s = Tracer(system.layout)
+    s = system.tracer()
     g = ca.Function("gravity", [s.t, s.q, s.p], [s.gravity()])(system.t, system.q, system.p)
     mine = {c.vi for c in at}
     return [g[k] if k in mine else ca.SX(0) for k in range(system.nv)]

@@ -25,7 +25,7 @@ class Tally:
     accepted: int = 0
     rejected: int = 0
     evaluations: int = 0
-    smallest: float = np.inf  # step
+    largest: float = 0.0  # step, s
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ class Engine:
     """A system under a method, W states side by side. Holds the state x (size, W) and the buffers the drivers need.
 
     tolerance: relative and absolute, of the whole run; a step may use a twentieth of it. step: s, the first of an adaptive
-    method, the largest of a fixed one. u, modes: views of the held inputs (nv, W) and of what is held.
+    method, the largest of a fixed one, each of which is cut into `refine`. u, modes: views of the held inputs (nv, W) and of what is held.
     """
 
     def __init__(self, system: System, method: Method, x: Array, p: Array, *, tolerance: float, step: float, most: int,
-                 largest: float = np.inf):  # fmt: skip
-        self.system, self.method, self.step, self.most = system, method, step, most
+                 largest: float = np.inf, refine: int = 1):  # fmt: skip
+        self.system, self.method, self.step, self.most, self.refine = system, method, step, most, refine
         self.x = np.array(x, order="C")
         size, self.W = self.x.shape
         self.h, self.largest = step, largest
@@ -152,7 +152,7 @@ class Engine:
         """Run a fixed-step driver over stretches of equal steps that meet every one of `times`, and `end`."""
         rows = []
         for stop, gaps, wanted in _stretches(t, end, times):
-            every = max(1, int(np.ceil((stop - t) / gaps / self.step - 1e-9)))
+            every = self.refine * max(1, int(np.ceil((stop - t) / gaps / self.step - 1e-9)))
             out = np.empty((gaps, self.x.size))
             status, reached, row = drive(t, (stop - t) / (gaps * every), gaps * every, every, out)
             rows.append((out[:row] if wanted else out[:0]).reshape(-1, *self.x.shape))
@@ -165,7 +165,7 @@ class Engine:
         self.tally.accepted += accepted
         self.tally.rejected += rejected
         self.tally.evaluations += evaluations
-        self.tally.smallest = min(self.tally.smallest, h)
+        self.tally.largest = max(self.tally.largest, h)
 
 
 def _address(kernel: LaneKernel | None) -> int:

@@ -12,6 +12,7 @@ interval that friction and stops allow, otherwise it starts to slip, the one tha
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -52,6 +53,16 @@ class Agenda:
         self.lower, self.upper, self.dry = (np.array(x).ravel() for x in self.system.bounds(self.p))
         self._last, self._crowd = -np.inf, 0
         self._done: set[int] = set()  # scheduled happenings that have happened
+
+    # ------------------------------------------------------------------------------------------------ to continue later
+    def checkpoint(self) -> dict[str, Any]:
+        """What a continued run must know, as JSON has it; the modes stand in the engine."""
+        return {"last": self._last, "crowd": self._crowd, "done": sorted(self._done), "log": [(o.time, o.what) for o in self.log]}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from there."""
+        self._last, self._crowd, self._done = state["last"], state["crowd"], set(state["done"])
+        self.log = [Occurrence(t, what) for t, what in state["log"]]
 
     # ------------------------------------------------------------------------------------------------ the three doors
     def begin(self, t: float) -> bool:

@@ -10,11 +10,14 @@ from threading import Lock as Mutex
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..analysis.vibration import highest_frequency
 from ..compiler.host import default_width
+from ..equations.equations import Equations
 from ..errors import SimulationError
 from ..machine.constraint_rows import metric
+from ..machine.equation_machine import Derived
 from ..machine.machine import Machine, compile
 from ..model.mechanism import Mechanism
 from . import checks as door
@@ -24,7 +27,7 @@ from .events import Event
 from .integrators import Method, method
 from .system import System
 
-Array = np.ndarray
+Array = NDArray[np.float64]
 KEPT = 64  # machines, systems and bounds kept for the next run of the same mechanism
 STABLE = {"semi_implicit": 2.0, "rk4": 2.78}  # frequency times step that explicit methods take
 PLAIN = ("recursive", "kane", "boltzmann_hamel")  # formulations whose state is (q, v), but where kane takes independent speeds
@@ -34,13 +37,15 @@ PLAIN = ("recursive", "kane", "boltzmann_hamel")  # formulations whose state is 
 class Plan:
     """A simulation that has passed the door: everything it needs to run, and to be resumed.
 
-    x0: (runs, size). lead: the leading shape the start came in. varied: whether parameters were given.
+    x0: (runs, size). lead: the leading shape the start came in. varied: whether parameters were given. largest: s, of a
+    step of an adaptive method. refine: how many times as many equal steps are taken as `step` asks for. asked: what decides
+    the run besides the mechanism and the numbers of this record, by name.
     """
 
     machine: Machine
     system: System
     how: Method
-    plan: Scheme
+    scheme: Scheme
     start: float
     until: float
     times: Array
@@ -52,6 +57,15 @@ class Plan:
     tolerance: float
     step: float
     most: int
+    threads: int
+    asked: dict[str, Any]
+    largest: float = np.inf
+    refine: int = 1
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the method chooses its steps by the tolerance."""
+        return self.how.kind in ("adaptive", "library")
 
     @property
     def groups(self) -> list[slice]:
@@ -62,13 +76,23 @@ class Plan:
     @property
     def width(self) -> int:
         """How many go side by side: one where something can happen or a library integrates."""
-        alone = len(self.x0) == 1 or not self.plan.empty or self.how.kind == "library"
+        alone = len(self.x0) == 1 or not self.scheme.empty or self.how.kind == "library"
         return 1 if alone else default_width()
 
     def engine(self, rows: slice) -> Engine:
         """An engine at the start of these runs; a group that is not full is filled up with copies of its last run."""
         return Engine(self.system, self.how, _padded(self.x0[rows], self.width).T, _padded(self.p[rows], self.width).T,
-                      tolerance=self.tolerance, step=self.step, most=self.most)  # fmt: skip
+                      tolerance=self.tolerance, step=self.step, most=self.most, largest=self.largest, refine=self.refine)  # fmt: skip
+
+    def tighter(self, steps: int) -> Plan:
+        """The same with every equal step halved; or at a hundredth of the tolerance, with steps at most half as long as the mean.
+
+        steps: how many a run has taken. Its second part counts where the tolerance is at rounding, or nothing moves.
+        """
+        if not self.adaptive:
+            return replace(self, refine=2 * self.refine)
+        half = (self.until - self.start) / (2 * max(1, steps))
+        return replace(self, tolerance=max(1e-14, self.tolerance / 100), largest=min(self.largest, half))
 
     @cached_property
     def row_sizes(self) -> Array:
@@ -79,23 +103,22 @@ class Plan:
         q, v = (np.array(x).ravel() for x in s.equations.decode(self.x0[0, : s.nx], self.p[0]))
         return np.sqrt(metric(machine).sizes(machine.constraint_rows(q, v, self.p[0] if self.varied else None, self.start)[3]))
 
-    def tighter(self) -> Plan:
-        """The same at a hundredth of the tolerance, or half the step."""
-        finer = self.how.kind in ("adaptive", "library")
-        return replace(self, tolerance=max(1e-14, self.tolerance / 100)) if finer else replace(self, step=self.step / 2)
-
 
 def prepare(
-    mechanism: Mechanism | Machine, q: Any, v: Any, until: float, *, control: Any, by: str, integrator: str, tolerance: float,
+    mechanism: Mechanism | Machine, q: Any, v: Any, until: float, *, control: Any, by: str | None, integrator: str, tolerance: float,
     step: float | None, output: Any, parameters: Any, start: float, events: Iterable[Event], limits: str, restitution: float,
-    friction: str, stabilise: Any, most_steps: int, **options: Any,
+    friction: str, stabilise: Any, motion: Any, threads: int | None, most_steps: int, options: dict[str, Any],
 ) -> Plan:  # fmt: skip
     """Check everything that is asked, and make what is needed to run it."""
-    machine = _machine(mechanism)
+    machine, events = machine_of(mechanism), tuple(events)
     if not machine.nv:
         raise SimulationError(
             f"mechanism {machine.mechanism.name!r} has no joint that moves, so that there is nothing to simulate"
         )
+    own = machine.equations if isinstance(machine, Derived) else None
+    by = by or (own.formulation if own is not None else "recursive")
+    own = own if own is not None and own.formulation == by and not options else None
+    door.known_options(by, options)
     how, times = method(integrator), door.output_times(start, until, output)
     limits, friction = door.choice("way with limits", limits, door.LIMITS), door.choice("friction", friction, door.FRICTION)
     tolerance, restitution = door.number("tolerance", tolerance, 1e-14, 0.1), door.number("restitution", restitution, 0.0, 1.0)
@@ -103,18 +126,12 @@ def prepare(
     if limits != "ignore":
         door.within_limits(machine, q, kept(("bounds", id(machine)), machine, lambda: door.bounds(machine)))
     happening = scheme(machine, events, limits, friction, restitution)
-    if late := [e for t, e in happening.timed if not start <= t <= until]:
-        raise SimulationError(f"{late[0].title} is to happen at {late[0].at} s; the run goes from {start:g} to {until:g} s")
-    if how.kind not in ("adaptive", "library") and (happening.guarded or any(h.guarded for h in happening.holding.speeds)):
-        raise SimulationError(
-            f"integrator {how.name!r} cannot locate events: it has no dense output. Stops, friction that sticks and `when` "
-            "need an adaptive one: dop853, dopri5 or radau"
-        )
-    if by == "penalty" and happening.holding.size:
-        raise SimulationError("penalty holds nothing exactly: stops, locks and friction that sticks need another formulation")
+    door.events_possible(happening, how, by, start, until)
     law = control if hasattr(control, "law") else None
+    asked = {"motion": motion, "stabilise": stabilise, "options": options if own is None else own.derivative}
     try:
-        system = made(machine, by, law=law, friction=friction, stabilise=stabilise, holding=happening.holding, **options)
+        system = made(machine, by, own, law=law, friction=friction, holding=happening.holding, motion=motion, stabilise=stabilise,
+                      **options)  # fmt: skip
     except FloatingPointError:  # an inertia that is zero whatever the configuration
         with np.errstate(all="ignore"):
             machine.forward_dynamics(q[0], v[0], np.zeros(machine.nv))  # names it
@@ -127,9 +144,10 @@ def prepare(
     if machine.mechanism.beams and how.name in STABLE and step is not None:
         _slow_enough(machine, q[0], how.name, float(step))
     first = min(1e-3, until - start) if how.kind in ("adaptive", "library") else (times[0] - start) / 10
+    asked |= {"control": control, "events": events, "limits": limits, "restitution": restitution, "friction": friction}
     return Plan(
         machine, system, how, happening, float(start), float(until), times, x0, p, lead, parameters is not None, control,
-        tolerance, float(step or first), most_steps,
+        tolerance, float(step or first), most_steps, threads or machine.threads, asked,
     )  # fmt: skip
 
 
@@ -143,7 +161,7 @@ def _slow_enough(machine: Machine, q: Array, integrator: str, step: float) -> No
         )
 
 
-def _machine(mechanism: Mechanism | Machine) -> Machine:
+def machine_of(mechanism: Mechanism | Machine) -> Machine:
     """The machine asked, or that of a mechanism, kept for the next run."""
     if isinstance(mechanism, Machine):
         return mechanism
@@ -192,13 +210,18 @@ def kept(key: tuple, owner: Any, make: Callable[[], Any]) -> Any:
         return _kept[key][1]
 
 
-def made(machine: Machine, by: str, **options: Any) -> System:
-    """The system of a machine's mechanism; kept for the next run where nothing but words and numbers make it."""
+def made(machine: Machine, by: str, own: Equations | None = None, **options: Any) -> System:
+    """The system of a machine by a formulation, or by its `own` equations; kept for the next run where nothing but words and
+    numbers make it."""
     m, words = machine.mechanism, options["holding"].words
     others = {k: x for k, x in options.items() if k != "holding" and x is not None}
+
+    def make() -> System:
+        return System(m, by, equations=own, snap=machine.snap, **options)
+
     if words is None or not all(isinstance(x, (str, int, float)) for x in others.values()):
-        return System(m, by, **options)
-    return kept(("system", id(m), by, words, *sorted(others.items())), m, lambda: System(m, by, **options))
+        return make()
+    return kept(("system", id(own or m), by, machine.snap, words, *sorted(others.items())), own or m, make)
 
 
 def decoded(s: System, x: Array, p: Array) -> tuple[Array, Array]:

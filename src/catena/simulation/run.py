@@ -1,53 +1,53 @@
 """simulate: one call from a mechanism to a Result.
 
-plan     what is asked, checked at the door
-system   the mechanism, its losses and its controller as one tape
-engine   the method running that tape, many states side by side
-going    the time loop, a slice of rows at a time
-agenda   what happens at instants: stops, blows, locks
-record   rows observed, energies balanced, the ledger written
+    plan --Runner--> slices --> a sink: Memory, or File (`out=`) --> Result with its Ledger
+
+plan          what is asked, checked at the door
+system        the mechanism, its losses and its controller as one tape
+engine        the method running that tape, many states side by side
+runner        the time loop, a generator of slices
+event_handler what happens at instants: stops, impulses, locks
+sinks         where slices end up; record: what is shown of them, and the ledger
 """
 
 from __future__ import annotations
 
-import os
 import time as clock
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import SimulationError
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from ..results.result import Result
-from . import record
-from .drivers import EVENT, REACHED
-from .engine import Tally
-from .event_handler import Occurrence
 from .events import Event
 from .plan import Plan, prepare
-from .runner import Going, Slice
+from .result_file import File
+from .runner import Runner
+from .sinks import Comparison, Kept, Memory, Sink
 
-Array = np.ndarray
+Progress = Callable[[float], None]
 
 
 def simulate(
     mechanism: Mechanism | Machine,
-    q: Any = None,
-    v: Any = None,
+    q: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    v: ArrayLike | Mapping[str, ArrayLike] | None = None,
     until: float = 1.0,
     *,
     control: Any = None,
-    by: str = "recursive",
+    by: str | None = None,
     integrator: str = "dop853",
     tolerance: float = 1e-9,
     step: float | None = None,
-    output: float | Array | None = None,
-    parameters: Any = None,
+    output: ArrayLike | None = None,
+    parameters: Mapping[str, ArrayLike] | ArrayLike | None = None,
     start: float = 0.0,
+    motion: Any = None,
     events: Iterable[Event] = (),
     limits: str = "check",
     restitution: float = 0.0,
@@ -56,72 +56,77 @@ def simulate(
     threads: int | None = None,
     most_steps: int = 10_000_000,
     verify: bool = False,
-    progress: Callable[[float], None] | None = None,
+    out: str | Path | None = None,
+    resume: bool = False,
+    progress: Progress | None = None,
     **options: Any,
 ) -> Result:
     """Simulate from `start` to `until` seconds.
 
     q, v: the start, (nq,) and (nv,), by default at rest in the neutral place; with leading sizes, that many runs at once
-    (the result then has a `run` dimension). control: None, joint forces (nv,), a controller of `catena.control`, or any
-    function (t, q, v) -> forces with an attribute `sample` (s), called every so often and held. by: a formulation.
-    integrator: one of `catena.ALL_INTEGRATORS`; tolerance: relative and absolute, of the whole run, for adaptive ones; step:
-    s, the largest of fixed ones. output: spacing (s) or times of the rows. parameters: {name: value or one a run}.
+    (the result then has a `run` dimension). By names, {"shoulder": 0.3}, what is not named is zero, and with loops the named
+    ones are kept and the others found. control: None, joint forces (nv,), a controller of `catena.control`, or any
+    function (t, q, v) -> forces with an attribute `sample` (s), called every so often and held. by: a formulation, by
+    default the Machine's own, or recursive. integrator: one of `catena.ALL_INTEGRATORS`; tolerance: relative and absolute, of
+    the whole run, for adaptive ones; step: s, the largest of fixed ones. output: spacing (s) or times of the rows.
+    parameters: {name: value or one per run}. motion: coordinates that are prescribed, {coordinate: Trajectory or "locked"}.
 
     events: what happens at instants, records of `catena.events`. limits: "check" the start alone, "ignore" them,
     or "stop" joints there, with `restitution` (0: they stay, 1: they bounce without loss). friction: dry friction is "smooth",
     turned round over a small speed, or can "stick". stabilise: how loops stay closed: "project", "baumgarte", "corrective" or
-    None, or a record of `catena.simulation.stabilisation`. verify: run again at a hundredth of the tolerance (or half the step) and
-    report the difference. progress: called with the time reached. options: of the formulation, and `motion` for coordinates
-    that are prescribed.
+    None, or a record of `catena.simulation.stabilisation`. verify: run again at a hundredth of the tolerance (or with every
+    step halved) and report the difference. threads: for many runs at once, by default the Machine's. progress: called with
+    the time reached. options: of the formulation.
+
+    out: a file (.nc) into which the rows of one run are written as they come; memory then does not grow with the run. resume:
+    continue the run that the file holds, if it is the same. Ctrl-C leaves a file that says it is partial. A run that cannot
+    go on is a SimulationError, with what was computed until then in its `.result`.
     """
     began = clock.perf_counter()
     plan = prepare(
         mechanism, q, v, until, control=control, by=by, integrator=integrator, tolerance=tolerance, step=step, output=output,
-        parameters=parameters, start=start, events=events, limits=limits, restitution=restitution, friction=friction,
-        stabilise=stabilise, most_steps=most_steps, **options,
+        parameters=parameters, start=start, motion=motion, events=events, limits=limits, restitution=restitution,
+        friction=friction, stabilise=stabilise, threads=threads, most_steps=most_steps, options=options,
     )  # fmt: skip
-    left = tracks(plan, threads, progress)
-    found = record.result(plan, left, clock.perf_counter() - began)
-    if any(track.status not in (REACHED, EVENT) for track in left):
-        raise SimulationError(f"{found.ledger.outcome}. What was computed until then is in this error's `.result`", found)
-    if verify:
-        finer = plan.tighter()
-        found = record.verified(found, record.result(finer, tracks(finer, threads), 0.0))
-    return found
+    if out is None and resume:
+        raise SimulationError("resume continues the run of a file; say which: out='run.nc'")
+    if out is None:
+        return _ended(plan, Memory(plan, began), verify, progress)
+    with File(Path(out), plan, began, resume) as file:
+        return _ended(plan, file, verify, progress, f"{out}, and in ")
 
 
-# ---------------------------------------------------------------------------------------------------- groups of runs
-@dataclass(frozen=True)
-class Track:
-    """What a group of runs left: its slices, its cost, how it ended, what happened in which run, the inputs at the start."""
-
-    rows: slice
-    slices: list[Slice]
-    tally: Tally
-    status: int
-    sentence: str
-    log: list[tuple[int, Occurrence]]
-    u0: Array
-
-
-def tracks(plan: Plan, threads: int | None = None, progress: Callable[[float], None] | None = None) -> list[Track]:
-    """Run everything, groups in threads."""
-    groups = plan.groups
-    if len(groups) == 1:
-        return [track(plan, groups[0], progress)]
-    plan.engine(groups[0])  # compiled once, before threads begin
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        return list(pool.map(lambda rows: track(plan, rows, progress if rows.start == 0 else None), groups))
+def _ended(plan: Plan, sink: Kept, verify: bool, progress: Progress | None, where: str = "") -> Result:
+    """Run into a sink, and once more if that is asked; a SimulationError where the run could not go on."""
+    run(plan, sink, progress)
+    if not sink.outcome.complete:
+        said = f"{sink.outcome.sentence}. What was computed until then is in {where}this error's `.result`"
+        raise SimulationError(said, sink.result())
+    if not verify:
+        return sink.result()
+    finer = plan.tighter(sink.outcome.steps)
+    again = Comparison(finer, sink)
+    run(finer, again, progress)
+    return sink.result(again.difference)
 
 
-def track(plan: Plan, rows: slice, progress: Callable[[float], None] | None = None) -> Track:
+def run(plan: Plan, sink: Sink, progress: Progress | None = None) -> None:
+    """Run everything into a sink, groups in threads."""
+    first, *others = plan.groups
+    if not others:
+        follow(plan, first, sink, progress)
+        return
+    plan.engine(first)  # compiled once, before threads begin
+    with ThreadPoolExecutor(plan.threads) as pool:
+        list(pool.map(lambda rows: follow(plan, rows, sink, progress if rows == first else None), plan.groups))
+
+
+def follow(plan: Plan, rows: slice, sink: Sink, progress: Progress | None) -> None:
     """Run one group to its end."""
-    going, slices = Going(plan, rows), []
-    going.begin()
-    u0 = going.engine.held.copy()
-    while not going.over:
-        slices.append(going.advance())
+    runner = Runner(plan, rows)
+    sink.begin(runner)
+    for part in runner.slices():
+        sink.take(part, runner, rows)
         if progress is not None:
-            progress(going.t)
-    log = [(rows.start, o) for o in going.agenda.log] if going.agenda is not None else []
-    return Track(rows, slices, going.engine.tally, going.status, going.sentence, log, u0)
+            progress(runner.t)
+    sink.finish(runner, rows)

@@ -1,23 +1,26 @@
-"""Going: a group of runs on its way, a slice at a time, that can be put down after any slice and taken up again.
+"""Runner: the time loop of a group of runs, as a generator of slices.
 
-A slice ends after a number of rows or steps that depends on nothing but the plan. Between slices a Python controller is asked,
-and events happen.
+A slice ends after a number of rows or steps that depends on nothing but the plan, so that a run that was stopped after any
+slice and continued from its checkpoint is the same, bit for bit, as one that was not stopped. Between slices a Python
+controller is asked, and events happen.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import SimulationError
 from . import diagnostics, drivers
 from .engine import Engine, Tally
-from .event_handler import Agenda, Occurrence
+from .event_handler import Agenda
 from .plan import Plan, decoded
 
-Array = np.ndarray
+Array = NDArray[np.float64]
 ROWS = 4096  # in a slice
 STEPS = {"adaptive": 2000, "library": 200}  # in a slice; equal steps are counted by their rows
 EQUAL_STEPS = 20_000
@@ -32,12 +35,34 @@ class Slice:
     u: Array
 
 
-class Going:
-    """Runs on their way: the engine, what can happen, and how far they have come. `state` and `restore` are a pair."""
+@dataclass(frozen=True)
+class Checkpoint:
+    """One run between two slices: everything that the next slice depends on."""
+
+    t: float
+    row: int  # the next of the plan's times
+    asked: int  # samples taken of a Python controller
+    h: float
+    x: list[float]
+    held: list[float]
+    tally: Tally
+    events: dict[str, Any] | None  # of the event handler
+    over: bool
+    status: int
+    sentence: str
+
+    @property
+    def complete(self) -> bool:
+        """Whether the end was reached, or an event that ends the run."""
+        return self.over and self.status in (drivers.REACHED, drivers.EVENT)
+
+
+class Runner:
+    """Runs on their way: the engine, what can happen, and how far they have come."""
 
     def __init__(self, plan: Plan, rows: slice = slice(0, 1)):
         self.plan, self.engine = plan, plan.engine(rows)
-        self.agenda = Agenda(plan.plan, plan.machine, self.engine) if not plan.plan.empty else None
+        self.agenda = Agenda(plan.scheme, plan.machine, self.engine) if not plan.scheme.empty else None
         control = plan.control
         self.sampled = callable(control) and not hasattr(control, "law")
         self.sample = float(getattr(control, "sample", 0.0)) if self.sampled else np.inf
@@ -49,24 +74,30 @@ class Going:
         self.status, self.over, self.sentence = drivers.REACHED, False, ""
         self.begun = False
 
-    @property
-    def complete(self) -> bool:
-        """Whether the end was reached, or an event that ends the run."""
-        return self.over and self.status in (drivers.REACHED, drivers.EVENT)
+    def slices(self) -> Iterator[Slice]:
+        """The row of the start, unless the run continues from a checkpoint, then the others up to the end of the run."""
+        if not self.begun:
+            yield self._begin()
+        while not self.over:
+            try:
+                part = self.advance()
+            except SimulationError as error:  # what was computed stays
+                self._fail(str(error))
+                return
+            yield part
 
-    def begin(self) -> None:
-        """What happens at the start, before the first row."""
-        self.begun = True
+    def _begin(self) -> Slice:
+        """The state of the start, and then what happens at that instant."""
+        self.begun, x = True, self.engine.x.copy()
         ended = self.agenda.begin(self.t) if self.agenda is not None else False
         if self.sampled:
             self._ask()
         if ended:
             self._end()
+        return Slice(np.array([self.t]), x[None], self.engine.held.copy()[None])
 
     def advance(self) -> Slice:
         """The next rows."""
-        if not self.begun:
-            self.begin()
         plan, engine = self.plan, self.engine
         if self.sampled and self.t >= plan.start + self.asked * self.sample:
             self._ask()
@@ -85,17 +116,17 @@ class Going:
         try:
             ended = self._events(part.event)
         except SimulationError as error:
-            self.fail(str(error))
+            self._fail(str(error))
             return Slice(t, x, u)
         if ended:
             self._end()
-            t, x, u = np.append(t, self.t), np.concatenate([x, engine.x[None]]), np.concatenate([u, engine.held[None]])
+            n -= int(n > 0 and t[-1] == self.t)  # the instant of the end is the last row, once
+            t, x, u = np.append(t[:n], self.t), np.concatenate([x[:n], engine.x[None]]), np.concatenate([u[:n], engine.held[None]])
         elif self.status != drivers.REACHED or self.t >= plan.until:
             self.over, self.sentence = True, diagnostics.sentence(plan.machine, engine, self.status, self.t)
         return Slice(t, x, u)
 
-    def fail(self, why: str) -> None:
-        """Something raised: the run is over, what it has computed stays."""
+    def _fail(self, why: str) -> None:
         self.over, self.status, self.sentence = True, drivers.NOT_FINITE, why
 
     def _until(self) -> tuple[float, int]:
@@ -133,28 +164,23 @@ class Going:
         ask(self.engine, self.plan.control, self.t)
         self.asked += 1
 
-    # ------------------------------------------------------------------------------------------------ to go on later
-    def state(self) -> dict[str, Any]:
-        """Everything that the next slice depends on."""
-        e, a = self.engine, self.agenda
-        return {
-            "t": self.t, "row": self.row, "asked": self.asked, "h": e.h, "x": e.x[:, 0].tolist(), "held": e.held[:, 0].tolist(),
-            "tally": asdict(e.tally), "crowd": [a._last, a._crowd] if a is not None else None, "over": self.over,
-            "status": self.status, "sentence": self.sentence,
-        }  # fmt: skip
+    # ------------------------------------------------------------------------------------------------ to continue later
+    def checkpoint(self) -> Checkpoint:
+        """Of a single run, between two slices."""
+        e, events = self.engine, self.agenda.checkpoint() if self.agenda is not None else None
+        return Checkpoint(self.t, self.row, self.asked, e.h, e.x[:, 0].tolist(), e.held[:, 0].tolist(), Tally(**asdict(e.tally)),
+                          events, self.over, self.status, self.sentence)  # fmt: skip
 
-    def restore(self, state: dict[str, Any], happened: list[tuple[float, str]]) -> None:
-        """Go on from there."""
-        e = self.engine
-        self.t, self.row, self.asked, e.h = state["t"], state["row"], state["asked"], state["h"]
-        e.x[:, 0], e.held[:, 0] = state["x"], state["held"]
-        e.tally = Tally(**state["tally"])
-        self.begun = True
-        if state["over"] and state["status"] in (drivers.REACHED, drivers.EVENT):
-            self.over, self.status, self.sentence = True, state["status"], state["sentence"]
-        if self.agenda is not None:
-            self.agenda._last, self.agenda._crowd = state["crowd"]
-            self.agenda.log = [Occurrence(t, what) for t, what in happened]
+    def restore(self, c: Checkpoint) -> None:
+        """Continue from there; a run that had failed tries again."""
+        e, self.begun = self.engine, True
+        self.t, self.row, self.asked, e.h = c.t, c.row, c.asked, c.h
+        e.x[:, 0], e.held[:, 0] = c.x, c.held
+        e.tally = Tally(**asdict(c.tally))
+        if c.complete:
+            self.over, self.status, self.sentence = True, c.status, c.sentence
+        if self.agenda is not None and c.events is not None:
+            self.agenda.restore(c.events)
 
 
 # ---------------------------------------------------------------------------------------------------- controllers in Python

@@ -22,7 +22,7 @@ from ..equations.equations import Equations
 from ..equations.formulations import derive
 from ..kernels.motion import BALL
 from ..kernels.rank import column_scales
-from ..kernels.tree import layout
+from ..kernels.tree import SNAP, layout
 from ..model.mechanism import Mechanism
 from ..model.motions import SMOOTH
 from ..results.labels import Labels, labels
@@ -55,17 +55,20 @@ class System:
 
     law: a controller inside the tape, whose `law(system) -> Law` reads the symbols t, q, v, u, p of this system. motion: what
     is prescribed, {coordinate: Trajectory} or {joint: "locked"}; see `prescribed.py`. friction: "smooth", or "stick" for what
-    `holding` holds. stabilise: how loops are kept closed, a name or record of `stabilise.py`.
+    `holding` holds. stabilise: how loops are kept closed, a name or record of `stabilise.py`. equations: those of `by`, where
+    they are there already; otherwise options are the formulation's. snap: as of a Machine.
     """
 
     def __init__(self, mechanism: Mechanism, by: str = "recursive", law: Any = None, friction: str = "smooth",
-                 motion: Any = None, stabilise: Any = "project", holding: Holding | None = None, **options: Any):  # fmt: skip
-        self.mechanism, self.by = mechanism, by
+                 motion: Any = None, stabilise: Any = "project", holding: Holding | None = None, equations: Equations | None = None,
+                 snap: float = SNAP, **options: Any):  # fmt: skip
+        self.mechanism, self.by, self.snap = mechanism, by, snap
         self.stabiliser: Stabiliser = stabiliser(stabilise, by)
         self.holding = Holding() if holding is None else holding
         quiet: Any = "raise" if motion is None else "ignore"  # what is driven needs no inertia, and is not solved for
         with np.errstate(divide=quiet, invalid="ignore"):
-            self.equations: Equations = derive(mechanism, by, **options)
+            own = {"snap": snap, **options} if by == "recursive" else options
+            self.equations: Equations = equations or derive(mechanism, by, **own)
         self.layout = layout(mechanism)
         self.law, self.friction = law, friction
         self.nq, self.nv = self.layout.nq, self.layout.nv
@@ -98,6 +101,10 @@ class System:
         motion = self.driven.motion if self.driven is not None else None
         return self.follow(motion).at(t) if motion is not None else (ca.SX.zeros(0),) * 3
 
+    def tracer(self) -> Tracer:
+        """The mechanism's kernels with symbols of their own."""
+        return Tracer(self.layout, self.snap)
+
     @cached_property
     def column_scales(self) -> np.ndarray:
         """C (nv,) of `kernels.rank`: the squared length beside which each speed is measured."""
@@ -106,7 +113,7 @@ class System:
     @cached_property
     def row_scales(self) -> tuple[list[float], list[float]]:
         """N of the rows of loops and speeds (0: measured by their entries), and of those that can be held."""
-        s = Tracer(self.layout)
+        s = self.tracer()
         return s.row_scales(), self.holding.row_scales(s)
 
     @property
@@ -123,15 +130,9 @@ class System:
     @cached_property
     def losses(self) -> ca.SX:
         """Joint damping and Coulomb friction, smoothed or of the joints that slip, along the speeds."""
-        s = Tracer(self.layout)
-        value = ca.Function("value", [s.p], [ca.vertcat(*(s.value(x) for j in self.mechanism.moving for x in j.damping))])
-        damping = value(self.p) if self.nv else ca.SX.zeros(0)
         if self.friction == "stick":
-            return -damping * self.v + self.holding.slipping(self.p, self)
-        coulomb = [s.value(x) for j in self.mechanism.moving for x in j.friction]
-        dry = ca.Function("dry", [s.p], [ca.vertcat(*coulomb)])(self.p) if self.nv else ca.SX.zeros(0)
-        smooth = ca.tanh(self.v / SMOOTH) if any(_nonzero(x) for x in coulomb) else 0.0
-        return -damping * self.v - dry * smooth
+            return damping(self.tracer())(self.v, self.p) + self.holding.slipping(self.p, self)
+        return losses(self.tracer())(self.v, self.p)
 
     def under(self, given: ca.SX) -> tuple[ca.SX, ca.SX]:
         """a and tau (nv,) when the joint forces `given` act; on driven speeds tau is what their motion takes."""
@@ -173,7 +174,7 @@ class System:
         """What a stabiliser adds to the accelerations, and its power."""
         if not (self.mechanism.loops or self.mechanism.nonholonomic) or self.driven is not None:  # driven ones are projected
             return ca.SX.zeros(self.nv), ca.SX(0)
-        s = Tracer(self.layout)
+        s = self.tracer()
         a, power = ca.Function("pull", [s.t, s.q, s.v, s.p], list(self.stabiliser.pull(s)))(self.t, self.q, self.v, self.p)
         return a, power
 
@@ -182,7 +183,7 @@ class System:
         """The rate of the formulation's state."""
         if (self.driven is None or self.by != "recursive") and not self.stabiliser.pulls:
             return self.equations.derivative(self.t, self.x, self.tau, self.p)
-        s = Tracer(self.layout)
+        s = self.tracer()
         rate = ca.Function("rate", [s.q, s.v], [s.coordinate_rate()])
         return ca.vertcat(rate(self.q, self.v), self.acceleration)
 
@@ -212,7 +213,7 @@ class System:
     @cached_property
     def bounds(self) -> ca.Function:
         """p -> the lowest, the highest and the dry friction of the speeds that can be held."""
-        s = Tracer(self.layout)
+        s = self.tracer()
         return ca.Function("bounds", [s.p], list(self.holding.values(s)))
 
     @cached_property
@@ -231,7 +232,7 @@ class System:
         """What loads put in besides the energy of springs."""
         if not self.mechanism.loads:
             return ca.SX(0)
-        s = Tracer(self.layout)
+        s = self.tracer()
         Q = s.applied.generalised()
         stored = ca.jtimes(s.applied.energy, s.q, s.coordinate_rate())
         f = ca.Function("load_power", [s.t, s.q, s.v, s.p], [ca.dot(Q, s.v) + stored])
@@ -240,7 +241,7 @@ class System:
     @cached_property
     def binding(self) -> ca.Function:
         """(t, q, v, p, modes) -> M; A of the rows and their rates; B of what can be held, its rates and switches."""
-        s = Tracer(self.layout)
+        s = self.tracer()
         closed = self.mechanism.loops or self.mechanism.nonholonomic
         _, rate, _, A = s.constraint_rows() if closed else (None, ca.SX.zeros(0), None, ca.SX.zeros(0, self.nv))
         _, held, _, B, z = self.holding.rows(s)
@@ -251,7 +252,7 @@ class System:
         """What speed rows that depend on time put in: lambda (A v), where A v = -B is not zero."""
         if not self.mechanism.nonholonomic:
             return ca.SX(0)
-        s = Tracer(self.layout)
+        s = self.tracer()
         rows, _ = s.applied.rows()
         B = ca.cse(ca.substitute(rows, s.v, ca.SX.zeros(s.v.numel())))
         if B.is_zero():
@@ -270,7 +271,7 @@ class System:
             return ca.Function("settle", self.inputs, [ca.cse(ca.densify(ca.vertcat(x, self.c, self.work)))])
         if self.by == "penalty" or not (balls or self.binds or self.by == "newton_euler"):
             return None
-        s = Tracer(self.layout)
+        s = self.tracer()
         given = [s.t, s.q, s.v, s.p, self.holding.symbols]
         rows = self._rows(s) if self.binds else None
         f = ca.Function("projected", given, list(projected(s, balls, rows, self.holding.symbols)))
@@ -299,7 +300,7 @@ class System:
     def step(self) -> ca.Function:
         """Semi-implicit Euler as a map: speeds by the accelerations, then coordinates by the new speeds."""
         h = ca.SX.sym("h")
-        s = Tracer(self.layout)
+        s = self.tracer()
         v = self.v + h * self.acceleration
         move = ca.Function("move", [s.q, s.v, h], [moved(s, h)])
         q = move(self.q, v, h)
@@ -312,7 +313,7 @@ class System:
     @cached_property
     def observe(self) -> ca.Function:
         """(t, x, u, p) -> q, v, a, tau, (kinetic, potential), rows' residuals and rates, what holds, losses with it."""
-        s = Tracer(self.layout)
+        s = self.tracer()
         energy = ca.Function("energy", [s.t, s.q, s.v, s.p], [s.energy()])(self.t, self.q, self.v, self.p)
         outputs = [self.q, self.v, self.acceleration, self.tau - self.losses - self.held[1], energy]
         rows = ca.SX.zeros(0)
@@ -350,6 +351,19 @@ class System:
         for k, f in self.pieces:
             x[k : k + f.symbols.numel()] = f.values(t)
         return x if self.jump is None else np.array(self.jump(t, x, np.zeros(self.nu), p)).ravel()
+
+
+def damping(s: Tracer) -> ca.Function:
+    """(v, p) -> (nv,): the joint forces of damping."""
+    d = ca.vertcat(*(s.value(x) for j in s.layout.mechanism.moving for x in j.damping))
+    return ca.Function("damping", [s.v, s.p], [-d * s.v])
+
+
+def losses(s: Tracer) -> ca.Function:
+    """(v, p) -> (nv,): the joint forces of damping and of Coulomb friction, smoothed over small speeds."""
+    coulomb = [s.value(x) for j in s.layout.mechanism.moving for x in j.friction]
+    dry = ca.vertcat(*coulomb) * ca.tanh(s.v / SMOOTH) if any(_nonzero(x) for x in coulomb) else 0.0
+    return ca.Function("losses", [s.v, s.p], [damping(s)(s.v, s.p) - dry])
 
 
 def _nonzero(x: Any) -> bool:

@@ -12,6 +12,7 @@ Times are seconds, coordinates rad or m. After its last time a trajectory goes o
 from __future__ import annotations
 
 import csv as tables
+import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import FormatError, QuestionError, StateError, UnknownNameError
+from ..formats import files
 from ..machine.lookup import machine_of, where
 from ..model.mechanism import Mechanism
 from .piecewise import Array, Trajectory, Values, closed, from_scipy, numbers, pieces, rising, together
@@ -115,11 +117,7 @@ def csv(path: str | Path, ends: str = "natural") -> Trajectory:
     A result that catena wrote as CSV is one too: of its columns those that begin with "q " are taken.
     """
     path = Path(path)
-    if not path.exists():
-        raise FormatError(path, "there is no such file; a trajectory is a .csv file with a column 'time' and coordinates")
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        reader = tables.reader(file)
-        rows = [(reader.line_num, row) for row in reader if any(x.strip() for x in row)]
+    rows = _lines(path)
     names, columns = _header(path, rows)
     titles, width = rows[0][1], len(rows[0][1])
     faults = [f"line {n}: {len(row)} values; the header has {width}" for n, row in rows[1:] if len(row) != width]
@@ -135,15 +133,28 @@ def csv(path: str | Path, ends: str = "natural") -> Trajectory:
     return spline(values[:, 0], dict(zip(names, values[:, 1:].T)), ends)
 
 
+def _lines(path: Path) -> list[tuple[int, list[str]]]:
+    """The lines of a file that hold something, split at commas, with their numbers."""
+    if not path.exists():
+        raise FormatError(path, "there is no such file; a trajectory is a .csv file with a column 'time' and coordinates")
+    try:
+        reader = tables.reader(io.StringIO(files.read(path).decode("utf-8-sig"), newline=""))
+        return [(reader.line_num, row) for row in reader if any(x.strip() for x in row)]
+    except UnicodeDecodeError as why:
+        raise FormatError(path, f"the file is not UTF-8 text: byte {why.start} cannot be read") from None
+    except tables.Error as why:
+        raise FormatError(path, f"the file is not a table of values with commas between them: {why}") from None
+
+
 def _header(path: Path, rows: list) -> tuple[list[str], list[int]]:
     """The coordinates' names, and the columns to read: time first."""
     titles = [x.strip() for x in rows[0][1]] if rows else []
     clock = [k for k, x in enumerate(titles) if x.lower() in ("time", "t")]
     chosen = [k for k, x in enumerate(titles) if x.startswith("q ")] or [k for k in range(len(titles)) if k not in clock]
     names = [titles[k].removeprefix("q ") for k in chosen]
-    faults = []
+    faults, shown = [], ", ".join(x[:30] for x in titles[:8]) or "nothing"
     if len(clock) != 1:
-        faults.append(f"{len(clock)} columns are called 'time' (s); there is one. Found: {', '.join(titles) or 'nothing'}")
+        faults.append(f"{len(clock)} columns are called 'time' (s); there is one. Found: {shown}")
     faults += [f"column {name!r} is there twice" for name in sorted({n for n in names if names.count(n) > 1})]
     if not names:
         faults.append("no column has a coordinate's name")

@@ -11,16 +11,16 @@ from typing import Any
 import casadi as ca
 
 from ...compiler.trace import Tracer, elements
-from ...kernels.tree import layout
+from ...kernels.tree import SNAP, layout
 from ...model.mechanism import Mechanism
 from ...model.motions import Motion
 from ...spatial import add, cross, neg, rotate
 from ..equations import Counts, Equations, operations
 
 
-def recursive(mechanism: Mechanism) -> Equations:
+def recursive(mechanism: Mechanism, snap: float = SNAP) -> Equations:
     """Articulated-body forward dynamics, and the joints' wrenches by the outward pass at the acceleration found."""
-    s = Tracer(layout(mechanism))
+    s = Tracer(layout(mechanism), snap)
     t, nq, nv = s.t, s.layout.nq, s.layout.nv
     given, rows = [t, s.q, s.v, s.tau, s.p], len(s.con.kind) > 0 or bool(mechanism.nonholonomic)
     a, lam = s.constrained() if rows else (s.forward_dynamics(), ca.SX.zeros(0))

@@ -23,7 +23,11 @@ from .tables import Ledger, Table
 
 def read(path: Path) -> Draft:
     """The mechanism of a TOML file."""
-    top = open_file(path)
+    return draft(path, open_file(path))
+
+
+def draft(path: Path, top: Table) -> Draft:
+    """The mechanism of a file that was opened already."""
     top.only(TOP_KEYS)
     read_parameters(top)
     read_expressions(top)
@@ -51,8 +55,13 @@ _LONG_KEY = re.compile(r'(?<![\w"-])(?:[\w-]+|"")(?:[ \t]*\.[ \t]*(?:[\w-]+|""))
 
 def open_file(path: Path) -> Table:
     """The file as one table, before anything in it is understood."""
+    return parsed(path, files.read(path))
+
+
+def parsed(path: Path, data: bytes) -> Table:
+    """The bytes of a file as one table."""
     try:
-        text = files.read(path).decode("utf-8-sig")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as why:
         raise FormatError(path, f"the file is not UTF-8 text: byte {why.start} cannot be read") from None
     if found := _LONG_KEY.search(_QUOTED.sub('""', text)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ..mechanism import Mechanism
@@ -11,11 +13,15 @@ from ..values import value_of
 Array = np.ndarray
 
 
-def strain_energy(m: Mechanism, q: Array) -> dict[str, Array]:
-    """{body: (...)}: 1/2 sum of k (q - rest)^2 over the springs of each flexible body, or 1/2 e'K e of its shapes, J. q: (..., nq)."""
+def strain_energy(m: Mechanism, q: Array, parameters: Mapping[str, float] | None = None) -> dict[str, Array]:
+    """{body: (...)}: 1/2 sum of k (q - rest)^2 over the springs of each flexible body, or 1/2 e'K e of its shapes, J.
+
+    q: (..., nq). parameters: values in place of the mechanism's own.
+    """
     loads, found = {load.name: load for load in m.loads}, {}
+    known = m.parameters if parameters is None else parameters
     for flexed in m.beams:
-        scene = _Stored(m, np.asarray(q, float))
+        scene = _Stored(m, np.asarray(q, float), known)
         for load in (loads[name] for name in flexed.loads if name in loads):
             load.act(scene)  # type: ignore[arg-type]  # of a `Scene` it sees coordinates only
         found[flexed.body] = scene.energy
@@ -25,8 +31,8 @@ def strain_energy(m: Mechanism, q: Array) -> dict[str, Array]:
 class _Stored:
     """The scene in which loads along coordinates store energy, for rows of states that stand still."""
 
-    def __init__(self, m: Mechanism, q: Array):
-        self.q, self.energy, self.parameters = q, np.zeros(q.shape[:-1]), m.parameters
+    def __init__(self, m: Mechanism, q: Array, parameters: Mapping[str, float]):
+        self.q, self.energy, self.parameters = q, np.zeros(q.shape[:-1]), parameters
         self.at = {name: k for k, name in enumerate(m.coordinate_names)}
 
     def value(self, x: Scalar) -> float:

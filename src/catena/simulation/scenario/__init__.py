@@ -10,6 +10,6 @@ Values carry units as everywhere in a file; names are those of joints and coordi
 
 from __future__ import annotations
 
-from .read import PLOTS, Scenario, read
+from .read import PLOTS, Scenario, near, read
 
-__all__ = ["PLOTS", "Scenario", "read"]
+__all__ = ["PLOTS", "Scenario", "near", "read"]

@@ -6,51 +6,56 @@ the driven ones.
 
 from __future__ import annotations
 
-import platform
 import time as clock
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
+from ...compiler.trace import Tracer
 from ...errors import CatenaError
-from ...machine.machine import Machine, compile
+from ...machine.machine import Machine
 from ...model.mechanism import Mechanism
 from ...results.labels import labelled, labels
-from ...results.result import Ledger, Result
+from ...results.ledger import Extremes, Ledger, versions
+from ...results.result import Result
+from ..plan import machine_of
+from ..system import losses
 
-Array = np.ndarray
+Array = NDArray[np.float64]
 ROWS = 1000
 
 
-def along(mechanism: Mechanism, trajectory: Any, step: float | None = None) -> Result:
+def along(mechanism: Mechanism, trajectory: Any, step: float | None = None, near: Array | None = None) -> Result:
     """tau along a trajectory: a .csv file (time and coordinates; a spline goes through its rows) or a Trajectory.
 
-    tau is what the motors give: it moves the mechanism and overcomes its damping and friction. step: s between rows.
+    tau is what the motors give: it moves the mechanism and overcomes its damping and friction. step: s between rows. near:
+    coordinates (nq,) from which loops are closed at the first instant, by default all zero.
     """
     from ..piecewise import Trajectory, places
     from ..trajectories import csv
 
     began = clock.perf_counter()
-    machine = compile(mechanism)
+    machine = machine_of(mechanism)
     path = trajectory if isinstance(trajectory, Trajectory) else csv(Path(trajectory))
     driven = places(mechanism, path.names)
     if not len(path.breaks):
         raise CatenaError("this trajectory has no first and last time; give one that begins and ends")
     times = _times(float(path.breaks[0]), float(path.breaks[-1]), step)
     course = dict(zip((c.name for c in driven), np.moveaxis(np.stack(path(times)), -1, 0)))
-    q, v, a = _followed(machine, course)
-    data = _dataset(machine, times, q, v, a, _motors(machine, list(course), q, v, a))
-    balance = float(np.abs(data["energy_error"]).max())
-    return Result(data, Ledger(
-        outcome=f"forces at {len(times)} instants of a motion that was given", formulation="recursive", integrator="none",
-        tolerance=0.0, energy_balance=balance, relative_energy_balance=balance / (float(data["kinetic"].max()) or 1.0),
-        closure=float(np.abs(machine.constraint_rows(q, v)[0]).max(initial=0.0)) if machine.rows else 0.0, quaternion=0.0,
-        steps=0, rejected=0, evaluations=len(times), wall_time=clock.perf_counter() - began,
-        versions={"catena": version("catena"), "python": platform.python_version(), "numpy": version("numpy")},
-    ), mechanism)  # fmt: skip
+    q, v, a = _followed(machine, course, near)
+    lost = np.array(losses(Tracer(machine.layout, machine.snap))(v.T, list(mechanism.parameters.values()))).T
+    data = _dataset(machine, times, q, v, a, _motors(machine, list(course), q, v, a, lost), lost)
+    closure = float(np.abs(machine.constraint_rows(q, v)[0]).max(initial=0.0)) if machine.rows else 0.0
+    kinetic, potential, work, balance = (float(np.abs(data[x]).max()) for x in ("kinetic", "potential", "work", "energy_error"))
+    change = float(np.abs(data["potential"] - data["potential"][0]).max())
+    return Result(data, Ledger.of(
+        Extremes(kinetic, potential, change, work, balance, closure=closure), formulation="recursive", integrator="none", tolerance=0.0,
+        outcome=f"forces at {len(times)} instants of a motion that was given", steps=0, rejected=0, evaluations=len(times),
+        wall_time=clock.perf_counter() - began, versions=versions(),
+    ), mechanism, {"machine": machine})  # fmt: skip
 
 
 def _times(first: float, last: float, step: float | None) -> Array:
@@ -61,13 +66,13 @@ def _times(first: float, last: float, step: float | None) -> Array:
     return np.linspace(first, last, round((last - first) / step) + 1)
 
 
-def _followed(machine: Machine, course: dict[str, Array]) -> tuple[Array, Array, Array]:
+def _followed(machine: Machine, course: dict[str, Array], near: Array | None) -> tuple[Array, Array, Array]:
     """q, v, a of all coordinates: those of the trajectory, and with loops the others."""
     from ...analysis.kinematic_drive import kinematics
     from ...machine.lookup import coordinates
 
     if machine.rows:
-        q, v, a = kinematics(machine, {name: tuple(three) for name, three in course.items()})
+        q, v, a = kinematics(machine, {name: tuple(three) for name, three in course.items()}, near)
         return q, v, a
     missing = [name for name in machine.coordinate_names if name not in course]
     if missing:
@@ -85,12 +90,10 @@ def _followed(machine: Machine, course: dict[str, Array]) -> tuple[Array, Array,
     return q, v, a
 
 
-def _motors(machine: Machine, driven: list[str], q: Array, v: Array, a: Array) -> Array:
+def _motors(machine: Machine, driven: list[str], q: Array, v: Array, a: Array, lost: Array) -> Array:
     """What the motors give, losses included."""
     from ...analysis.actuation import inverse_dynamics
-    from ...results.result import losses
 
-    lost = losses(machine.mechanism, v)
     if not machine.rows:
         return machine.inverse_dynamics(q, v, a) - lost
     needs = np.array([np.asarray(inverse_dynamics(machine, *row, actuated=driven)) for row in zip(q, v, a)])
@@ -102,19 +105,17 @@ def _motors(machine: Machine, driven: list[str], q: Array, v: Array, a: Array) -
     return needs - lost
 
 
-def _dataset(machine: Machine, t: Array, q: Array, v: Array, a: Array, tau: Array) -> xr.Dataset:
+def _dataset(machine: Machine, t: Array, q: Array, v: Array, a: Array, tau: Array, lost: Array) -> xr.Dataset:
     from scipy.integrate import cumulative_simpson
 
-    from ...results.result import losses
-
     kinetic, potential = machine.energy(q, v)
-    power = ((tau + losses(machine.mechanism, v)) * v).sum(axis=1)
+    power = ((tau + lost) * v).sum(axis=1)
     work = cumulative_simpson(power, x=t, initial=0.0) if len(t) > 2 else np.zeros(len(t))
     total = kinetic + potential
     return labelled(
         {
             "q": (("time", "coordinate"), q), "v": (("time", "speed"), v), "a": (("time", "speed"), a),
-            "tau": (("time", "speed"), tau), "kinetic": ("time", kinetic), "potential": ("time", potential),
+            "tau": (("time", "speed"), tau), "losses": (("time", "speed"), lost), "kinetic": ("time", kinetic), "potential": ("time", potential),
             "work": ("time", work), "energy_error": ("time", total - total[0] - work),
         },
         {"time": ("time", t, {"units": "s"})}, labels(machine.mechanism, "recursive"),

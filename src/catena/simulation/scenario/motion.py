@@ -95,8 +95,16 @@ def _values(t: Table, kind: str, m: Mechanism, folder: Path, letter: str) -> dic
     if "upright" in t:
         found["upright"] = t.flag("upright", False)
     if kind == "csv":
-        found["file"] = folder / t.text("file")
+        found["file"] = _beside(t, folder)
     return found
+
+
+def _beside(t: Table, folder: Path) -> Path:
+    """The .csv file that a table names: in the folder of the scenario or below it, nowhere else."""
+    path = folder / t.text("file")
+    if path.suffix.lower() != ".csv" or not path.resolve().is_relative_to(folder.resolve()):
+        t.fault(f"file is {t.data.get('file')!r}; a .csv file in the folder of the scenario, or in one below it, is wanted")
+    return path
 
 
 def one_or_more(t: Table, key: str) -> list[Table]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ... import formats
 from ...equations import formulations
 from ...errors import CatenaError, FormatError, unknown
-from ...formats.toml.reader import open_file
+from ...formats.toml.reader import draft, open_file
 from ...formats.toml.tables import Ledger, Table
 from ...formats.units import describe
 from ...model.mechanism import Mechanism
@@ -22,6 +22,7 @@ from .events import read_events
 from .initial import read_initial
 from .motion import read_motion
 
+Array = NDArray[np.float64]
 KEYS = ("until", "start", "output", "initial", "by", "integrator", "tolerance", "step", "control", "motion", "events", "limits",
         "restitution", "friction", "stabilise", "gravity", "parameters", "plots")  # fmt: skip
 FILE_KEYS = ("mechanism", "scenario")
@@ -34,17 +35,16 @@ WORDS = {"limits": ("check", "ignore", "stop"), "friction": ("smooth", "stick")}
 class Scenario:
     """A mechanism, and what `catena.simulate` is to do with it.
 
-    q, v: the start. options: the other arguments of `simulate`. asked: the table as it stands in the file, with what was
-    changed; two scenarios with the same mechanism and the same `asked` are the same run.
+    q, v: the start. near: the guess from which its loops were closed. options: the other arguments of `simulate`.
     """
 
     mechanism: Mechanism
     until: float
-    q: np.ndarray
-    v: np.ndarray
+    q: Array
+    v: Array
+    near: Array
     options: Mapping[str, Any] = field(default_factory=dict)
     plots: tuple[str, ...] = PLOTS
-    asked: str = "{}"
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -69,10 +69,22 @@ def read(file: str | Path, **changes: Any) -> Scenario:
     return scenario
 
 
+def near(file: str | Path, mechanism: Mechanism) -> Array | None:
+    """The guess that the scenario of a file closes the loops of a mechanism from; None where it has no scenario."""
+    path = formats._find(file)
+    given = open_file(path).table("scenario") if path.suffix.lower() == ".toml" else None
+    if given is None or "initial" not in given:
+        return None
+    *_, found = read_initial(given.table("initial"), mechanism, given, close=False)
+    if given.ledger.faults:
+        raise FormatError(path, "the scenario's initial state has a fault:", given.ledger.faults)
+    return found
+
+
 def _mechanism(path: Path, top: Table) -> Mechanism:
     """The mechanism of the file itself, or of the one it names."""
     if "mechanism" not in top:
-        return formats.load(path)
+        return draft(path, top).finish() if path.suffix.lower() == ".toml" else formats.load(path)
     top.only(FILE_KEYS)
     named = top.data["mechanism"]
     table = Table(
@@ -100,7 +112,7 @@ def _read(t: Table, m: Mechanism, folder: Path) -> Scenario:
     if "until" not in t:
         t.fault('until is missing: how long to run. Write until = "5 s" under [scenario], or say --until 5')
     until = t.number("until", "time", 1.0, instead=1.0, symbolic=False)
-    q, v = read_initial(t.table("initial"), m, t)
+    q, v, near = read_initial(t.table("initial"), m, t)
     options: dict[str, Any] = {}
     for key in ("start", "output", "step"):
         if key in t:
@@ -114,7 +126,7 @@ def _read(t: Table, m: Mechanism, folder: Path) -> Scenario:
             options[key] = found
     if "parameters" in t:
         options["parameters"] = _parameters(t, m)
-    return Scenario(m, until, q, v, options, _plots(t), json.dumps(t.data, sort_keys=True, default=str))
+    return Scenario(m, until, q, v, near, options, _plots(t))
 
 
 def _careful(t: Table, key: str, reader: Any, m: Mechanism, folder: Path) -> Any:

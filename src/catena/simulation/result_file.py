@@ -1,0 +1,213 @@
+"""The file of a run, written while it goes on: memory does not grow with its length, and whatever stops it, the file is whole.
+
+    slice --observe--> rows that wait --> rows in the file, then its journal          journal --> Checkpoint --> Runner
+"""
+
+from __future__ import annotations
+
+import time as clock
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import CatenaError, FormatError, SimulationError
+from ..results import storage
+from ..results.ledger import Extremes
+from ..results.result import Result, load_result
+from . import drivers, record
+from .engine import Tally
+from .fingerprint import key
+from .plan import Plan
+from .record import Rows
+from .runner import Checkpoint, Runner, Slice
+from .sinks import Difference, Outcome, moved
+
+Array = NDArray[np.float64]
+EVERY = 1.0  # seconds between writes
+BUFFER = 16384  # rows that wait at most
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the file has come at a slice boundary. It is replaced as a whole, so that no signal finds half of it.
+
+    row, number: the next row and journal to write. waiting: rows that are not written yet. seen: of all rows so far.
+    """
+
+    row: int
+    number: int
+    waiting: tuple[dict[str, Array], ...]
+    seen: Extremes
+    last: Checkpoint
+
+    @property
+    def count(self) -> int:
+        """Rows that wait."""
+        return sum(len(part["time"]) for part in self.waiting)
+
+
+class File:
+    """The file of one run, locked while it is written. resume: continue what it holds."""
+
+    def __init__(self, path: Path, plan: Plan, began: float, resume: bool = False):
+        if path.suffix != ".nc":
+            raise CatenaError(f"{path}: a run is written as .nc, not {path.suffix or 'without a suffix'!r}")
+        if plan.lead:
+            raise SimulationError(
+                f"a run that is written to a file is one run; the start has the leading shape {plan.lead}. Write them one after another"
+            )
+        if resume and not path.exists():
+            raise CatenaError(f"{path}: there is no run to resume; leave --resume away to begin it")
+        self.path, self.plan, self.began, self.before, self.resumed = path, plan, began, 0.0, resume
+        self.key, self.start = key(plan), np.zeros((1, 2))  # energies at the start
+        self.places: dict[str, storage.Place] = {}
+        self.progress: Progress | None = None
+        self.difference: Difference | None = None
+        self.written = clock.perf_counter()
+        self.lock = storage.lock(path)
+
+    def __enter__(self) -> File:
+        self.lock.__enter__()
+        try:
+            if self.resumed:
+                self._reopen()
+        except BaseException:
+            self.lock.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """An interruption, or an error of a controller, leaves a file that says so, at the last slice boundary."""
+        try:
+            if error is not None and not isinstance(error, CatenaError) and self.progress is not None:
+                last = self.progress.last
+                what = "interrupted" if isinstance(error, KeyboardInterrupt) else f"stopped by {type(error).__name__}: {error}"
+                self.write(self.progress if last.complete else replace(
+                    self.progress, last=replace(last, sentence=f"{what} at t = {last.t:.9g} s")))  # fmt: skip
+        finally:
+            self.lock.__exit__(None, None, None)
+
+    # ------------------------------------------------------------------------------------------------ slices
+    def take(self, part: Slice, runner: Runner, rows: slice) -> None:
+        """Observe rows, and let them wait; the first makes the file."""
+        now, last = self.progress, runner.checkpoint()
+        if now is None:
+            self.progress = self._create(self._observed(part), last)
+            return
+        waiting, extremes = now.waiting, now.seen
+        if len(part.t):
+            seen = self._observed(part, self.start)
+            shown = {name: values[0] for name, (_, values) in record.variables(self.plan, seen).items()}
+            waiting, extremes = (*waiting, {"time": part.t, **shown}), extremes | record.extremes(self.plan, seen)
+        self.progress = replace(now, waiting=waiting, seen=extremes, last=last)
+        if self.progress.count >= BUFFER or clock.perf_counter() - self.written > EVERY:
+            self.write(self.progress)
+
+    def finish(self, runner: Runner, rows: slice) -> None:
+        """Write what is left, and how the run ended."""
+        last = replace(self._now.last, over=runner.over, status=runner.status, sentence=runner.sentence)
+        self.progress = replace(self._now, last=last)
+        self.write(self.progress)
+
+    def _observed(self, part: Slice, start: Array | None = None) -> Rows:
+        return record.observe(self.plan, part.t, *moved(part, 1), self.plan.p, start)
+
+    @property
+    def _now(self) -> Progress:
+        assert self.progress is not None
+        return self.progress
+
+    @property
+    def outcome(self) -> Outcome:
+        """How the run ended."""
+        last = self._now.last
+        return Outcome(last.status, last.sentence, last.tally.accepted)
+
+    def coordinates(self, rows: slice, first: int, last: int) -> Array:
+        """(1, last - first, nq): the coordinates of these rows."""
+        return storage.rows_of(self.path, self.places["q"], first, last).reshape(1, -1, self.plan.system.nq)
+
+    def result(self, difference: Difference | None = None) -> Result:
+        """The result; its rows are read from the file when they are looked at."""
+        if difference is not None:
+            self.difference = difference
+            self.write(self._now)
+        machine = self.plan.machine
+        return replace(load_result(self.path, lazy=True, mechanism=machine.mechanism), shared={"machine": machine})
+
+    # ------------------------------------------------------------------------------------------------ the file
+    def _create(self, first: Rows, last: Checkpoint) -> Progress:
+        """Make the file, with the first row and its journal."""
+        plan, beside, self.start = self.plan, self.path.with_name(f".{self.path.name}.new"), first.start
+        made = Progress(1, 0, (), record.extremes(plan, first), last)
+        try:
+            storage.create(beside, record.dataset(plan, first), np.append(plan.start, plan.times), plan.system.size + plan.system.nu)
+            self.places = storage.places(beside)
+            storage.append(beside, self.places, 0, {}, self.journal(made))
+            beside.replace(self.path)
+        except (OSError, RuntimeError) as error:
+            raise CatenaError(
+                f"{self.path}: the results cannot be written there ({storage.reason(error)}); nothing was computed"
+            ) from None
+        finally:
+            storage.remove(beside)
+        return replace(made, number=1)
+
+    def _reopen(self) -> None:
+        """Find out where the run of the file stands, if it is this one."""
+        self.places, found = storage.places(self.path), storage.journal_of(self.path)
+        for name in (name for name, now in self.key.items() if found.key.get(name) != now):
+            short = not isinstance(self.key[name], str) or name in ("catena", "formulation", "integrator")
+            shown = f": it was {found.key.get(name)}, and is {self.key[name]}" if short else ""
+            raise CatenaError(f"{self.path} holds another run, whose {name} differs{shown}; resume it as it was, or begin anew")
+        try:
+            events = found.state["events"] and {**found.state["events"], "log": found.happened}
+            last = Checkpoint(**{**found.state, "events": events, "tally": Tally(**found.state["tally"])})
+            self._possible(last, found.row)
+            self.progress = Progress(found.row, found.number + 1, (), Extremes(**found.extremes), last)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise FormatError(self.path, f"its journal is damaged ({error}); the run cannot be resumed") from None
+        self.start, self.before = np.array([found.energy]), found.wall_time
+
+    def begin(self, runner: Runner) -> None:
+        """Continue from where the file stands."""
+        if self.progress is not None:
+            runner.restore(self.progress.last)
+
+    def _possible(self, last: Checkpoint, row: int) -> None:
+        """Raise a ValueError where a checkpoint cannot be one of this plan."""
+        plan, s = self.plan, self.plan.system
+        if not (plan.start <= last.t <= plan.until and 0 < last.h < np.inf):
+            raise ValueError(f"t = {last.t}, step {last.h}")
+        if not (0 <= last.row <= len(plan.times) and 0 < row <= len(plan.times) + 1 and last.asked >= 0):
+            raise ValueError(f"row {row} of {len(plan.times) + 1}")
+        for what, x, size in (("state", last.x, s.size), ("input", last.held, s.nu)):
+            if np.shape(x) != (size,) or not np.isfinite(np.array(x, float)).all():
+                raise ValueError(f"the {what} is not {size} finite numbers")
+
+    def write(self, now: Progress) -> None:
+        """Everything that waits, then the journal. A write that was cut short is done again in the same place."""
+        rows = {name: np.concatenate([part[name] for part in now.waiting]) for name in now.waiting[0]} if now.waiting else {}
+        after = replace(now, row=now.row + now.count, waiting=())
+        try:
+            storage.append(self.path, self.places, now.row, rows, self.journal(after))
+        except (OSError, RuntimeError) as error:
+            raise CatenaError(
+                f"{self.path}: the results could not be written ({storage.reason(error)}); the file holds the first "
+                f"{now.row} rows, and --resume goes on from there"
+            ) from None
+        self.progress, self.written = replace(after, number=now.number + 1), clock.perf_counter()
+
+    def journal(self, now: Progress) -> storage.Journal:
+        """What the file must say to be read, and to be continued."""
+        last, spent = now.last, self.before + clock.perf_counter() - self.began
+        outcome = last.sentence or f"not finished; it had come to t = {last.t:.9g} s"
+        status = last.status if last.over else drivers.TOO_MANY
+        ledger, d = record.ledger(self.plan, now.seen, [last.tally], status, outcome, spent), self.difference
+        ledger = ledger if d is None else ledger.judged(d.largest, d.size, d.steps)
+        events = last.events or {"log": []}
+        state = {**asdict(last), "events": last.events and {**events, "log": []}}
+        return storage.Journal(now.number, now.row, state, events["log"], self.start[0].tolist(), asdict(now.seen), spent, self.key, asdict(ledger))

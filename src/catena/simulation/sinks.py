@@ -1,0 +1,170 @@
+"""Sinks: where the slices of runs end up. Memory keeps them, File (`result_file.py`) writes them as they come, Comparison holds
+them against those of another sink.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..results.ledger import Ledger
+from ..results.result import Result
+from . import drivers, record
+from .plan import Plan
+from .record import Rows
+from .runner import Runner, Slice
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How runs ended: the worst status, its sentence, the most steps that one took."""
+
+    status: int
+    sentence: str
+    steps: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether all reached their end, or an event that ends a run."""
+        return self.status in (drivers.REACHED, drivers.EVENT)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The largest difference of coordinates to a tighter run, the largest coordinate, the steps of the tighter run."""
+
+    largest: float
+    size: float
+    steps: int
+
+
+class Sink(Protocol):
+    """What takes the slices of runs. rows: which runs of the plan a slice has."""
+
+    def begin(self, runner: Runner) -> None:
+        """Before the first slice."""
+
+    def take(self, part: Slice, runner: Runner, rows: slice) -> None:
+        """The next slice."""
+
+    def finish(self, runner: Runner, rows: slice) -> None:
+        """The end of these runs."""
+
+
+class Kept(Sink, Protocol):
+    """A sink that a Result comes from."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """How the runs ended."""
+
+    def coordinates(self, rows: slice, first: int, last: int) -> Array:
+        """(run, last - first, nq): the coordinates of these runs and rows."""
+
+    def result(self, difference: Difference | None = None) -> Result:
+        """The result, with what a tighter run says of it."""
+
+
+def moved(part: Slice, count: int) -> tuple[Array, Array]:
+    """States and inputs (run, time, ...) of a slice, without the copies that fill up its lanes."""
+    return np.moveaxis(part.x, 2, 0)[:count], np.moveaxis(part.u, 2, 0)[:count]
+
+
+# ---------------------------------------------------------------------------------------------------- memory
+class Memory:
+    """Slices, and how the groups ended. What is shown of them is computed when it is looked at."""
+
+    def __init__(self, plan: Plan, began: float):
+        self.plan, self.began = plan, began
+        self.parts: dict[int, list[Slice]] = {rows.start: [] for rows in plan.groups}
+        self.ended: dict[int, Runner] = {}
+
+    def begin(self, runner: Runner) -> None:
+        """Nothing is there before."""
+
+    def take(self, part: Slice, runner: Runner, rows: slice) -> None:
+        """Keep it."""
+        self.parts[rows.start].append(part)
+
+    def finish(self, runner: Runner, rows: slice) -> None:
+        """Keep what the group has to say at its end."""
+        self.ended[rows.start] = runner
+
+    @property
+    def outcome(self) -> Outcome:
+        """Of the group that ended worst."""
+        worst = max(self.ended.values(), key=lambda runner: runner.status)
+        return Outcome(worst.status, worst.sentence, max(r.engine.tally.accepted for r in self.ended.values()))
+
+    @cached_property
+    def rows(self) -> Rows:
+        """Of all groups, up to the end of the shortest."""
+        plan, lengths = self.plan, {k: sum(len(c.t) for c in parts) for k, parts in self.parts.items()}
+        shortest, longest = min(lengths.values()), self.parts[max(lengths, key=lambda k: lengths[k])]
+        x, u = (np.empty((len(plan.x0), shortest, size)) for size in (plan.system.size, plan.system.nu))
+        for rows in plan.groups:
+            at = 0
+            for part in self.parts[rows.start]:
+                here = (rows, slice(at, at + len(part.t)))
+                x[here], u[here] = (y[:, : max(0, shortest - at)] for y in moved(part, rows.stop - rows.start))
+                at += len(part.t)
+        return record.observe(plan, np.concatenate([c.t for c in longest])[:shortest], x, u, plan.p)
+
+    def coordinates(self, rows: slice, first: int, last: int) -> Array:
+        """(run, last - first, nq): the coordinates of these runs and rows."""
+        return self.rows.q[rows, first:last]
+
+    def result(self, difference: Difference | None = None) -> Result:
+        """The result; rows and ledger are made when they are looked at."""
+        plan, end, spent = self.plan, self.outcome, clock.perf_counter() - self.began
+        happened = [(k, o) for k, runner in self.ended.items() if runner.agenda is not None for o in runner.agenda.log]
+
+        def trust() -> Ledger:
+            tallies, seen = [r.engine.tally for r in self.ended.values()], record.extremes(plan, self.rows)
+            found = record.ledger(plan, seen, tallies, end.status, end.sentence, spent)
+            return found if difference is None else found.judged(difference.largest, difference.size, difference.steps)
+
+        shown = cache(lambda: record.dataset(plan, self.rows, happened))
+        return Result(shown, cache(trust), plan.machine.mechanism, {"machine": plan.machine})
+
+
+# ---------------------------------------------------------------------------------------------------- a tighter run
+class Comparison:
+    """Slices of a tighter run, held against the rows of another sink; nothing is kept of them."""
+
+    def __init__(self, plan: Plan, other: Kept):
+        self.plan, self.other = plan, other
+        self.at: dict[int, int] = {rows.start: 0 for rows in plan.groups}
+        self.found: list[tuple[float, float]] = [(0.0, 1.0)]
+        self.steps = 0
+
+    def begin(self, runner: Runner) -> None:
+        """Nothing is there before."""
+
+    def take(self, part: Slice, runner: Runner, rows: slice) -> None:
+        """Compare coordinates, row by row."""
+        if not len(part.t):
+            return
+        first = self.at[rows.start]
+        self.at[rows.start] = first + len(part.t)
+        q = record.observe(self.plan, part.t, *moved(part, rows.stop - rows.start), self.plan.p[rows]).q
+        kept = self.other.coordinates(rows, first, first + len(part.t))
+        difference = np.abs(q[:, : kept.shape[1]] - kept)
+        self.found.append((float(difference.max(initial=0.0)), float(np.abs(kept).max(initial=0.0))))
+
+    def finish(self, runner: Runner, rows: slice) -> None:
+        """Count the steps."""
+        self.steps += runner.engine.tally.accepted
+
+    @property
+    def difference(self) -> Difference:
+        """Of all rows."""
+        largest, sizes = zip(*self.found)
+        return Difference(max(largest), max(sizes), self.steps)
