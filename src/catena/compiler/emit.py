@@ -23,8 +23,7 @@ GROUP = 4  # so many outputs are tested for finiteness at once
 def module(tape: Tape, plan: Plan, width: int, fused: bool) -> str:
     """The text of the module for lanes of `width` states, on a machine with or without fused multiply-add."""
     t = Text(width)
-    t.lines += ["declare ptr @malloc(i64)", "declare void @free(ptr)", "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)"]
-    t.lines += ["declare i64 @llvm.smin.i64(i64, i64)"]
+    _declare(t)
     operations.declare(t, {node.op for node in tape.nodes})
     if any(isinstance(step, Angles) for chunk in plan.chunks for step in chunk):
         sincos.write(t, fused)
@@ -34,13 +33,32 @@ def module(tape: Tape, plan: Plan, width: int, fused: bool) -> str:
         with t.function(head):
             _chunk(t, tape.nodes, steps, plan.slots)
             t.do("ret void")
-    with t.function("internal void @tape(ptr noalias %x, ptr noalias %y, ptr noalias %w)"):
-        t.do(*(f"call void @chunk{k}(ptr %x, ptr %y, ptr %w)" for k in range(len(plan.chunks))), "ret void")
-    _block(t, plan.n_slots)
-    _broken(t)
-    _batch(t, [r * c for r, c in tape.input_shapes], [r * c for r, c in tape.output_shapes], plan.n_slots, silent(tape))
+    calls = [f"call void @chunk{k}(ptr %x, ptr %y, ptr %w)" for k in range(len(plan.chunks))]
+    _around(t, calls, [r * c for r, c in tape.input_shapes], [r * c for r, c in tape.output_shapes], plan.n_slots, silent(tape))
     t.table()
     return str(t)
+
+
+def around(call: str, n_in: list[int], n_out: list[int], n_slots: int, width: int) -> str:
+    """The text of a module whose tape is one call of code that is elsewhere."""
+    t = Text(width)
+    _declare(t)
+    _around(t, [call], n_in, n_out, n_slots, list(range(sum(n_in))))
+    return str(t)
+
+
+def _declare(t: Text) -> None:
+    t.lines += ["declare ptr @malloc(i64)", "declare void @free(ptr)", "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)"]
+    t.lines += ["declare i64 @llvm.smin.i64(i64, i64)"]
+
+
+def _around(t: Text, calls: list[str], n_in: list[int], n_out: list[int], n_slots: int, unseen: list[int]) -> None:
+    """The exported functions around a tape that is these calls."""
+    with t.function("internal void @tape(ptr noalias %x, ptr noalias %y, ptr noalias %w)"):
+        t.do(*calls, "ret void")
+    _block(t, n_slots)
+    _broken(t)
+    _batch(t, n_in, n_out, n_slots, unseen)
 
 
 def _chunk(t: Text, nodes: list[Node], steps: list[Step], slots: dict[int, int]) -> None:

@@ -41,13 +41,19 @@ def description() -> tuple[str, ...]:
     return (*versions, llvm.get_process_triple(), llvm.get_host_cpu_name(), _features().flatten())
 
 
-def assemble(text: str) -> bytes:
-    """LLVM text to object code for this machine. Raises RuntimeError, with LLVM's words, if it cannot be done."""
+def assemble(text: str, optimise: int = 0) -> bytes:
+    """LLVM text to object code for this machine. Raises RuntimeError, with LLVM's words, if it cannot be done.
+
+    optimise: the level of LLVM's pipeline to run first, 1 to 3; a tape needs none, code with loops and branches does.
+    """
     target = _target()
     with llvm.parse_assembly(text) as module:
         module.triple = llvm.get_process_triple()
         module.data_layout = str(target.target_data)
         module.verify()
+        if optimise:
+            builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=optimise))
+            builder.getModulePassManager().run(module, builder)
         code: bytes = target.emit_object(module)
     return code
 

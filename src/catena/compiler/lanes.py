@@ -16,6 +16,7 @@ import struct
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -68,14 +69,20 @@ def _kernel(f: ca.Function, width: int, cache: bool) -> LaneKernel:
     code = disk.load(key) if cache else None
     if code is not None:
         try:
-            return LaneKernel(f, width, code)
+            return _of(f, width, code)
         except RuntimeError:
             pass
     code = object_code(f, width)
-    kernel = LaneKernel(f, width, code)
+    kernel = _of(f, width, code)
     if cache:
         disk.store(key, code)
     return kernel
+
+
+def _of(f: ca.Function, width: int, code: bytes) -> LaneKernel:
+    """The kernel of a function that was compiled."""
+    shapes = tuple(f.size_in(k) for k in range(f.n_in())), tuple(f.size_out(k) for k in range(f.n_out()))
+    return LaneKernel(f.name(), *shapes, width, code, cost=f.n_instructions())
 
 
 def object_code(f: ca.Function, width: int, chunk: int = tape.CHUNK) -> bytes:
@@ -100,20 +107,22 @@ class LaneKernel:
     one block of states in lanes, [sum of sizes][width]; see `catena.compiler.call`. The code lives as long as the kernel.
     """
 
-    def __init__(self, f: ca.Function, width: int, code: bytes):
-        self.name: str = f.name()
-        self.width = width
-        self.input_shapes: tuple[tuple[int, int], ...] = tuple(f.size_in(k) for k in range(f.n_in()))
-        self.output_shapes: tuple[tuple[int, int], ...] = tuple(f.size_out(k) for k in range(f.n_out()))
+    def __init__(
+        self, name: str, inputs: tuple[tuple[int, int], ...], outputs: tuple[tuple[int, int], ...], width: int, code: bytes, *,
+        cost: int, keep: Any = None,
+    ):  # fmt: skip
+        """cost: instructions per state; keep: what the code needs to live as long as it."""
+        self.name, self.width, self._keep = name, width, keep
+        self.input_shapes, self.output_shapes = inputs, outputs
         self.input_sizes = tuple(r * c for r, c in self.input_shapes)
         self.output_sizes = tuple(r * c for r, c in self.output_shapes)
         self._library = host.link(code, "batch", "block")
         self.block_address: int = self._library["block"]
         self.batch_address: int = self._library["batch"]
         self._batch = _BATCH(self.batch_address)
-        self._cost = f.n_instructions()
-        self._pack_inputs = struct.Struct(f"{f.n_in()}q").pack
-        self._pack_outputs = struct.Struct(f"{f.n_out()}q").pack
+        self._cost = cost
+        self._pack_inputs = struct.Struct(f"{len(inputs)}q").pack
+        self._pack_outputs = struct.Struct(f"{len(outputs)}q").pack
 
     def __repr__(self) -> str:
         arguments = [", ".join(f"{r}x{c}" for r, c in shapes) for shapes in (self.input_shapes, self.output_shapes)]

@@ -1,0 +1,360 @@
+"""The generic life: the kernels compiled once for any mechanism of any size, over lanes of states.
+
+    void kernel(ptr table, ptr x, ptr y, ptr w)      x, y, w: inputs, outputs and scratch memory, each [numbers][W]
+
+`table` says all about one mechanism: its sizes, then the addresses of its arrays. A kernel here is a function in the kernels'
+own Python whose parameters are found by their names: what describes the mechanism in the table, inputs in x, `out` in y,
+everything else in w. One mechanism's kernel is a few instructions around that code: see `bind`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import spatial
+from ..kernels import constrained_dynamics as constrained
+from ..kernels import constraint_rows as rows
+from ..kernels import coriolis, dynamics, kinematics, reactions
+from ..kernels.constraint_rows import Constraints, active_rows, constraints
+from ..kernels.motion import BALL
+from ..kernels.reactions import BodyTable, body_table
+from ..kernels.tree import SNAP, Layout, Tree
+from ..kernels.workspace import Work
+from ..model.validation import value_of
+from . import cache as disk
+from . import emit, host
+from .kernel_compiler import Array, Module, Value, intrinsic
+from .lanes import LaneKernel
+
+SIZES = ("n", "nq", "nv", "b", "f", "m", "node")  # nodes, coordinates, speeds, bodies, freedoms, rows; the node of a frame
+RECORDS: dict[str, tuple[type, dict[str, tuple[Any, ...]]]] = {  # parameter -> its record, and the shapes of its arrays
+    "tree": (Tree, {name: ("n",) for name in Tree._fields}
+             | {"E": ("n", 3, 3), "r": ("n", 3), "h": ("n", 3), "J": ("n", 6), "armature": ("nv",), "gravity": (3,)}),
+    "bodies": (BodyTable, {"node": ("b",), "parent": ("b",), "R": ("b", 3, 3), "p": ("b", 3), "mass": ("b",), "h": ("b", 3), "J": ("b", 6)}),
+    "con": (Constraints, {"kind": ("m",), "node": ("m", 2), "p": ("m", 2, 3), "a": ("m", 3), "b": ("m", 3), "c": ("m", 3),
+                          "value": ("m",), "loop": ("m",)}),
+}  # fmt: skip
+WHOLE = {"parent", "motion", "qi", "vi", "node", "kind", "loop"}  # arrays of whole numbers
+INPUTS = {"q": ("nq",), "v": ("nv",), "a": ("nv",), "tau": ("nv",), "wrench": ("n", 6), "body_wrench": ("b", 6)}
+SCRATCH = {"zeros": ("nv",), "M": ("nv", "nv"), "W": ("m", 12), "gamma": ("m",), "error": ("m",), "rate": ("m",), "Y": ("m", "nv"),
+           "S": ("m", "m"), "L": ("m+1", "m"), "lam": ("m",), "A": ("m", "nv"), "acc": ("nv",), "F6": ("f", 6), "dF6": ("f", 6),
+           "I": ("n", 6, 6), "B": ("n", 6, 6), "X6": (6, 6), "F3": (3, 6)}  # fmt: skip
+
+
+def _work_shape(name: str) -> tuple[Any, ...]:
+    one = Work.empty(1)
+    return ("n", *getattr(one, name).shape[1:])
+
+
+# ---------------------------------------------------------------------------------------------------- the kernels' scalars
+intrinsic(spatial.sin)(lambda m, x: m.sine_and_cosine(x)[0])
+intrinsic(spatial.cos)(lambda m, x: m.sine_and_cosine(x)[1])
+intrinsic(spatial.atan2)(lambda m, y, x: m.binary("atan2", y, x))
+intrinsic(spatial.floor)(lambda m, x: m.unary("floor", x))
+intrinsic(spatial.select)(lambda m, condition, a, b: m.selected(condition, a, b))
+
+
+# ---------------------------------------------------------------------------------------------------- kernels
+def clear(M):
+    """Zeros in a matrix."""
+    for i in range(M.shape[0]):
+        for j in range(M.shape[1]):
+            M[i, j] = 0.0
+
+
+def still(zeros):
+    """Zeros in a vector."""
+    for i in range(len(zeros)):
+        zeros[i] = 0.0
+
+
+def inverse_dynamics(tree, q, v, a, wrench, x, out):
+    """tau of a motion."""
+    dynamics.inverse_dynamics(tree, q, v, a, wrench, x, out)
+
+
+def forward_dynamics(tree, q, v, tau, wrench, zeros, x, out):
+    """a of forces, by the articulated-body pass."""
+    still(zeros)
+    dynamics.forward_dynamics(tree, q, v, tau, wrench, zeros, x, out)
+
+
+def forward_dynamics_dense(tree, q, v, tau, wrench, zeros, x, M, out):
+    """a of forces, by the mass matrix."""
+    still(zeros)
+    clear(M)
+    dynamics.forward_dynamics_dense(tree, q, v, tau, wrench, zeros, x, out, M)
+
+
+def constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, S, L, acc, lam, out):
+    """a under the rows of loops, then the multipliers."""
+    still(zeros)
+    still(gamma)
+    constrained.constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, S, L, acc, lam)
+    _both(acc, lam, out)
+
+
+def constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, S, L, acc, lam, M, A, out):
+    """The same by the mass matrix, where joints mimic others."""
+    still(zeros)
+    still(gamma)
+    clear(M)
+    clear(A)
+    constrained.constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, S, L, acc, lam, M, A)
+    _both(acc, lam, out)
+
+
+def _both(a, b, out):
+    """Two vectors side by side."""
+    for i in range(len(a)):
+        out[i] = a[i]
+    for i in range(len(b)):
+        out[len(a) + i] = b[i]
+
+
+def constraint_rows(tree, con, q, v, zeros, x, W, gamma, error, rate, Y, out):
+    """Residuals (m), their rates (m), gamma (m), then A (m nv) row by row."""
+    still(zeros)
+    still(gamma)
+    rows.evaluate_rows(tree, con, q, v, zeros, x, W, gamma, error, rate)
+    clear(Y)
+    rows.row_jacobian(tree, con, W, x, Y)
+    m, nv = len(gamma), len(v)
+    for k in range(m):
+        out[k], out[m + k], out[2 * m + k] = error[k], rate[k], gamma[k]
+        for i in range(nv):
+            out[3 * m + k * nv + i] = Y[k, i]
+
+
+def mass_matrix(tree, q, x, out):
+    """M."""
+    clear(out)
+    dynamics.mass_matrix(tree, q, x, out)
+
+
+def coriolis_matrix(tree, q, v, x, F6, dF6, I, B, X6, F3, out):
+    """C."""
+    clear(out)
+    coriolis.coriolis_matrix(tree, q, v, x, F6, dF6, I, B, X6, F3, out)
+
+
+def energy(tree, q, v, x, out):
+    """Kinetic and potential energy."""
+    out[0], out[1] = kinematics.energy(tree, q, v, x)
+
+
+def momentum(tree, q, v, x, out):
+    """Mass, centre of mass, its velocity and the angular momentum about it."""
+    mass, com, velocity, L = kinematics.momentum(tree, q, v, x)
+    out[0] = mass
+    for k in range(3):
+        out[1 + k], out[4 + k], out[7 + k] = com[k], velocity[k], L[k]
+
+
+def _frame(X):
+    R = ((X[0, 0], X[0, 1], X[0, 2]), (X[1, 0], X[1, 1], X[1, 2]), (X[2, 0], X[2, 1], X[2, 2]))
+    return R, (X[0, 3], X[1, 3], X[2, 3])
+
+
+def pose(tree, q, x, node, X, out):
+    """The (3, 4) pose of a frame, X on its node."""
+    R_NF, p_NF = _frame(X)
+    kinematics.poses(tree, q, x)
+    R, p = kinematics.frame_pose(node, R_NF, p_NF, x)
+    for k in range(3):
+        out[k, 0], out[k, 1], out[k, 2], out[k, 3] = R[k][0], R[k][1], R[k][2], p[k]
+
+
+def jacobian(tree, q, x, node, X, out):
+    """The (6, nv) Jacobian of a frame in the ground's axes."""
+    R_NF, p_NF = _frame(X)
+    kinematics.poses(tree, q, x)
+    _, p = kinematics.frame_pose(node, R_NF, p_NF, x)
+    clear(out)
+    kinematics.jacobian(tree, node, p, x, out)
+
+
+def frame_velocity(tree, q, v, x, node, X, out):
+    """Angular velocity and velocity of a frame, in its own axes."""
+    R_NF, p_NF = _frame(X)
+    kinematics.velocities(tree, q, v, x)
+    w, u = kinematics.frame_velocity(node, R_NF, p_NF, x)
+    for k in range(3):
+        out[k], out[3 + k] = w[k], u[k]
+
+
+def frame_acceleration(tree, q, v, a, x, node, X, out):
+    """Angular acceleration and acceleration of a frame's origin, in its own axes."""
+    R_NF, p_NF = _frame(X)
+    kinematics.accelerations(tree, q, v, a, (0.0, 0.0, 0.0), x)
+    w, u = kinematics.frame_acceleration(node, R_NF, p_NF, x)
+    for k in range(3):
+        out[k], out[3 + k] = w[k], u[k]
+
+
+def joint_wrenches(tree, bodies, q, v, a, body_wrench, x, out):
+    """The (b, 6) wrenches in the joints."""
+    reactions.joint_wrenches(tree, bodies, q, v, a, body_wrench, x, out)
+
+
+@dataclass(frozen=True)
+class Generic:
+    """A kernel of any mechanism, and the shape of what it fills."""
+
+    kernel: Callable[..., None]
+    out: tuple[Any, ...]
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of its inputs, in order."""
+        return tuple(name for name in inspect.signature(self.kernel).parameters if name in INPUTS)
+
+
+KERNELS = {
+    each.kernel.__name__: each
+    for each in (
+        Generic(inverse_dynamics, ("nv",)), Generic(forward_dynamics, ("nv",)), Generic(forward_dynamics_dense, ("nv",)),
+        Generic(constrained_dynamics, ("nv+m",)), Generic(constrained_dynamics_dense, ("nv+m",)), Generic(constraint_rows, ("rows",)),
+        Generic(mass_matrix, ("nv", "nv")), Generic(coriolis_matrix, ("nv", "nv")), Generic(energy, (2,)), Generic(momentum, (10,)),
+        Generic(pose, (3, 4)), Generic(jacobian, (6, "nv")), Generic(frame_velocity, (6,)), Generic(frame_acceleration, (6,)),
+        Generic(joint_wrenches, ("b", 6)),
+    )
+}  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------- one mechanism's numbers
+class Structure:
+    """All that generic kernels must know of a mechanism: sizes, and arrays behind addresses."""
+
+    def __init__(self, layout: Layout, snap: float = SNAP):
+        value = lambda x: x if isinstance(x, float) else value_of(x, layout.mechanism.parameters)  # noqa: E731
+        self.tree, self.bodies = layout.tree(snap=snap), body_table(layout, value)
+        self.constraints = constraints(layout, value, active_rows(layout))
+        freedoms = sum(3 if k == BALL else 1 for k in self.tree.motion)
+        counts = (len(layout.nodes), layout.nq, layout.nv, len(self.bodies.node), freedoms, len(self.constraints.kind))
+        self.sizes = dict(zip(SIZES, counts))
+        self.arrays = (*self.tree, *self.bodies, *self.constraints)
+
+    def table(self, node: int, X: np.ndarray) -> np.ndarray:
+        """The table, for a frame at X (3, 4) on a node."""
+        addresses = [a.ctypes.data for a in (*self.arrays, X)]
+        return np.array([*(self.sizes[s] for s in SIZES[:-1]), node, *addresses], np.int64)
+
+    def shape(self, shape: tuple[Any, ...]) -> tuple[int, ...]:
+        """A shape in numbers."""
+        return tuple(_size(self.sizes.__getitem__, s) for s in shape)
+
+
+def _size(of: Callable[[str], Any], size: Any) -> Any:
+    """A size, from those of a mechanism."""
+    if isinstance(size, int):
+        return size
+    derived = {"m+1": lambda: of("m") + 1, "nv+m": lambda: of("nv") + of("m"), "rows": lambda: of("m") * (of("nv") + 3)}
+    return derived[size]() if size in derived else of(size)
+
+
+def scratch(kernel: Callable[..., None]) -> list[tuple[str, tuple[Any, ...]]]:
+    """The arrays that a kernel needs in w, in order."""
+    found: list[tuple[str, tuple[Any, ...]]] = []
+    for name in inspect.signature(kernel).parameters:
+        if name == "x":
+            found += [(f"x.{field}", _work_shape(field)) for field in Work._fields]
+        elif name in SCRATCH:
+            found.append((name, SCRATCH[name]))
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------- machine code
+class _Symbol(NamedTuple):
+    """A size as code knows it, with the little arithmetic that shapes need."""
+
+    module: Module
+    value: Any
+
+    def _with(self, op: str, other: Any) -> _Symbol:
+        import ast
+
+        return _Symbol(self.module, self.module.arithmetic(getattr(ast, op), self.value, other.value if isinstance(other, _Symbol) else other))
+
+    def __add__(self, other: Any) -> _Symbol:  # type: ignore[override]
+        return self._with("Add", other)
+
+    def __mul__(self, other: Any) -> _Symbol:  # type: ignore[override]
+        return self._with("Mult", other)
+
+
+def text(name: str, width: int) -> str:
+    """The LLVM text of a generic kernel."""
+    m, generic = Module(width, host.has_fma()), KERNELS[name]
+    with m.function("kernel", "ptr table", "ptr x", "ptr y", "ptr w") as (table, x, y, w):
+        cell = lambda k, kind: m.new(f"load {kind}, ptr {m.new(f'getelementptr i64, ptr {table}, i64 {k}')}")  # noqa: E731
+        sizes = {s: Value("int", cell(k, "i64")) for k, s in enumerate(SIZES)}
+        of = lambda s: _Symbol(m, sizes[s])  # noqa: E731
+        known: dict[str, Any] = {"node": sizes["node"]}
+        shaped = lambda shape: tuple(s if isinstance(s, int) else _size(of, s).value for s in shape)  # noqa: E731
+        at = len(SIZES)
+        for parameter, (record, shapes) in RECORDS.items():
+            arrays = []
+            for k, field in enumerate(record._fields):  # type: ignore[attr-defined]
+                arrays.append(Array(cell(at + k, "ptr"), shaped(shapes[field]), "int" if field in WHOLE else "double"))
+            known[parameter], at = record(*arrays), at + len(arrays)
+        known["X"] = Array(cell(at, "ptr"), (3, 4), "double")
+        known["out"] = Array(y, shaped(generic.out))
+        offset = 0
+        for parameter in generic.inputs:
+            known[parameter] = _next(m, x, offset, shaped(INPUTS[parameter]))
+            offset = _after(m, offset, known[parameter])
+        offset, fields = 0, {}
+        for parameter, shape in scratch(generic.kernel):
+            fields[parameter] = _next(m, w, offset, shaped(shape))
+            offset = _after(m, offset, fields[parameter])
+        known |= fields
+        if "x.c" in fields:
+            known["x"] = Work(*(fields[f"x.{field}"] for field in Work._fields))
+        m.call(generic.kernel, *(known[p] for p in inspect.signature(generic.kernel).parameters))
+    m.text.table()
+    return str(m)
+
+
+def _next(m: Module, base: str, offset: Any, shape: tuple[Any, ...]) -> Array:
+    """The array that begins so many vectors of lanes after a pointer."""
+    return Array(m.new(f"getelementptr {m.V}, ptr {base}, i64 {m.later(offset, 'int').name}"), shape)
+
+
+def _after(m: Module, offset: Any, array: Array) -> Any:
+    import ast
+
+    return m.arithmetic(ast.Add, offset, m.product(array.shape))
+
+
+@functools.cache
+def library(name: str, width: int) -> Any:
+    """A generic kernel's machine code; from the disk where it was compiled before."""
+    from .numba_cache import _sources
+
+    key = disk.key("generic", _sources(), *host.description(), name, str(width))
+    code = disk.load(key)
+    if code is None:
+        code = host.assemble(text(name, width), optimise=2)
+        disk.store(key, code)
+    return host.link(code, "kernel")
+
+
+def bind(name: str, structure: Structure, width: int | None = None, node: int = -1, X: np.ndarray | None = None) -> LaneKernel:
+    """The kernel of one mechanism: as if compiled for it, but in a few milliseconds."""
+    generic, width = KERNELS[name], host.default_width() if width is None else width
+    X = np.eye(3, 4) if X is None else np.ascontiguousarray(X, dtype=float)
+    table, code = structure.table(node, X), library(name, width)
+    inputs = tuple((int(np.prod(structure.shape(INPUTS[p]))), 1) for p in generic.inputs)
+    out = structure.shape(generic.out)
+    output = (out[0], int(np.prod(out[1:])))
+    size = sum(int(np.prod(structure.shape(shape))) for _, shape in scratch(generic.kernel))
+    call = f"call void inttoptr (i64 {code['kernel']} to ptr)(ptr inttoptr (i64 {table.ctypes.data} to ptr), ptr %x, ptr %y, ptr %w)"
+    made = host.assemble(emit.around(call, [r for r, _ in inputs], [output[0] * output[1]], size, width))
+    return LaneKernel(name, inputs, (output,), width, made, cost=300 * structure.sizes["n"], keep=(structure, table, X, code))
