@@ -12,7 +12,8 @@ the value numbering of `tape` have already simplified.
 
 from __future__ import annotations
 
-from . import operations, sincos, transpose
+from . import operations, sincos, single_state, transpose
+from .single_state import Single
 from .tape import Angles, Node, Plan, Step, Tape, silent
 from .text import Text
 
@@ -20,7 +21,7 @@ STACK = 65536  # bytes: larger work memory comes from the heap
 GROUP = 4  # so many outputs are tested for finiteness at once
 
 
-def module(tape: Tape, plan: Plan, width: int, fused: bool) -> str:
+def module(tape: Tape, plan: Plan, width: int, fused: bool, single: Single | None = None) -> str:
     """The text of the module for lanes of `width` states, on a machine with or without fused multiply-add."""
     t = Text(width)
     _declare(t)
@@ -34,7 +35,10 @@ def module(tape: Tape, plan: Plan, width: int, fused: bool) -> str:
             _chunk(t, tape.nodes, steps, plan.slots)
             t.do("ret void")
     calls = [f"call void @chunk{k}(ptr %x, ptr %y, ptr %w)" for k in range(len(plan.chunks))]
-    _around(t, calls, [r * c for r, c in tape.input_shapes], [r * c for r, c in tape.output_shapes], plan.n_slots, silent(tape))
+    unseen = silent(tape)
+    _around(t, calls, [r * c for r, c in tape.input_shapes], [r * c for r, c in tape.output_shapes], plan.n_slots, unseen)
+    if single is not None:
+        single_state.write(t, single, plan.n_slots, unseen)
     t.table()
     return str(t)
 
@@ -43,13 +47,13 @@ def around(call: str, n_in: list[int], n_out: list[int], n_slots: int, width: in
     """The text of a module whose tape is one call of code that is elsewhere."""
     t = Text(width)
     _declare(t)
-    _around(t, [call], n_in, n_out, n_slots, list(range(sum(n_in))))
+    _around(t, [call], n_in, n_out, n_slots, [])
     return str(t)
 
 
 def _declare(t: Text) -> None:
     t.lines += ["declare ptr @malloc(i64)", "declare void @free(ptr)", "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)"]
-    t.lines += ["declare i64 @llvm.smin.i64(i64, i64)"]
+    t.lines += ["declare i64 @llvm.smin.i64(i64, i64)", "declare double @llvm.fabs.f64(double)"]
 
 
 def _around(t: Text, calls: list[str], n_in: list[int], n_out: list[int], n_slots: int, unseen: list[int]) -> None:

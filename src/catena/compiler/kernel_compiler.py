@@ -7,7 +7,8 @@ one vector register with a lane for each state: loops and branches serve all lan
 
     value now     Python's own: int, float, bool, tuple, record, function
     value later   Value(kind, register): "int", "truth", "float" (lanes), "mask" (a truth for each lane)
-    Array         address, shape and what its items are: "int", "double" (one for all lanes) or "lanes"
+    Array         address, shape and what its items are: "int", "double" (one for all lanes), "lanes", or "window" (doubles, of
+                  which a vector is read and written at any place)
 
 A name that is assigned more than once becomes memory on the stack, which LLVM turns back into registers. Supported is what the
 kernels use: assignments, if, for over range or a tuple, while, break, continue, return, arithmetic, comparisons, calls.
@@ -90,13 +91,15 @@ class Module:
         self._stack: list[str] = []  # the allocations of the function being written
         self.ended = False  # whether the block being written has its last instruction
         self._angles: dict[str, tuple[Value, Value]] = {}
+        self.heap: list[str] = []  # memory to be freed where the function ends
+        self.helpers: dict[str, list[str]] = {}  # functions that code here calls
 
     def __str__(self) -> str:
-        return str(self.text)
+        return "\n".join([*self.text.lines, *(line for lines in self.helpers.values() for line in lines)])
 
     # ------------------------------------------------------------------------------------------------ functions and blocks
     @contextmanager
-    def function(self, name: str, *parameters: str, returns: str = "void") -> Iterator[list[str]]:
+    def function(self, name: str, *parameters: str, returns: str = "void", linkage: str = "") -> Iterator[list[str]]:
         """A function around what is written inside; parameters such as "ptr x"; gives their registers."""
         whole, self.text.lines, self._stack, self.ended = self.text.lines, [], [], False
         self._angles = {}
@@ -105,7 +108,7 @@ class Module:
             self.do("ret void")
         body, self.text.lines = self.text.lines, whole
         given = ", ".join(f"{p.rsplit(' ', 1)[0]} %{p.split()[-1]}" for p in parameters)
-        self.text.lines += [f"define {returns} @{name}({given}) nounwind {{", "entry:", *self._stack, *body, "}", ""]
+        self.text.lines += [f"define {linkage}{returns} @{name}({given}) nounwind {{", "entry:", *self._stack, *body, "}", ""]
 
     def new(self, code: str) -> str:
         """Write an instruction; the register of its result."""
@@ -150,6 +153,14 @@ class Module:
         self._names += 1
         self._stack.append(f"  %s{self._names} = alloca {self.V}, i64 {count}, align {8 * self.width}")
         return f"%s{self._names}"
+
+    @contextmanager
+    def lanes(self, width: int) -> Iterator[None]:
+        """Another number of lanes, for what is written inside."""
+        before = self.width, self.V, self.B
+        self.width, self.V, self.B = width, f"<{width} x double>", f"<{width} x i1>"
+        yield
+        self.width, self.V, self.B = before
 
     # ------------------------------------------------------------------------------------------------ values
     def type(self, kind: str) -> str:
@@ -284,10 +295,15 @@ class Module:
         offset: Any = 0
         for k, i in enumerate(index):
             offset = self.arithmetic(ast.Add, offset, self.arithmetic(ast.Mult, i, self.product(x.shape[k + 1 :])))
-        step = {"int": "i64", "double": "double", "lanes": self.V}[x.item]
+        step = {"int": "i64", "double": "double", "window": "double", "lanes": self.V}[x.item]
         name = self.later(offset, "int").name
         pointer = x.pointer if name == "0" else self.new(f"getelementptr {step}, ptr {x.pointer}, i64 {name}")
         return Array(pointer, x.shape[len(index) :], x.item)
+
+    def part(self, x: Array, start: Any, stop: Any) -> Array:
+        """x[start:stop]."""
+        size = self.arithmetic(ast.Sub, stop, start)
+        return Array(self.place(Array(x.pointer, (size, *x.shape[1:]), x.item), (start,)).pointer, (size, *x.shape[1:]), x.item)
 
     def read(self, x: Array, index: Sequence[Any]) -> Any:
         """An entry, or the part of an array at some leading indices."""
@@ -566,12 +582,14 @@ class _Frame:
 
     def index(self, node: ast.expr) -> tuple[Any, ...]:
         """Indices as a tuple."""
+        if isinstance(node, ast.Slice):
+            return ([0 if node.lower is None else self.value(node.lower), self.value(node.upper) if node.upper else self.refuse(node)],)
         return tuple(self.value(each) for each in node.elts) if isinstance(node, ast.Tuple) else (self.value(node),)
 
     def of_Subscript(self, node: ast.Subscript) -> Any:
         base, index = self.value(node.value), self.index(node.slice)
         if isinstance(base, Array):
-            return self.m.read(base, index)
+            return self.m.part(base, *index[0]) if isinstance(index[0], list) else self.m.read(base, index)
         (i,) = index
         if not isinstance(i, Value):
             return base[i]

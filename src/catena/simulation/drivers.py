@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compiler import numba_cache
-from ..compiler.lane_call import call_block
-from .stage_sums import call_row, weighted
+from ..compiler.machine_function import call_block, machine_function, weighted
 
 REACHED, EVENT, TOO_SMALL, NOT_FINITE, TOO_MANY, NOT_SOLVED = range(6)
 OUTCOMES = {
@@ -28,21 +26,16 @@ NOW, BEFORE = 0.6, -0.2  # the parts of this step's error and of the last one's 
 BETWEEN = 20.0  # the error allowed to dense output, beside that of a step
 LOOKS = 8  # places within a step at which guards are looked at
 
-OPTIONS = {"nogil": True, "error_model": "numpy"}
-SUMS = {**OPTIONS, "fastmath": {"contract", "reassoc"}}  # sums in any order, but what is no number stays so
-
 
 # ---------------------------------------------------------------------------------------------------- stages
-@numba_cache.njit(**OPTIONS)
 def stage(address, buffer, x, K, A, i, time, h, W):
     """k_i at x + h sum_j A_ij k_j."""
     weighted(x, K, A, i, i, h, buffer, W)
     for l in range(W):
         buffer[l] = time
-    call_row(address, buffer, K, i)
+    call_block(address, buffer, K[i])
 
 
-@numba_cache.njit(**OPTIONS)
 def place(buffer, x, time, W):
     """Let the buffer hold this time and state."""
     for l in range(W):
@@ -51,7 +44,6 @@ def place(buffer, x, time, W):
         buffer[W + n] = x[n]
 
 
-@numba_cache.njit(**OPTIONS)
 def settle_flat(settle, buffer, x, time, rounds, W):
     """Put a state back on its constraints: quaternions to length one, loops closed, speeds along them."""
     if settle != 0:
@@ -60,17 +52,6 @@ def settle_flat(settle, buffer, x, time, rounds, W):
             call_block(settle, buffer, x)
 
 
-@numba_cache.njit(**OPTIONS)
-def _settle(settle, buffer, x, time, rounds):
-    """The same for arrays (rows, W): a map x -> x applied once or more often."""
-    if settle != 0:
-        for _ in range(rounds):
-            buffer[0] = time
-            buffer[1 : 1 + x.shape[0]] = x
-            call_block(settle, buffer, x)
-
-
-@numba_cache.njit(**OPTIONS)
 def _dense(P, theta, b, x, K, h, out):
     """The state at theta of a step, by dense output: weights b_i(theta), then x + h sum_i b_i k_i."""
     for i in range(P.shape[0]):
@@ -83,7 +64,6 @@ def _dense(P, theta, b, x, K, h, out):
 
 
 # ---------------------------------------------------------------------------------------------------- errors
-@numba_cache.njit(**SUMS)
 def _allowed(x, new, rtol, atol, beside):
     """One over the error that each number may have."""
     for n in range(len(x)):
@@ -91,7 +71,6 @@ def _allowed(x, new, rtol, atol, beside):
         beside[n] = 1.0 / (atol[n] + rtol * (a if a > b else b))
 
 
-@numba_cache.njit(**SUMS)
 def _squares(K, w, row, zero, beside, e, sums, to, W):
     """For each lane the sum of squares of sum_i w[row, i] k_i beside what is allowed, into sums[to]."""
     weighted(zero, K, w, row, w.shape[1], 1.0, e, 0)
@@ -110,7 +89,6 @@ def _squares(K, w, row, zero, beside, e, sums, to, W):
             sums[to, l] += part * part
 
 
-@numba_cache.njit(**OPTIONS)
 def _error(K, E, h, zero, beside, e, sums, W):
     """The largest lane's error beside what is allowed, root mean square over the state; infinite where it is not a number."""
     nx, worst = len(e) // W, 0.0
@@ -129,7 +107,6 @@ def _error(K, E, h, zero, beside, e, sums, W):
     return worst
 
 
-@numba_cache.njit(**OPTIONS)
 def _dense_error(K, D, h, zero, beside, e, sums, W):
     """The largest lane's error within a step beside what is allowed there, where it does not add up from step to step."""
     nx, worst = len(e) // W, 0.0
@@ -142,7 +119,7 @@ def _dense_error(K, D, h, zero, beside, e, sums, W):
 
 
 # ---------------------------------------------------------------------------------------------------- adaptive steps
-@numba_cache.njit(**OPTIONS)
+@machine_function("W", "s")
 def adaptive(
     address, settle, guard, A, s, C, E, P, D, order, degree, x, buffer, K, new, t, end, h, largest, rtol, atol, times, row, out,
     g, g_new, most, W,
@@ -155,9 +132,10 @@ def adaptive(
     size, stages = len(x), K.shape[0]
     b, sums = np.zeros((1, P.shape[0])), np.zeros((2, W))
     scratch, zero, e, beside = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size)
+    values, before = np.zeros(len(g)), np.zeros(len(g))
     accepted, rejected, evaluations = 0, 0, 1
     place(buffer, x, t, W)
-    call_row(address, buffer, K, 0)
+    call_block(address, buffer, K[0])
     if guard != 0:
         call_block(guard, buffer, g)
     exponent, last, refused = -1.0 / order, 1.0, False
@@ -208,7 +186,7 @@ def adaptive(
         refused = False
         event, theta = -1, 1.0
         if guard != 0:
-            event, theta = _locate(guard, buffer, x, new, K, P, b, scratch, t, step, g, g_new)
+            event, theta = _locate(guard, buffer, x, new, K, P, b, scratch, t, step, g, g_new, values, before)
             if event >= 0:
                 t_new = t + theta * step
         while row < len(times) and times[row] <= t_new:
@@ -230,7 +208,7 @@ def adaptive(
         if settle != 0:
             settle_flat(settle, buffer, x, t, 1, W)
             place(buffer, x, t, W)
-            call_row(address, buffer, K, 0)
+            call_block(address, buffer, K[0])
             evaluations += 1
         else:
             for n in range(size):
@@ -244,7 +222,6 @@ def adaptive(
 
 
 # ---------------------------------------------------------------------------------------------------- events
-@numba_cache.njit(**OPTIONS)
 def _fell(before, values):
     """The first guard that was above zero and is no more, or -1."""
     for j in range(len(before)):
@@ -253,13 +230,12 @@ def _fell(before, values):
     return -1
 
 
-@numba_cache.njit(**OPTIONS)
-def _locate(guard, buffer, x, new, K, P, b, scratch, t, step, g, g_new):
+def _locate(guard, buffer, x, new, K, P, b, scratch, t, step, g, g_new, values, before):
     """The first guard that falls to zero within a step, and where: looked for at some places, then halved on the dense output.
 
     For one lane. Guards at the step's end are left in g_new.
     """
-    values, before = np.empty_like(g), g.copy()
+    before[:] = g
     low, high, event = 0.0, 1.0, -1
     for part in range(1, LOOKS + 1):
         high = part / LOOKS

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compiler import numba_cache
-from ..compiler.lane_call import call_block
-from .drivers import NOT_FINITE, NOT_SOLVED, OPTIONS, REACHED, place, settle_flat, stage
-from .stage_sums import call_row, weighted
+from ..compiler.machine_function import call_block, machine_function, weighted
+from .drivers import NOT_FINITE, NOT_SOLVED, REACHED, place, settle_flat, stage
 
 ROUNDS = 60  # fixed-point rounds for implicit stages
 
 
-@numba_cache.njit(**OPTIONS)
 def _finite(x):
     total = 0.0
     for n in range(len(x)):
@@ -20,7 +17,14 @@ def _finite(x):
     return np.isfinite(total)
 
 
-@numba_cache.njit(**OPTIONS)
+def _all_finite(K):
+    good = True
+    for i in range(K.shape[0]):
+        good = good and _finite(K[i])
+    return good
+
+
+@machine_function("W")
 def fixed(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out, W):
     """`steps` explicit steps of size h; a row of `out` after every `every` of them. Returns status, t, and rows filled."""
     s, row = B.shape[1], 0
@@ -39,7 +43,7 @@ def fixed(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out, W):
     return REACHED, t, row
 
 
-@numba_cache.njit(**OPTIONS)
+@machine_function("W")
 def mapped(address, settle, x, buffer, t, h, steps, every, out, W):
     """`steps` steps of a map x -> F(t, x, u, p, h), whose last buffer entries are h."""
     row, start = 0, t
@@ -58,7 +62,7 @@ def mapped(address, settle, x, buffer, t, h, steps, every, out, W):
     return REACHED, t, row
 
 
-@numba_cache.njit(**OPTIONS)
+@machine_function("W")
 def implicit(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out, W):
     """`steps` implicit steps of size h, stages by fixed-point rounds from those of the step before.
 
@@ -68,7 +72,7 @@ def implicit(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out, W)
     fresh = np.zeros(size)
     for i in range(s):
         place(buffer, x, t, W)
-        call_row(address, buffer, K, i)
+        call_block(address, buffer, K[i])
     for n in range(steps):
         change, largest = 0.0, 0.0
         for _ in range(ROUNDS):
@@ -85,7 +89,7 @@ def implicit(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out, W)
             evaluations += s
             if change <= 4e-16 * max(largest, 1.0):
                 break
-        if not np.isfinite(K.sum()) or change > 1e-11 * max(largest, 1.0):  # the largest change does not see what is no number
+        if not _all_finite(K) or change > 1e-11 * max(largest, 1.0):  # the largest change does not see what is no number
             place(buffer, x, t, W)
             call_block(address, buffer, fresh)
             return (NOT_SOLVED if _finite(fresh) else NOT_FINITE), t, row, evaluations

@@ -1,0 +1,220 @@
+"""Functions in the kernels' Python that are called with NumPy arrays: the drivers of the time loop.
+
+    @machine_function("W")                          # W is known when the code is made; everything else when it is called
+    def advance(address, x, buffer, t, h, W): ...
+
+Each is compiled at its first call for the kinds of its arguments (whole numbers, floats, arrays of one to three dimensions),
+kept on disk, and run without the interpreter's lock. What it returns are whole numbers and floats.
+"""
+
+from __future__ import annotations
+
+import ast
+import ctypes
+import functools
+import inspect
+import struct
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import CompileError
+from . import cache as disk
+from . import host
+from .kernel_compiler import Array, Module, Value, intrinsic
+
+_CALL = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)
+
+
+def machine_function(*known: str) -> Callable[[Callable[..., Any]], MachineFunction]:
+    """Compile a function at its first call. known: the parameters whose values the code is made for."""
+    return lambda function: functools.update_wrapper(MachineFunction(function, known), function)
+
+
+class _Code(NamedTuple):
+    library: Any
+    call: Any
+    results: struct.Struct
+
+
+class MachineFunction:
+    """A function that becomes machine code when it is called, and can be called from others that do."""
+
+    def __init__(self, function: Callable[..., Any], known: tuple[str, ...]):
+        self.function, self.known = function, known
+        self.names = tuple(inspect.signature(function).parameters)
+        self._codes: dict[tuple[Any, ...], _Code] = {}
+        intrinsic(self)(lambda m, *given: m.call(function, *given))
+
+    def __call__(self, *given: Any) -> tuple[Any, ...]:
+        """Run it. Arrays are float64 or int64 and contiguous."""
+        kinds, flat = [], []
+        for name, x in zip(self.names, given, strict=True):
+            if name in self.known:
+                kinds.append(x)
+            elif isinstance(x, np.ndarray):
+                if not x.flags.c_contiguous or x.dtype not in (np.float64, np.int64):
+                    raise CompileError(f"{self.function.__name__}: {name} is an array of {x.dtype}, which is not float64 and contiguous")
+                kinds.append(f"{x.dtype.kind}{x.ndim}")
+                flat += (x.ctypes.data, *x.shape)
+            else:
+                kinds.append("f" if isinstance(x, float) else "i")
+                flat.append(x)
+        code = self._codes.get(tuple(kinds)) or self._compiled(tuple(kinds))
+        layout = "".join(self._layout(kind, name) for kind, name in zip(kinds, self.names))
+        results = ctypes.create_string_buffer(code.results.size)
+        code.call(struct.pack(layout, *flat), results)
+        return code.results.unpack(results.raw)
+
+    def _layout(self, kind: Any, name: str) -> str:
+        if name in self.known:
+            return ""
+        return "d" if kind == "f" else "q" if kind == "i" else "q" * (1 + int(kind[1]))
+
+    def _compiled(self, kinds: tuple[Any, ...]) -> _Code:
+        key = disk.key("driver", sources(), *host.description(), self.function.__module__, self.function.__qualname__, repr(kinds))
+        entry = disk.load(key)
+        if entry is None:
+            results, text = self.text(kinds)
+            entry = results.encode() + b"\n" + host.assemble(text, optimise=2)
+            disk.store(key, entry)
+        results, _, code = entry.partition(b"\n")
+        library = host.link(code, "driver")
+        self._codes[kinds] = _Code(library, _CALL(library["driver"]), struct.Struct(results.decode()))
+        return self._codes[kinds]
+
+    def text(self, kinds: tuple[Any, ...]) -> tuple[str, str]:
+        """The layout of the results, and the LLVM text."""
+        m, at, given = Module(1, host.has_fma()), 0, []
+        m.text.lines += ["declare ptr @calloc(i64, i64)", "declare void @free(ptr)"]
+        with m.function("driver", "ptr table", "ptr results") as (table, results):
+
+            def cell(kind: str) -> str:
+                nonlocal at
+                at += 1
+                return m.new(f"load {kind}, ptr {m.new(f'getelementptr i64, ptr {table}, i64 {at - 1}')}")
+
+            for kind, name in zip(kinds, self.names):
+                if name in self.known:
+                    given.append(kind)
+                elif kind == "i":
+                    given.append(Value("int", cell("i64")))
+                elif kind == "f":
+                    given.append(m.spread(cell("double")))
+                else:
+                    pointer = cell("ptr")
+                    shape = tuple(Value("int", cell("i64")) for _ in range(int(kind[1])))
+                    given.append(Array(pointer, shape, "int" if kind[0] == "i" else "lanes"))
+            found = m.call(self.function, *given)
+            layout = ""
+            for k, x in enumerate(found if isinstance(found, tuple) else (found,) if found is not None else ()):
+                place = m.new(f"getelementptr i64, ptr {results}, i64 {k}")
+                real = m.kind(x) == "float"
+                layout += "d" if real else "q"
+                value = m.later(x) if real else m.later(x, "int")
+                m.do(f"store {f'double {m.first(value)}' if real else f'i64 {value.name}'}, ptr {place}")
+            for pointer in m.heap:
+                m.do(f"call void @free(ptr {pointer})")
+        m.text.table()
+        return layout, str(m)
+
+
+@functools.cache
+def sources() -> str:
+    """The hash of all files that compiled code may come from."""
+    from pathlib import Path
+
+    root = Path(__file__).resolve().parent.parent
+    patterns = ("spatial.py", "kernels/*.py", "compiler/*.py", "simulation/*.py")
+    files = sorted(path for pattern in patterns for path in root.glob(pattern))
+    return disk.key(*(part for path in files for part in (path.name, path.read_bytes())))
+
+
+# ---------------------------------------------------------------------------------------------------- what drivers use
+def call_block(address: Any, x: Any, y: Any) -> None:
+    """Call `void block(const double* x, double* y)` at an address, a kernel's `block_address`."""
+    raise TypeError("call_block is for machine functions")
+
+
+@intrinsic(call_block)
+def _call_block(m: Module, address: Value, x: Array, y: Array) -> None:
+    target = m.new(f"inttoptr i64 {address.name} to ptr")
+    m.do(f"call void {target}(ptr {x.pointer}, ptr {y.pointer})")
+
+
+@intrinsic(np.zeros)
+def _zeros(m: Module, shape: Any) -> Array:
+    shape = shape if isinstance(shape, tuple) else (shape,)
+    pointer = m.new(f"call ptr @calloc(i64 {m.later(m.product(shape), 'int').name}, i64 8)")
+    m.heap.append(pointer)
+    return Array(pointer, shape)
+
+
+intrinsic(np.sqrt)(lambda m, x: m.unary("sqrt", x))
+
+
+@intrinsic(np.spacing)
+def _spacing(m: Module, x: Value) -> Value:
+    """To the next double, for x >= 0."""
+    bits = m.new(f"bitcast double {m.first(m.later(x, 'float'))} to i64")
+    above = m.spread(m.new(f"bitcast i64 {m.new(f'add i64 {bits}, 1')} to double"))
+    return m.arithmetic(ast.Sub, above, x)
+
+
+def weighted(x: Any, K: Any, w: Any, row: Any, count: Any, h: Any, out: Any, offset: Any) -> None:
+    """out[offset + n] = x[n] + h sum_i w[row, i] K[i, n], over i < count and all n of x. `out` may be x itself."""
+    raise TypeError("weighted is for machine functions")
+
+
+BLOCKS = ((8, 4), (8, 1), (4, 1), (1, 1))  # (numbers in a register, registers at once), tried in this order
+
+
+@intrinsic(weighted)
+def _weighted(m: Module, x: Array, K: Array, w: Array, row: Any, count: Any, h: Any, out: Array, offset: Any) -> None:
+    """A call of one function that the module has for all sums."""
+    if "weighted" not in m.helpers:
+        m.helpers["weighted"] = _weighted_text(m)
+    weights, target = m.place(w, (row,)), m.place(out, (offset,))
+    size, width = (m.later(s, "int").name for s in (x.shape[0], K.shape[1]))
+    given = f"ptr {x.pointer}, ptr {K.pointer}, i64 {width}, ptr {weights.pointer}, i64 {m.later(count, 'int').name}"
+    m.do(f"call void @weighted({given}, double {m.first(m.later(h, 'float'))}, ptr {target.pointer}, i64 {size})")
+
+
+def _weighted_text(m: Module) -> list[str]:
+    """`weighted` as a function: in blocks of registers as long as there are numbers for them."""
+    inner = Module(1, m.fused)
+    inner.text.lines = []
+    parameters = "ptr x", "ptr K", "i64 width", "ptr w", "i64 count", "double h", "ptr out", "i64 size"
+    with inner.function("weighted", *parameters, linkage="internal ") as (x, K, width, w, count, h, out, size):
+        begin: Any = 0
+        for lanes, registers in BLOCKS:
+            with inner.lanes(lanes):
+                begin = inner.call(_blocks, Array(x, (Value("int", size),), "window"),
+                                   Array(K, (Value("int", count), Value("int", width)), "window"),
+                                   Array(w, (Value("int", count),), "double"), inner.spread(h),
+                                   Array(out, (Value("int", size),), "window"), begin, lanes, registers)  # fmt: skip
+    return inner.text.lines
+
+
+def _blocks(x, K, w, h, out, n, lanes, registers):
+    """The sums for whole blocks of lanes * registers numbers from n on; where they end."""
+    while n + lanes * registers <= len(x):
+        if registers == 4:
+            a, b, c, d = 0.0, 0.0, 0.0, 0.0
+            for i in range(len(w)):
+                a += w[i] * K[i, n]
+                b += w[i] * K[i, n + lanes]
+                c += w[i] * K[i, n + 2 * lanes]
+                d += w[i] * K[i, n + 3 * lanes]
+            out[n] = x[n] + h * a
+            out[n + lanes] = x[n + lanes] + h * b
+            out[n + 2 * lanes] = x[n + 2 * lanes] + h * c
+            out[n + 3 * lanes] = x[n + 3 * lanes] + h * d
+        else:
+            total = 0.0
+            for i in range(len(w)):
+                total += w[i] * K[i, n]
+            out[n] = x[n] + h * total
+        n += lanes * registers
+    return n

@@ -1,0 +1,187 @@
+"""One state from Python: a kernel as a built-in of the interpreter, from arrays to a new array.
+
+The interpreter calls the machine code itself (its METH_FASTCALL convention), and the code reads the arrays' headers, whose
+layout belongs to NumPy's binary interface. What it cannot take (another type, another size, a batch, a quaternion that is not
+of length one, a result that is too large or no number) it does not judge: it answers None, and the caller asks the long way,
+which takes it or says what is wrong.
+
+    object single(self, arguments, count)         `self` is a table of addresses, an array of whole numbers
+
+The table holds `objects()`, the address of the inputs that do not come from Python (parameters, time), and the new array's
+shape.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sysconfig
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from .text import Text, bits_of
+
+# offsets in an array's header, in bytes: PyArrayObject_fields of NumPy's C interface
+TYPE, DATA, NDIM, SHAPE, DESCRIPTION, FLAGS = 8, 16, 24, 32, 56, 64
+PLAIN = 0x0001 | 0x0100  # C-contiguous, aligned
+NEW = 93  # the place of PyArray_New in NumPy's table of functions
+DOUBLE = 12  # NPY_DOUBLE
+METH_FASTCALL = 0x0080
+ARRAY, DOUBLES, NONE, MAKE, KEEP, CLEAR, REST, FIRST = range(8)  # the table's places; from FIRST on the shape
+LARGEST = 1.7e308  # what is larger is infinite
+UNIT = 1e-6  # a quaternion's squared length may differ from one by so much
+
+
+@dataclass(frozen=True)
+class Single:
+    """How one state is handed over.
+
+    given: the sizes of the arguments. rest: how many inputs follow them that are the same in every call. shape: of the
+    result. quaternions: where they begin in the first argument. limit: a result beyond it goes the long way.
+    """
+
+    given: tuple[int, ...]
+    rest: int
+    shape: tuple[int, ...]
+    quaternions: tuple[int, ...] = ()
+    limit: float = LARGEST
+
+
+def write(t: Text, s: Single, n_slots: int, unseen: Sequence[int] = ()) -> None:
+    """Write `single`, around the module's `tape`. One lane. unseen: inputs that no result shows if they are no numbers."""
+    size, n_out = sum(s.given) + s.rest, int(np.prod(s.shape))
+    t.lines += ["declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"]
+    with t.function("ptr @single(ptr %self, ptr %arguments, i64 %count)"):
+        for name, count in (("x", size), ("y", n_out), ("w", n_slots)):
+            t.do(f"%{name} = alloca double, i64 {max(1, count)}, align 64")
+        table = _word(t, "%self", DATA, "ptr")
+        known = {k: t.load(table, k, "ptr") for k in (ARRAY, DOUBLES, NONE, MAKE, KEEP, CLEAR, REST)}
+        _require(t, t(f"icmp eq i64 %count, {len(s.given)}"))
+        offset = 0
+        for k, n in enumerate(s.given):
+            _copy(t, t.at("%x", offset, "double"), _vector(t, t.load("%arguments", k, "ptr"), known, n), n)
+            offset += n
+        if s.rest:
+            _copy(t, t.at("%x", offset, "double"), known[REST], s.rest)
+        for k in s.quaternions:
+            _require(t, _unit(t, k))
+        for k in unseen:
+            _require(t, _within(t, t.load("%x", k, "double"), LARGEST))
+        t.do("call void @tape(ptr %x, ptr %y, ptr %w)")
+        _require(t, _bounded(t, n_out, s.limit))
+        shape = t.at(table, FIRST, "i64")
+        made = t(f"call ptr {known[MAKE]}(ptr {known[ARRAY]}, i32 {len(s.shape)}, ptr {shape}, i32 {DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null)")
+        _require(t, t(f"icmp ne ptr {made}, null"))
+        _copy(t, _word(t, made, DATA, "ptr"), "%y", n_out)
+        t.do(f"ret ptr {made}")
+        t.label("none")
+        t.do(f"call void {known[CLEAR]}()", f"call void {known[KEEP]}(ptr {known[NONE]})", f"ret ptr {known[NONE]}")
+
+
+def _word(t: Text, base: str, offset: int, kind: str) -> str:
+    """What stands so many bytes after a pointer."""
+    return t(f"load {kind}, ptr {t(f'getelementptr i8, ptr {base}, i64 {offset}')}")
+
+
+def _require(t: Text, truth: str) -> None:
+    """Go on where it holds, else answer None."""
+    on = f"on{truth.removeprefix('%')}"
+    t.do(f"br i1 {truth}, label %{on}, label %none")
+    t.label(on)
+
+
+def _copy(t: Text, to: str, source: str, n: int) -> None:
+    t.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {source}, i64 {8 * n}, i1 false)")
+
+
+def _vector(t: Text, x: str, known: dict[int, str], n: int) -> str:
+    """The doubles of an argument that is a plain vector of n of them; else the answer is None."""
+    same = t(f"icmp eq ptr {_word(t, x, TYPE, 'ptr')}, {known[ARRAY]}")
+    _require(t, same)
+    doubles = t(f"icmp eq ptr {_word(t, x, DESCRIPTION, 'ptr')}, {known[DOUBLES]}")
+    flat = t(f"icmp eq i32 {_word(t, x, NDIM, 'i32')}, 1")
+    flags = _word(t, x, FLAGS, "i32")
+    plain = t(f"icmp eq i32 {t(f'and i32 {flags}, {PLAIN}')}, {PLAIN}")
+    _require(t, t(f"and i1 {t(f'and i1 {doubles}, {flat}')}, {plain}"))
+    _require(t, t(f"icmp eq i64 {t.load(_word(t, x, SHAPE, 'ptr'), 0, 'i64')}, {n}"))
+    return _word(t, x, DATA, "ptr")
+
+
+def _unit(t: Text, k: int) -> str:
+    """Whether the quaternion from x[k] on has length one."""
+    total = f"0x{bits_of(-1.0):016X}"
+    for j in range(4):
+        part = t.load("%x", k + j, "double")
+        total = t(f"fadd double {t(f'fmul double {part}, {part}')}, {total}")
+    return t(f"fcmp olt double {t(f'call double @llvm.fabs.f64(double {total})')}, 0x{bits_of(UNIT):016X}")
+
+
+def _within(t: Text, x: str, limit: float) -> str:
+    """Whether x is a number of at most this size."""
+    return t(f"fcmp ole double {t(f'call double @llvm.fabs.f64(double {x})')}, 0x{bits_of(limit):016X}")
+
+
+def _bounded(t: Text, n: int, limit: float) -> str:
+    """Whether every result is a number within the limit."""
+    t.do("%good = alloca i1", "store i1 true, ptr %good")
+    with t.loop("out", n) as k:
+        fine = _within(t, t.load("%y", k, "double"), limit)
+        good = t("load i1, ptr %good")
+        t.do(f"store i1 {t(f'and i1 {good}, {fine}')}, ptr %good")
+    return t("load i1, ptr %good")
+
+
+# ---------------------------------------------------------------------------------------------------- the interpreter's side
+class _Table(np.ndarray):
+    """A table of addresses that keeps alive what it points to."""
+
+    keep: Any
+
+
+class _Method(ctypes.Structure):
+    """PyMethodDef."""
+
+    _fields_ = [("name", ctypes.c_char_p), ("code", ctypes.c_void_p), ("flags", ctypes.c_int), ("text", ctypes.c_char_p)]
+
+
+@cache
+def objects() -> tuple[int, ...]:
+    """The addresses of the array type, the description of a double, None, and of functions that make arrays and count them."""
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    numpy_core = import_module("numpy._core._multiarray_umath")
+    api = (ctypes.c_void_p * (NEW + 1)).from_address(pointer(numpy_core._ARRAY_API, None))
+    own = [ctypes.cast(f, ctypes.c_void_p).value or 0 for f in (ctypes.pythonapi.Py_IncRef, ctypes.pythonapi.PyErr_Clear)]
+    return id(np.ndarray), id(np.dtype(np.float64)), id(None), api[NEW] or 0, *own
+
+
+@cache
+def available() -> bool:
+    """Whether this interpreter and this NumPy lay arrays out as expected; where not, calls take the long way."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED") or ctypes.sizeof(ctypes.c_void_p) != 8:
+        return False
+    x = np.arange(6.0).reshape(2, 3)
+    word = lambda offset: ctypes.c_int64.from_address(id(x) + offset).value  # noqa: E731
+    shape = (ctypes.c_int64 * 2).from_address(word(SHAPE))
+    flags = ctypes.c_int32.from_address(id(x) + FLAGS).value
+    return (
+        (word(TYPE), word(DATA), word(DESCRIPTION)) == (id(np.ndarray), x.ctypes.data, id(x.dtype))
+        and (ctypes.c_int32.from_address(id(x) + NDIM).value, *shape) == (2, 2, 3)
+        and flags & PLAIN == PLAIN
+        and x.T.flags.num & PLAIN != PLAIN
+    )
+
+
+def builtin(name: str, address: int, single: Single, rest: Sequence[float], keep: Any) -> Callable[..., Any]:
+    """The machine code at an address as a built-in function. keep: what must live as long as it, the code for one."""
+    numbers = np.array(rest, float)
+    table = np.array([*objects(), numbers.ctypes.data, *single.shape], np.int64).view(_Table)
+    method = _Method(name.encode(), address, METH_FASTCALL, None)
+    table.keep = (keep, numbers, method)
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    return make(ctypes.addressof(method), table, None)
