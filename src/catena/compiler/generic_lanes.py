@@ -38,12 +38,12 @@ RECORDS: dict[str, tuple[type, dict[str, tuple[Any, ...]]]] = {  # parameter -> 
              | {"E": ("n", 3, 3), "r": ("n", 3), "h": ("n", 3), "J": ("n", 6), "armature": ("nv",), "gravity": (3,)}),
     "bodies": (BodyTable, {"node": ("b",), "parent": ("b",), "R": ("b", 3, 3), "p": ("b", 3), "mass": ("b",), "h": ("b", 3), "J": ("b", 6)}),
     "con": (Constraints, {"kind": ("m",), "node": ("m", 2), "p": ("m", 2, 3), "a": ("m", 3), "b": ("m", 3), "c": ("m", 3),
-                          "value": ("m",), "loop": ("m",)}),
+                          "value": ("m",), "loop": ("m",), "column": ("nv",), "size": ("m",)}),
 }  # fmt: skip
 WHOLE = {"parent", "motion", "qi", "vi", "node", "kind", "loop"}  # arrays of whole numbers
 INPUTS = {"q": ("nq",), "v": ("nv",), "a": ("nv",), "tau": ("nv",), "wrench": ("n", 6), "body_wrench": ("b", 6)}
 SCRATCH = {"zeros": ("nv",), "M": ("nv", "nv"), "W": ("m", 12), "gamma": ("m",), "error": ("m",), "rate": ("m",), "Y": ("m", "nv"),
-           "S": ("m", "m"), "L": ("m+1", "m"), "lam": ("m",), "A": ("m", "nv"), "acc": ("nv",), "F6": ("f", 6), "dF6": ("f", 6),
+           "H": ("m", "nv"), "S": ("m", "m"), "G": ("m", "m"), "L": (2, "m"), "lam": ("m",), "A": ("m", "nv"), "acc": ("nv",), "F6": ("f", 6), "dF6": ("f", 6),
            "I": ("n", 6, 6), "B": ("n", 6, 6), "X6": (6, 6), "F3": (3, 6)}  # fmt: skip
 
 
@@ -92,21 +92,21 @@ def forward_dynamics_dense(tree, q, v, tau, wrench, zeros, x, M, out):
     dynamics.forward_dynamics_dense(tree, q, v, tau, wrench, zeros, x, out, M)
 
 
-def constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, S, L, acc, lam, out):
+def constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam, out):
     """a under the rows of loops, then the multipliers."""
     still(zeros)
     still(gamma)
-    constrained.constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, S, L, acc, lam)
+    constrained.constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam)
     _both(acc, lam, out)
 
 
-def constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, S, L, acc, lam, M, A, out):
+def constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam, M, A, out):
     """The same by the mass matrix, where joints mimic others."""
     still(zeros)
     still(gamma)
     clear(M)
     clear(A)
-    constrained.constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, S, L, acc, lam, M, A)
+    constrained.constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam, M, A)
     _both(acc, lam, out)
 
 
@@ -255,7 +255,7 @@ def _size(of: Callable[[str], Any], size: Any) -> Any:
     """A size, from those of a mechanism."""
     if isinstance(size, int):
         return size
-    derived = {"m+1": lambda: of("m") + 1, "nv+m": lambda: of("nv") + of("m"), "rows": lambda: of("m") * (of("nv") + 3)}
+    derived = {"nv+m": lambda: of("nv") + of("m"), "rows": lambda: of("m") * (of("nv") + 3)}
     return derived[size]() if size in derived else of(size)
 
 
@@ -336,9 +336,9 @@ def _after(m: Module, offset: Any, array: Array) -> Any:
 @functools.cache
 def library(name: str, width: int) -> Any:
     """A generic kernel's machine code; from the disk where it was compiled before."""
-    from .numba_cache import _sources
+    from .machine_function import sources
 
-    key = disk.key("generic", _sources(), *host.description(), name, str(width))
+    key = disk.key("generic", sources(), *host.description(), name, str(width))
     code = disk.load(key)
     if code is None:
         code = host.assemble(text(name, width), optimise=2)
