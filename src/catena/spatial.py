@@ -1,8 +1,8 @@
-"""Three-dimensional algebra over tuples of scalars, for any scalar: a float, a CasADi symbol, a Numba double.
+"""Three-dimensional algebra over tuples of scalars, for any scalar: a float, a CasADi symbol, a register of lanes.
 
 A vector is a tuple of three; a matrix is a tuple of three rows; a symmetric matrix is the six entries
 (xx, xy, xz, yy, yz, zz). Every function is plain Python when Python calls it and machine code when compiled code
-calls it (`register_jitable`), so a pass over a mechanism is written once and lives twice.
+calls it (`compiler.kernel_compiler` reads its source), so a pass over a mechanism is written once and has several lives.
 
 The second part is the tensor algebra of [Merwe1995] chapter 3: the angular acceleration tensor, the Euler tensor and
 the torque tensor, which make the Newton-Euler pass cheaper than cross products do.
@@ -11,11 +11,16 @@ the torque tensor, which make the Newton-Euler pass cheaper than cross products 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
-from numba.extending import overload, register_jitable
 
-kernel = register_jitable(forceinline=True)  # small: Numba hands tuples over through memory, which costs more than they do
-sweep = register_jitable  # a pass over nodes or rows, made of such
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A small function of the kernels' own Python, which `compiler.kernel_compiler` turns into machine code."""
+    return function
+
+
+sweep = kernel  # a pass over nodes or rows, made of such
 
 # ---------------------------------------------------------------------------------------------------- scalars
 
@@ -47,31 +52,6 @@ def select(condition, a, b):
 
         return casadi.if_else(condition, a, b)
     return a if condition else b
-
-
-@overload(select)
-def _compiled_select(condition, a, b):
-    return lambda condition, a, b: a if condition else b
-
-
-@overload(atan2)
-def _compiled_atan2(y, x):
-    return lambda y, x: math.atan2(y, x)
-
-
-@overload(floor)
-def _compiled_floor(x):
-    return lambda x: math.floor(x) * 1.0
-
-
-@overload(sin)
-def _compiled_sin(x):
-    return lambda x: math.sin(x)
-
-
-@overload(cos)
-def _compiled_cos(x):
-    return lambda x: math.cos(x)
 
 
 # ---------------------------------------------------------------------------------------------------- vectors

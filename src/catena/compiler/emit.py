@@ -43,11 +43,13 @@ def module(tape: Tape, plan: Plan, width: int, fused: bool, single: Single | Non
     return str(t)
 
 
-def around(call: str, n_in: list[int], n_out: list[int], n_slots: int, width: int) -> str:
+def around(call: str, n_in: list[int], n_out: list[int], n_slots: int, width: int, single: Single | None = None) -> str:
     """The text of a module whose tape is one call of code that is elsewhere."""
     t = Text(width)
     _declare(t)
     _around(t, [call], n_in, n_out, n_slots, [])
+    if single is not None:
+        single_state.write(t, single, n_slots)
     return str(t)
 
 

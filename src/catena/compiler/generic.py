@@ -1,361 +1,362 @@
-"""Life one: the kernels compiled once by Numba, for any mechanism of any size.
+"""The generic life: the kernels compiled once for any mechanism of any size, over lanes of states.
 
-Compiled code finds a mechanism's arrays through a `handle`, the address of a small table of addresses: handing over one
-integer costs nothing, where handing over forty arrays would cost more than the dynamics. The functions here fill rows of
-results for rows of states; `one_state` has those that a single state takes. Each is compiled at its first use and kept.
+    void kernel(ptr table, ptr x, ptr y, ptr w)      x, y, w: inputs, outputs and scratch memory, each [numbers][W]
+
+`table` says all about one mechanism: its sizes, then the addresses of its arrays. A kernel here is a function in the kernels'
+own Python whose parameters are found by their names: what describes the mechanism in the table, inputs in x, `out` in y,
+everything else in w. One mechanism's kernel is a few instructions around that code: see `bind`.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable
-from functools import cache
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
-from numba.extending import register_jitable as kernel
 
-from ..kernels import dynamics, kinematics
-from ..kernels.constrained_dynamics import constrained_dynamics, constrained_dynamics_dense
-from ..kernels.constraint_rows import Constraints, active_rows, constraints, evaluate_rows, row_jacobian
-from ..kernels.coriolis import coriolis_matrix as _coriolis
+from .. import spatial
+from ..kernels import constrained_dynamics as constrained
+from ..kernels import constraint_rows as rows
+from ..kernels import coriolis, dynamics, kinematics, reactions
+from ..kernels.constraint_rows import Constraints, active_rows, constraints
 from ..kernels.motion import BALL
-from ..kernels.reactions import BodyTable, body_table, joint_wrenches
+from ..kernels.reactions import BodyTable, body_table
 from ..kernels.tree import SNAP, Layout, Tree
 from ..kernels.workspace import Work
-from . import numba_cache
-from .array_view import grid, viewer
+from ..model.values import value_of
+from . import cache as disk
+from . import emit, host
+from .kernel_compiler import Array, Module, Value, intrinsic
+from .lanes import LaneKernel
+from .machine_function import sources
+from .single_state import Single
 
-ARITHMETIC = {"error_model": "numpy", "fastmath": {"contract", "nsz"}}
-OPTIONS = {"nogil": True, **ARITHMETIC}
-
-UNIT = 1e-6  # a quaternion's squared length may differ from one by so much
-SINGULAR = 1e13  # an inertia so many times its own pivot cannot be inverted in doubles
-
-_I, _R = types.int64, types.float64
-_VEC, _MAT, _CUBE = _R[::1], _R[:, ::1], _R[:, :, ::1]
-
-
-class Handle:
-    """A mechanism's arrays, with scratch memory of its own, behind one integer address.
-
-    Not for two threads at once: each thread makes its own with `again()`.
-    """
-
-    def __init__(self, layout: Layout, snap: float = SNAP, tree: Tree | None = None, bodies: BodyTable | None = None):
-        value = lambda x: x if isinstance(x, float) else float(x.subs(layout.mechanism.parameters))  # noqa: E731
-        self.layout = layout
-        self.tree = tree if tree is not None else layout.tree(snap=snap)
-        self.bodies = bodies if bodies is not None else body_table(layout, value)
-        self.constraints = constraints(layout, value, active_rows(layout))
-        n, nv, count = len(layout.nodes), layout.nv, len(self.bodies.node)
-        freedoms = sum(3 if k == BALL else 1 for k in self.tree.motion)
-        self.work = Work.empty(n)
-        scratch = (np.zeros(nv), np.zeros((n, 6)), np.zeros((nv, nv) if nv <= 4000 else (0, 0)), np.zeros((count, 6)))
-        rows = (np.zeros((freedoms, 6)), np.zeros((freedoms, 6)))
-        m = len(self.constraints.kind)
-        wide = (m, nv)
-        shapes = ((m, 12), (m,), (m,), (m,), wide, wide, (m, m), (m, m), (2, m), (m,), wide if layout.coupled else (0, 0))
-        closing = (*self.constraints, *(np.zeros(shape) for shape in shapes))
-        self._arrays = (*self.tree, *self.work, *scratch, *self.bodies, *rows, *closing)
-        sizes = (n, layout.nq, nv, count, freedoms, m)
-        self._table = np.array([*sizes, *(a.ctypes.data for a in self._arrays)], np.int64)
-        self.address = int(self._table.ctypes.data)
-
-    def again(self) -> Handle:
-        """The same mechanism with scratch memory of its own."""
-        return Handle(self.layout, tree=self.tree, bodies=self.bodies)
+SIZES = ("n", "nq", "nv", "b", "f", "m", "node")  # nodes, coordinates, speeds, bodies, freedoms, rows; the node of a frame
+RECORDS: dict[str, tuple[type, dict[str, tuple[Any, ...]]]] = {  # parameter -> its record, and the shapes of its arrays
+    "tree": (Tree, dict.fromkeys(Tree._fields, ("n",))
+             | {"E": ("n", 3, 3), "r": ("n", 3), "h": ("n", 3), "J": ("n", 6), "armature": ("nv",), "gravity": (3,)}),
+    "bodies": (BodyTable, {"node": ("b",), "parent": ("b",), "R": ("b", 3, 3), "p": ("b", 3), "mass": ("b",), "h": ("b", 3), "J": ("b", 6)}),
+    "con": (Constraints, {"kind": ("m",), "node": ("m", 2), "p": ("m", 2, 3), "a": ("m", 3), "b": ("m", 3), "c": ("m", 3),
+                          "value": ("m",), "loop": ("m",), "column": ("nv",), "size": ("m",)}),
+}  # fmt: skip
+WHOLE = {"parent", "motion", "qi", "vi", "node", "kind", "loop"}  # arrays of whole numbers
+INPUTS = {"q": ("nq",), "v": ("nv",), "a": ("nv",), "tau": ("nv",), "wrench": ("n", 6), "body_wrench": ("b", 6)}
+SCRATCH = {"zeros": ("nv",), "M": ("nv", "nv"), "W": ("m", 12), "gamma": ("m",), "error": ("m",), "rate": ("m",), "Y": ("m", "nv"),
+           "H": ("m", "nv"), "S": ("m", "m"), "G": ("m", "m"), "L": (2, "m"), "lam": ("m",), "A": ("m", "nv"), "acc": ("nv",), "F6": ("f", 6), "dF6": ("f", 6),
+           "I": ("n", 6, 6), "B": ("n", 6, 6), "X6": (6, 6), "F3": (3, 6)}  # fmt: skip
 
 
-# ------------------------------------------------------------------------------------------ from address to views
-_ints1, _ints2 = viewer(types.int64), viewer(types.int64, 2)
-_vec, _r3, _r6, _r33 = viewer(types.float64), viewer(types.float64, 3), viewer(types.float64, 6), viewer(types.float64, 3, 3)
-_r12, _r23 = viewer(types.float64, 12), viewer(types.float64, 2, 3)
+def _work_shape(name: str) -> tuple[Any, ...]:
+    one = Work.empty(1)
+    return ("n", *getattr(one, name).shape[1:])
 
 
-@kernel
-def _vector(x):
-    """A vector that was handed over, as a view."""
-    return _vec(x.ctypes.data, len(x))
+# ---------------------------------------------------------------------------------------------------- the kernels' scalars
+intrinsic(spatial.sin)(lambda m, x: m.sine_and_cosine(x)[0])
+intrinsic(spatial.cos)(lambda m, x: m.sine_and_cosine(x)[1])
+intrinsic(spatial.atan2)(lambda m, y, x: m.binary("atan2", y, x))
+intrinsic(spatial.floor)(lambda m, x: m.unary("floor", x))
+intrinsic(spatial.select)(lambda m, condition, a, b: m.selected(condition, a, b))
 
 
-@kernel
-def _part(x, b, n):
-    """The first n entries of row b of a matrix, as a view."""
-    return _vec(x.ctypes.data + 8 * b * x.shape[1], n)
+# ---------------------------------------------------------------------------------------------------- kernels
+def clear(M):
+    """Zeros in a matrix."""
+    for i in range(M.shape[0]):
+        for j in range(M.shape[1]):
+            M[i, j] = 0.0
 
 
-@kernel
-def _row(x, b):
-    """Row b of a matrix, as a view."""
-    return _part(x, b, x.shape[1])
+def still(zeros):
+    """Zeros in a vector."""
+    for i in range(len(zeros)):
+        zeros[i] = 0.0
 
 
-@kernel
-def _six(x, b):
-    """Row b of a matrix, as rows of six."""
-    return _r6(x.ctypes.data + 8 * b * x.shape[1], x.shape[1] // 6)
+def inverse_dynamics(tree, q, v, a, wrench, x, out):
+    """tau of a motion."""
+    dynamics.inverse_dynamics(tree, q, v, a, wrench, x, out)
 
 
-@kernel
-def _cleared(M):
-    """The matrix, with zeros in it."""
-    for i in range(len(M)):
-        row = M[i]
-        for j in range(len(row)):
-            row[j] = 0.0
-    return M
+def forward_dynamics(tree, q, v, tau, wrench, zeros, x, out):
+    """a of forces, by the articulated-body pass."""
+    still(zeros)
+    dynamics.forward_dynamics(tree, q, v, tau, wrench, zeros, x, out)
 
 
-@kernel
-def _sizes(handle):
-    table = _ints1(handle, 5)
-    return table[0], table[1], table[2]
+def forward_dynamics_dense(tree, q, v, tau, wrench, zeros, x, M, out):
+    """a of forces, by the mass matrix."""
+    still(zeros)
+    clear(M)
+    dynamics.forward_dynamics_dense(tree, q, v, tau, wrench, zeros, x, out, M)
 
 
-@kernel
-def _tree(handle):
-    t = _ints1(handle, 20)
-    n, nv = t[0], t[2]
-    return Tree(
-        _ints1(t[6], n), _ints1(t[7], n), _ints1(t[8], n), _ints1(t[9], n), _vec(t[10], n), _vec(t[11], n), _vec(t[12], n),
-        _r33(t[13], n), _r3(t[14], n), _vec(t[15], n), _r3(t[16], n), _r6(t[17], n),
-        _vec(t[18], nv), _vec(t[19], 3),
-    )  # fmt: skip
+def constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam, out):
+    """a under the rows of loops, then the multipliers."""
+    still(zeros)
+    still(gamma)
+    constrained.constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam)
+    _both(acc, lam, out)
 
 
-@kernel
-def _work(handle):
-    t = _ints1(handle, 41)
-    n = t[0]
-    return Work(
-        _vec(t[20], n), _vec(t[21], n), _r33(t[22], n), _r3(t[23], n), _r3(t[24], n),
-        _r3(t[25], n), _r3(t[26], n), _r3(t[27], n), _r33(t[28], n), _r3(t[29], n),
-        _r3(t[30], n), _vec(t[31], n), _r3(t[32], n), _r6(t[33], n), _r6(t[34], n),
-        _r33(t[35], n), _r6(t[36], n), _r6(t[37], n), _r3(t[38], n), _r33(t[39], n),
-        _r3(t[40], n),
-    )  # fmt: skip
+def constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam, M, A, out):
+    """The same by the mass matrix, where joints mimic others."""
+    still(zeros)
+    still(gamma)
+    clear(M)
+    clear(A)
+    constrained.constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam, M, A)
+    _both(acc, lam, out)
 
 
-@kernel
-def _zeros(handle):
-    t = _ints1(handle, 45)
-    return _vec(t[41], t[2]), _r6(t[42], t[0])
+def _both(a, b, out):
+    """Two vectors side by side."""
+    for i in range(len(a)):
+        out[i] = a[i]
+    for i in range(len(b)):
+        out[len(a) + i] = b[i]
 
 
-@kernel
-def _square(handle):
-    t = _ints1(handle, 45)
-    return grid(t[43], t[2], t[2])
+def constraint_rows(tree, con, q, v, zeros, x, W, gamma, error, rate, Y, out):
+    """Residuals (m), their rates (m), gamma (m), then A (m nv) row by row."""
+    still(zeros)
+    still(gamma)
+    rows.evaluate_rows(tree, con, q, v, zeros, x, W, gamma, error, rate)
+    clear(Y)
+    rows.row_jacobian(tree, con, W, x, Y)
+    m, nv = len(gamma), len(v)
+    for k in range(m):
+        out[k], out[m + k], out[2 * m + k] = error[k], rate[k], gamma[k]
+        for i in range(nv):
+            out[3 * m + k * nv + i] = Y[k, i]
 
 
-@kernel
-def _bodies(handle):
-    t = _ints1(handle, 54)
-    b = t[3]
-    return BodyTable(
-        _ints1(t[45], b), _ints1(t[46], b), _r33(t[47], b), _r3(t[48], b), _vec(t[49], b),
-        _r3(t[50], b), _r6(t[51], b),
-    ), _r6(t[44], b)  # fmt: skip
+def mass_matrix(tree, q, x, out):
+    """M."""
+    clear(out)
+    dynamics.mass_matrix(tree, q, x, out)
 
 
-@kernel
-def _closing(handle):
-    """The constraint rows, and their scratch memory W, gamma, error, rate, Y, H, S, G, L, lam."""
-    t = _ints1(handle, 75)
-    m, nv = t[5], t[2]
-    con = Constraints(
-        _ints1(t[54], m), _ints2(t[55], m), _r23(t[56], m), _r3(t[57], m), _r3(t[58], m),
-        _r3(t[59], m), _vec(t[60], m), _ints1(t[61], m), _vec(t[62], nv), _vec(t[63], m),
-    )  # fmt: skip
-    return con, (
-        _r12(t[64], m), _vec(t[65], m), _vec(t[66], m), _vec(t[67], m), grid(t[68], m, nv), grid(t[69], m, nv),
-        grid(t[70], m, m), grid(t[71], m, m), grid(t[72], 2, m), _vec(t[73], m),
-    ), grid(t[74], m, nv)  # fmt: skip
+def coriolis_matrix(tree, q, v, x, F6, dF6, I, B, X6, F3, out):
+    """C."""
+    clear(out)
+    coriolis.coriolis_matrix(tree, q, v, x, F6, dF6, I, B, X6, F3, out)
 
 
-# ------------------------------------------------------------------------------------------ rows of states
-@kernel
-def _constrained(handle, tree, q, v, tau, wrench, coupled, a):
-    """a under the loops' rows; the multipliers stay in the handle's memory."""
-    con, (W, gamma, error, rate, Y, H, S, G, L, lam), A = _closing(handle)
-    zeros, x = _zeros(handle)[0], _work(handle)
-    for k in range(len(gamma)):
-        gamma[k] = 0.0
-    if coupled:
-        M = _cleared(_square(handle))
-        constrained_dynamics_dense(
-            tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, a, lam, M, _cleared(A)
-        )
-    else:
-        constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, a, lam)
+def energy(tree, q, v, x, out):
+    """Kinetic and potential energy."""
+    out[0], out[1] = kinematics.energy(tree, q, v, x)
 
 
-def constrained_dynamics_rows(handle, q, v, tau, wrench, coupled, out):
-    """a and the multipliers, side by side, by rows."""
-    tree, none, nv = _tree(handle), _zeros(handle)[1], v.shape[1]
-    lam = _closing(handle)[1][9]
-    for b in range(len(q)):
-        loads = _six(wrench, b) if len(wrench) else none
-        _constrained(handle, tree, _row(q, b), _row(v, b), _row(tau, b), loads, coupled, _part(out, b, nv))
-        for k in range(len(lam)):
-            out[b, nv + k] = lam[k]
+def momentum(tree, q, v, x, out):
+    """Mass, centre of mass, its velocity and the angular momentum about it."""
+    mass, com, velocity, L = kinematics.momentum(tree, q, v, x)
+    out[0] = mass
+    for k in range(3):
+        out[1 + k], out[4 + k], out[7 + k] = com[k], velocity[k], L[k]
 
 
-def constraint_rows(handle, q, v, out):
-    """By rows: residuals (m), their rates (m), gamma (m), then A (m nv) row by row."""
-    tree, x, zeros = _tree(handle), _work(handle), _zeros(handle)[0]
-    con, (W, gamma, error, rate, Y, _, _, _, _, _), _ = _closing(handle)
-    m, nv = len(gamma), v.shape[1]
-    for b in range(len(q)):
-        evaluate_rows(tree, con, _row(q, b), _row(v, b), zeros, x, W, gamma, error, rate)
-        row_jacobian(tree, con, W, x, _cleared(Y))
-        for k in range(m):
-            out[b, k], out[b, m + k], out[b, 2 * m + k] = error[k], rate[k], gamma[k]
-            for i in range(nv):
-                out[b, 3 * m + k * nv + i] = Y[k, i]
-
-
-def inverse_dynamics(handle, q, v, a, wrench, out):
-    """tau by rows; wrench is (rows, 6 n) or has no rows."""
-    tree, x, none = _tree(handle), _work(handle), _zeros(handle)[1]
-    for b in range(len(q)):
-        loads = _six(wrench, b) if len(wrench) else none
-        dynamics.inverse_dynamics(tree, _row(q, b), _row(v, b), _row(a, b), loads, x, _row(out, b))
-
-
-def forward_dynamics(handle, q, v, tau, wrench, out):
-    """a by rows, by the articulated-body pass."""
-    tree, x = _tree(handle), _work(handle)
-    zeros, none = _zeros(handle)
-    for b in range(len(q)):
-        loads = _six(wrench, b) if len(wrench) else none
-        dynamics.forward_dynamics(tree, _row(q, b), _row(v, b), _row(tau, b), loads, zeros, x, _row(out, b))
-
-
-def forward_dynamics_dense(handle, q, v, tau, wrench, out):
-    """a by rows, by the mass matrix."""
-    tree, x, M = _tree(handle), _work(handle), _square(handle)
-    zeros, none = _zeros(handle)
-    for b in range(len(q)):
-        loads = _six(wrench, b) if len(wrench) else none
-        dynamics.forward_dynamics_dense(tree, _row(q, b), _row(v, b), _row(tau, b), loads, zeros, x, _row(out, b), _cleared(M))
-
-
-def mass_matrix(handle, q, out):
-    """M by rows."""
-    tree, x = _tree(handle), _work(handle)
-    for b in range(len(q)):
-        out[b] = 0.0
-        dynamics.mass_matrix(tree, _row(q, b), x, out[b])
-
-
-def coriolis_matrix(handle, q, v, out):
-    """C by rows."""
-    tree, x, t = _tree(handle), _work(handle), _ints1(handle, 54)
-    S, dS = _r6(t[52], t[4]), _r6(t[53], t[4])
-    I, B = np.zeros((t[0], 6, 6)), np.zeros((t[0], 6, 6))
-    X, F = np.zeros((6, 6)), np.zeros((3, 6))
-    for b in range(len(q)):
-        out[b] = 0.0
-        _coriolis(tree, _row(q, b), _row(v, b), x, S, dS, I, B, X, F, out[b])
-
-
-def energy(handle, q, v, out):
-    """Kinetic and potential energy by rows."""
-    tree, x = _tree(handle), _work(handle)
-    for b in range(len(q)):
-        out[b, 0], out[b, 1] = kinematics.energy(tree, _row(q, b), _row(v, b), x)
-
-
-def momentum(handle, q, v, out):
-    """Mass, centre of mass, its velocity and the angular momentum about it, by rows of ten."""
-    tree, x = _tree(handle), _work(handle)
-    for b in range(len(q)):
-        mass, com, velocity, L = kinematics.momentum(tree, _row(q, b), _row(v, b), x)
-        out[b, 0] = mass
-        for k in range(3):
-            out[b, 1 + k], out[b, 4 + k], out[b, 7 + k] = com[k], velocity[k], L[k]
-
-
-@kernel
-def _pose_of(X):
+def _frame(X):
     R = ((X[0, 0], X[0, 1], X[0, 2]), (X[1, 0], X[1, 1], X[1, 2]), (X[2, 0], X[2, 1], X[2, 2]))
     return R, (X[0, 3], X[1, 3], X[2, 3])
 
 
-def pose(handle, q, node, X, out):
-    """The (3, 4) pose of a frame, X on its node, by rows."""
-    tree, x = _tree(handle), _work(handle)
-    R_NF, p_NF = _pose_of(X)
-    for b in range(len(q)):
-        kinematics.poses(tree, _row(q, b), x)
-        R, p = kinematics.frame_pose(node, R_NF, p_NF, x)
-        for k in range(3):
-            out[b, k, 0], out[b, k, 1], out[b, k, 2], out[b, k, 3] = R[k][0], R[k][1], R[k][2], p[k]
+def pose(tree, q, x, node, X, out):
+    """The (3, 4) pose of a frame, X on its node."""
+    R_NF, p_NF = _frame(X)
+    kinematics.poses(tree, q, x)
+    R, p = kinematics.frame_pose(node, R_NF, p_NF, x)
+    for k in range(3):
+        out[k, 0], out[k, 1], out[k, 2], out[k, 3] = R[k][0], R[k][1], R[k][2], p[k]
 
 
-def jacobian(handle, q, node, X, out):
-    """The (6, nv) Jacobian of a frame in the ground's axes, by rows."""
-    tree, x = _tree(handle), _work(handle)
-    R_NF, p_NF = _pose_of(X)
-    for b in range(len(q)):
-        kinematics.poses(tree, _row(q, b), x)
-        _, p = kinematics.frame_pose(node, R_NF, p_NF, x)
-        out[b] = 0.0
-        kinematics.jacobian(tree, node, p, x, out[b])
+def jacobian(tree, q, x, node, X, out):
+    """The (6, nv) Jacobian of a frame in the ground's axes."""
+    R_NF, p_NF = _frame(X)
+    kinematics.poses(tree, q, x)
+    _, p = kinematics.frame_pose(node, R_NF, p_NF, x)
+    clear(out)
+    kinematics.jacobian(tree, node, p, x, out)
 
 
-def frame_velocity(handle, q, v, node, X, out):
-    """Angular velocity and velocity of a frame on a node, in its own axes, by rows."""
-    tree, x = _tree(handle), _work(handle)
-    R_NF, p_NF = _pose_of(X)
-    for b in range(len(q)):
-        kinematics.velocities(tree, _row(q, b), _row(v, b), x)
-        w, u = kinematics.frame_velocity(node, R_NF, p_NF, x)
-        for k in range(3):
-            out[b, k], out[b, 3 + k] = w[k], u[k]
+def frame_velocity(tree, q, v, x, node, X, out):
+    """Angular velocity and velocity of a frame, in its own axes."""
+    R_NF, p_NF = _frame(X)
+    kinematics.velocities(tree, q, v, x)
+    w, u = kinematics.frame_velocity(node, R_NF, p_NF, x)
+    for k in range(3):
+        out[k], out[3 + k] = w[k], u[k]
 
 
-def frame_acceleration(handle, q, v, a, node, X, out):
-    """Angular acceleration and acceleration of a frame's origin, in its own axes, by rows."""
-    tree, x = _tree(handle), _work(handle)
-    R_NF, p_NF = _pose_of(X)
-    for b in range(len(q)):
-        kinematics.accelerations(tree, _row(q, b), _row(v, b), _row(a, b), (0.0, 0.0, 0.0), x)
-        w, u = kinematics.frame_acceleration(node, R_NF, p_NF, x)
-        for k in range(3):
-            out[b, k], out[b, 3 + k] = w[k], u[k]
+def frame_acceleration(tree, q, v, a, x, node, X, out):
+    """Angular acceleration and acceleration of a frame's origin, in its own axes."""
+    R_NF, p_NF = _frame(X)
+    kinematics.accelerations(tree, q, v, a, (0.0, 0.0, 0.0), x)
+    w, u = kinematics.frame_acceleration(node, R_NF, p_NF, x)
+    for k in range(3):
+        out[k], out[3 + k] = w[k], u[k]
 
 
-def reactions(handle, q, v, a, wrench, out):
-    """The (joints, 6) wrenches in the joints, by rows; wrench is (rows, 6 bodies) or has no rows."""
-    tree, x = _tree(handle), _work(handle)
-    bodies, none = _bodies(handle)
-    for b in range(len(q)):
-        loads = _six(wrench, b) if len(wrench) else none
-        joint_wrenches(tree, bodies, _row(q, b), _row(v, b), _row(a, b), loads, x, out[b])
+def joint_wrenches(tree, bodies, q, v, a, body_wrench, x, out):
+    """The (b, 6) wrenches in the joints."""
+    reactions.joint_wrenches(tree, bodies, q, v, a, body_wrench, x, out)
 
 
-SIGNATURES: dict[str, tuple] = {
-    "constrained_dynamics_rows": (_I, _MAT, _MAT, _MAT, _MAT, types.boolean, _MAT),
-    "constraint_rows": (_I, _MAT, _MAT, _MAT),
-    "inverse_dynamics": (_I, _MAT, _MAT, _MAT, _MAT, _MAT),
-    "forward_dynamics": (_I, _MAT, _MAT, _MAT, _MAT, _MAT),
-    "forward_dynamics_dense": (_I, _MAT, _MAT, _MAT, _MAT, _MAT),
-    "mass_matrix": (_I, _MAT, _CUBE),
-    "coriolis_matrix": (_I, _MAT, _MAT, _CUBE),
-    "energy": (_I, _MAT, _MAT, _MAT),
-    "momentum": (_I, _MAT, _MAT, _MAT),
-    "pose": (_I, _MAT, _I, _MAT, _CUBE),
-    "jacobian": (_I, _MAT, _I, _MAT, _CUBE),
-    "frame_velocity": (_I, _MAT, _MAT, _I, _MAT, _MAT),
-    "frame_acceleration": (_I, _MAT, _MAT, _MAT, _I, _MAT, _MAT),
-    "reactions": (_I, _MAT, _MAT, _MAT, _MAT, _CUBE),
-}
+@dataclass(frozen=True)
+class Generic:
+    """A kernel of any mechanism, and the shape of what it fills."""
+
+    kernel: Callable[..., None]
+    out: tuple[Any, ...]
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of its inputs, in order."""
+        return tuple(name for name in inspect.signature(self.kernel).parameters if name in INPUTS)
 
 
-@cache
-def compiled(name: str) -> Callable[..., Any]:
-    """The compiled function of that name; from the cache where it was compiled before."""
-    return numba_cache.njit(*SIGNATURES[name], **OPTIONS)(globals()[name])
+KERNELS = {
+    each.kernel.__name__: each
+    for each in (
+        Generic(inverse_dynamics, ("nv",)), Generic(forward_dynamics, ("nv",)), Generic(forward_dynamics_dense, ("nv",)),
+        Generic(constrained_dynamics, ("nv+m",)), Generic(constrained_dynamics_dense, ("nv+m",)), Generic(constraint_rows, ("rows",)),
+        Generic(mass_matrix, ("nv", "nv")), Generic(coriolis_matrix, ("nv", "nv")), Generic(energy, (2,)), Generic(momentum, (10,)),
+        Generic(pose, (3, 4)), Generic(jacobian, (6, "nv")), Generic(frame_velocity, (6,)), Generic(frame_acceleration, (6,)),
+        Generic(joint_wrenches, ("b", 6)),
+    )
+}  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------- one mechanism's numbers
+class Structure:
+    """All that generic kernels must know of a mechanism: sizes, and arrays behind addresses."""
+
+    def __init__(self, layout: Layout, snap: float = SNAP):
+        value = lambda x: x if isinstance(x, float) else value_of(x, layout.mechanism.parameters)  # noqa: E731
+        self.tree, self.bodies = layout.tree(snap=snap), body_table(layout, value)
+        self.constraints = constraints(layout, value, active_rows(layout))
+        freedoms = sum(3 if k == BALL else 1 for k in self.tree.motion)
+        counts = (len(layout.nodes), layout.nq, layout.nv, len(self.bodies.node), freedoms, len(self.constraints.kind))
+        self.sizes = dict(zip(SIZES, counts))
+        self.arrays = (*self.tree, *self.bodies, *self.constraints)
+
+    def table(self, node: int, X: np.ndarray) -> np.ndarray:
+        """The table, for a frame at X (3, 4) on a node."""
+        addresses = [a.ctypes.data for a in (*self.arrays, X)]
+        return np.array([*(self.sizes[s] for s in SIZES[:-1]), node, *addresses], np.int64)
+
+    def shape(self, shape: tuple[Any, ...]) -> tuple[int, ...]:
+        """A shape in numbers."""
+        return tuple(_size(self.sizes.__getitem__, s) for s in shape)
+
+
+def _size(of: Callable[[str], Any], size: Any) -> Any:
+    """A size, from those of a mechanism."""
+    if isinstance(size, int):
+        return size
+    derived = {"nv+m": lambda: of("nv") + of("m"), "rows": lambda: of("m") * (of("nv") + 3)}
+    return derived[size]() if size in derived else of(size)
+
+
+def scratch(kernel: Callable[..., None]) -> list[tuple[str, tuple[Any, ...]]]:
+    """The arrays that a kernel needs in w, in order."""
+    found: list[tuple[str, tuple[Any, ...]]] = []
+    for name in inspect.signature(kernel).parameters:
+        if name == "x":
+            found += [(f"x.{field}", _work_shape(field)) for field in Work._fields]
+        elif name in SCRATCH:
+            found.append((name, SCRATCH[name]))
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------- machine code
+class _Symbol(NamedTuple):
+    """A size as code knows it, with the little arithmetic that shapes need."""
+
+    module: Module
+    value: Any
+
+    def _with(self, op: str, other: Any) -> _Symbol:
+        import ast
+
+        return _Symbol(self.module, self.module.arithmetic(getattr(ast, op), self.value, other.value if isinstance(other, _Symbol) else other))
+
+    def __add__(self, other: Any) -> _Symbol:  # type: ignore[override]
+        return self._with("Add", other)
+
+    def __mul__(self, other: Any) -> _Symbol:  # type: ignore[override]
+        return self._with("Mult", other)
+
+
+def text(name: str, width: int) -> str:
+    """The LLVM text of a generic kernel."""
+    m, generic = Module(width, host.has_fma()), KERNELS[name]
+    with m.function("kernel", "ptr table", "ptr x", "ptr y", "ptr w") as (table, x, y, w):
+        cell = lambda k, kind: m.new(f"load {kind}, ptr {m.new(f'getelementptr i64, ptr {table}, i64 {k}')}")  # noqa: E731
+        sizes = {s: Value("int", cell(k, "i64")) for k, s in enumerate(SIZES)}
+        of = lambda s: _Symbol(m, sizes[s])  # noqa: E731
+        known: dict[str, Any] = {"node": sizes["node"]}
+        shaped = lambda shape: tuple(s if isinstance(s, int) else _size(of, s).value for s in shape)  # noqa: E731
+        at = len(SIZES)
+        for parameter, (record, shapes) in RECORDS.items():
+            arrays = []
+            for k, field in enumerate(record._fields):  # type: ignore[attr-defined]
+                arrays.append(Array(cell(at + k, "ptr"), shaped(shapes[field]), "int" if field in WHOLE else "double"))
+            known[parameter], at = record(*arrays), at + len(arrays)
+        known["X"] = Array(cell(at, "ptr"), (3, 4), "double")
+        known["out"] = Array(y, shaped(generic.out))
+        offset = 0
+        for parameter in generic.inputs:
+            known[parameter] = _next(m, x, offset, shaped(INPUTS[parameter]))
+            offset = _after(m, offset, known[parameter])
+        offset, fields = 0, {}
+        for parameter, shape in scratch(generic.kernel):
+            fields[parameter] = _next(m, w, offset, shaped(shape))
+            offset = _after(m, offset, fields[parameter])
+        known |= fields
+        if "x.c" in fields:
+            known["x"] = Work(*(fields[f"x.{field}"] for field in Work._fields))  # type: ignore[arg-type]  # arrays of the code
+        m.call(generic.kernel, *(known[p] for p in inspect.signature(generic.kernel).parameters))
+    m.text.table()
+    return str(m)
+
+
+def _next(m: Module, base: str, offset: Any, shape: tuple[Any, ...]) -> Array:
+    """The array that begins so many vectors of lanes after a pointer."""
+    return Array(m.new(f"getelementptr {m.V}, ptr {base}, i64 {m.later(offset, 'int').name}"), shape)
+
+
+def _after(m: Module, offset: Any, array: Array) -> Any:
+    import ast
+
+    return m.arithmetic(ast.Add, offset, m.product(array.shape))
+
+
+@functools.cache
+def library(name: str, width: int) -> Any:
+    """A generic kernel's machine code; from the disk where it was compiled before."""
+    key = disk.key("generic", sources(), *host.description(), name, str(width))
+    code = disk.load(key)
+    if code is None:
+        code = host.assemble(text(name, width), optimise=2)
+        disk.store(key, code)
+    return host.link(code, "kernel")
+
+
+def bind(
+    name: str, structure: Structure, width: int | None = None, node: int = -1, X: np.ndarray | None = None, single: Single | None = None
+) -> LaneKernel:
+    """The kernel of one mechanism: as if compiled for it, but in a few milliseconds."""
+    generic, width = KERNELS[name], host.default_width() if width is None else width
+    X = np.eye(3, 4) if X is None else np.ascontiguousarray(X, dtype=float)
+    table, code = structure.table(node, X), library(name, width)
+    inputs = tuple((int(np.prod(structure.shape(INPUTS[p]))), 1) for p in generic.inputs)
+    out = structure.shape(generic.out)
+    output = (out[0], int(np.prod(out[1:])))
+    size = sum(int(np.prod(structure.shape(shape))) for _, shape in scratch(generic.kernel))
+    call = f"call void inttoptr (i64 {code['kernel']} to ptr)(ptr inttoptr (i64 {table.ctypes.data} to ptr), ptr %x, ptr %y, ptr %w)"
+    made = host.assemble(emit.around(call, [r for r, _ in inputs], [output[0] * output[1]], size, width, single))
+    return LaneKernel(name, inputs, (output,), width, made, cost=300 * structure.sizes["n"], keep=(structure, table, X, code), single=single)

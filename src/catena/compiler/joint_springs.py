@@ -3,7 +3,7 @@
     tau' = tau - k (q - rest) - c v        before the articulated pass, at the speeds that have a spring
     V' = V + 1/2 k (q - rest)^2
 
-Other loads are known as expressions only and go through tapes (`load_expressions.py`).
+Other loads are known as expressions only and go through tapes (`load_expressions`).
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ import numpy as np
 
 from ..kernels.tree import Layout
 from ..model.values import value_of
-from . import numba_cache
-from .generic import OPTIONS
 
 Array = np.ndarray
 BEFORE, AFTER, ENERGY = "before", "after", "energy"  # where springs enter a quantity: into tau, out of the result, into V
@@ -33,14 +31,13 @@ class Springs:
         self.speed: Array = np.array([v[name] for name, *_ in found], np.int64)
         rows = [[value_of(x, m.parameters) for x in numbers] for _, *numbers in found]
         self.k, self.rest, self.c = np.ascontiguousarray(np.array(rows, float).reshape(-1, 3).T)
-        self._arrays = (self.coordinate, self.speed, self.k, self.rest, self.c)
         self._shapes, self._still = ((layout.nq,), (layout.nv,), (layout.nv,)), np.zeros(layout.nv)
 
     def pushed(self, q: Array, v: Array, tau: Array, sign: float = 1.0) -> Array:
         """tau (..., nv), and the springs' forces added to it (sign 1) or taken from it (-1)."""
         out = np.array(tau, float)
-        flat = [np.ascontiguousarray(x).reshape(-1, x.shape[-1]) for x in (q, v)]
-        _push(*flat, *self._arrays, sign, out.reshape(-1, out.shape[-1]))
+        pull = sign * (self.k * (q[..., self.coordinate] - self.rest) + self.c * v[..., self.speed])
+        np.subtract.at(out.T, self.speed, pull.T)  # several springs may act on one speed
         return out
 
     def energy(self, q: Array) -> Array:
@@ -73,13 +70,10 @@ class Springs:
                 return rest(*given)
             q, v = given[0], given[1] if len(given) > 2 else self._still
             if enter == BEFORE:
-                tau = given[2].copy()
-                _push(q[None], v[None], *self._arrays, 1.0, tau[None])
-                found = kernel(q, v, tau, given[-1])
+                found = kernel(q, v, self.pushed(q, v, given[2]), given[-1])
             else:
                 found = kernel(*given)
-                if found is not None:
-                    _push(q[None], v[None], *self._arrays, -1.0, found[None])
+                found = None if found is None else self.pushed(q, v, found, -1.0)
             return rest(*given) if found is None else found
 
         return call
@@ -87,14 +81,6 @@ class Springs:
 
 def _unanswered(*_: Any) -> None:
     """The kernel could not take a state."""
-
-
-@numba_cache.njit(**OPTIONS)
-def _push(q, v, coordinate, speed, k, rest, c, sign, out):
-    """Add sign (-k (q - rest) - c v) to rows of forces."""
-    for b in range(len(out)):
-        for i in range(len(k)):
-            out[b, speed[i]] -= sign * (k[i] * (q[b, coordinate[i]] - rest[i]) + c[i] * v[b, speed[i]])
 
 
 def springs(layout: Layout) -> Springs | None:

@@ -65,8 +65,9 @@ class _Slot:
     pointer: str
 
 
-INSTRUCTIONS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
-COMPARISONS = {ast.Lt: ("slt", "olt"), ast.LtE: ("sle", "ole"), ast.Gt: ("sgt", "ogt"), ast.GtE: ("sge", "oge"),
+INSTRUCTIONS: dict[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.FloorDiv: "sdiv", ast.Mod: "srem",
+                                 ast.BitAnd: "and"}  # fmt: skip
+COMPARISONS: dict[type, tuple[str, str]] = {ast.Lt: ("slt", "olt"), ast.LtE: ("sle", "ole"), ast.Gt: ("sgt", "ogt"), ast.GtE: ("sge", "oge"),
                ast.Eq: ("eq", "oeq"), ast.NotEq: ("ne", "une")}  # fmt: skip
 PYTHON: dict[type, Callable[..., Any]] = {
     ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b, ast.Div: lambda a, b: a / b,
@@ -145,7 +146,7 @@ class Module:
     def slot(self, kind: str) -> _Slot:
         """Memory on the stack."""
         self._names += 1
-        self._stack.append(f"  %s{self._names} = alloca {self.type(kind)}, align {8 * self.width if kind == 'float' else 8}")
+        self._stack.append(f"  %s{self._names} = alloca {self.llvm(kind)}, align {8 * self.width if kind == 'float' else 8}")
         return _Slot(kind, f"%s{self._names}")
 
     def room(self, count: int) -> str:
@@ -163,7 +164,7 @@ class Module:
         self.width, self.V, self.B = before
 
     # ------------------------------------------------------------------------------------------------ values
-    def type(self, kind: str) -> str:
+    def llvm(self, kind: str) -> str:
         """LLVM's type of a kind of value."""
         return {"int": "i64", "truth": "i1", "float": self.V, "mask": self.B}[kind]
 
@@ -216,7 +217,7 @@ class Module:
         if "float" in (self.kind(a), self.kind(b)) or op is ast.Div:
             return self._floats(op, a, b)
         a, b = self.later(a, "int"), self.later(b, "int")
-        name = {ast.FloorDiv: "sdiv", ast.Mod: "srem", ast.BitAnd: "and"}.get(op) or INSTRUCTIONS[op]
+        name = INSTRUCTIONS[op]
         return Value("int", self.new(f"{name} i64 {a.name}, {b.name}"))
 
     def _floats(self, op: type, a: Any, b: Any) -> Any:
@@ -254,7 +255,7 @@ class Module:
         if not isinstance(x, Value):
             return not x
         x = self.later(x, "truth") if x.kind != "mask" else x
-        return Value(x.kind, self.new(f"xor {self.type(x.kind)} {x.name}, {'true' if x.kind == 'truth' else 'splat (i1 true)'}"))
+        return Value(x.kind, self.new(f"xor {self.llvm(x.kind)} {x.name}, {'true' if x.kind == 'truth' else 'splat (i1 true)'}"))
 
     def selected(self, condition: Any, a: Any, b: Any) -> Any:
         """a where the condition holds, else b; both are computed."""
@@ -263,8 +264,8 @@ class Module:
         if isinstance(a, tuple):
             return tuple(self.selected(condition, x, y) for x, y in zip(a, b))
         kind = "float" if "float" in (self.kind(a), self.kind(b)) else self.kind(a)
-        x, y, t = self.later(a, kind), self.later(b, kind), self.type(kind)
-        return Value(kind, self.new(f"select {self.type(condition.kind)} {condition.name}, {t} {x.name}, {t} {y.name}"))
+        x, y, t = self.later(a, kind), self.later(b, kind), self.llvm(kind)
+        return Value(kind, self.new(f"select {self.llvm(condition.kind)} {condition.name}, {t} {x.name}, {t} {y.name}"))
 
     def unary(self, name: str, x: Any) -> Value:
         """A function of one float that LLVM has itself."""
@@ -339,7 +340,7 @@ class Module:
     def store(self, slot: Any, x: Any) -> None:
         """Set a structure in memory."""
         if isinstance(slot, _Slot):
-            self.do(f"store {self.type(slot.kind)} {self.later(x, slot.kind).name}, ptr {slot.pointer}")
+            self.do(f"store {self.llvm(slot.kind)} {self.later(x, slot.kind).name}, ptr {slot.pointer}")
         elif isinstance(slot, tuple):
             for each, value in zip(slot, x, strict=True):
                 self.store(each, value)
@@ -347,7 +348,7 @@ class Module:
     def load(self, slot: Any) -> Any:
         """A structure from memory."""
         if isinstance(slot, _Slot):
-            return Value(slot.kind, self.new(f"load {self.type(slot.kind)}, ptr {slot.pointer}"))
+            return Value(slot.kind, self.new(f"load {self.llvm(slot.kind)}, ptr {slot.pointer}"))
         return tuple(self.load(each) for each in slot) if isinstance(slot, tuple) else slot
 
     # ------------------------------------------------------------------------------------------------ calls
@@ -420,9 +421,7 @@ class _Frame:
             if self.m.ended:
                 return
             handler = getattr(self, f"do_{type(statement).__name__}", None)
-            if handler is None:
-                self.refuse(statement)
-            handler(statement)
+            self.refuse(statement) if handler is None else handler(statement)
 
     def refuse(self, node: ast.AST) -> Any:
         """Say what cannot be compiled."""

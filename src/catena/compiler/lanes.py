@@ -14,7 +14,7 @@ import importlib.metadata
 import itertools
 import struct
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from ..errors import CompileError, StateError
 from . import cache as disk
-from . import emit, host, operations, sincos, tape, text, transpose
+from . import emit, host, operations, sincos, single_state, tape, text, transpose
+from .single_state import Single
 from .threads import in_threads
 
 Array = NDArray[np.float64]
@@ -32,15 +33,17 @@ Array = NDArray[np.float64]
 WORTH_A_THREAD = 2_000_000  # instructions times states, about 100 microseconds: for less a thread is not woken
 
 _BATCH = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 3, *[ctypes.c_void_p] * 3)
+_BLOCK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 _DOUBLE = np.dtype(np.float64)
 _from_buffer, _addressof = ctypes.c_char.from_buffer, ctypes.addressof
 
 
-def compile_lanes(f: ca.Function, *, width: int | None = None, cache: bool = True) -> LaneKernel:
+def compile_lanes(f: ca.Function, *, width: int | None = None, cache: bool = True, single: Single | None = None) -> LaneKernel:
     """Compile a dense SX function to machine code over lanes of `width` states.
 
     width: a power of two, by default what the processor's registers hold. If code for several lanes cannot be made, one
-    lane is tried, with a warning. cache: look on disk first, and keep the code there.
+    lane is tried, with a warning. cache: look on disk first, and keep the code there. single: make the call for one state too,
+    of one lane.
 
     >>> x = ca.SX.sym("x", 2)
     >>> kernel = compile_lanes(ca.Function("f", [x], [ca.sin(x[0]) * x]))
@@ -52,49 +55,49 @@ def compile_lanes(f: ca.Function, *, width: int | None = None, cache: bool = Tru
     if width < 1 or width & (width - 1):
         raise CompileError(f"function '{f.name()}': lanes of {width} states were asked; the width is a power of two")
     try:
-        return _kernel(f, width, cache)
+        return _kernel(f, width, cache, single)
     except CompileError:
         raise
     except RuntimeError as error:  # LLVM's
         if width == 1:
             raise CompileError(f"LLVM cannot compile function '{f.name()}': {error}") from error
-        kernel = compile_lanes(f, width=1, cache=cache)
+        kernel = compile_lanes(f, width=1, cache=cache, single=single)
         warnings.warn(f"function '{f.name()}' is compiled to one lane only, not {width}: {error}", stacklevel=2)
         return kernel
 
 
-def _kernel(f: ca.Function, width: int, cache: bool) -> LaneKernel:
+def _kernel(f: ca.Function, width: int, cache: bool, single: Single | None) -> LaneKernel:
     """Load from the cache, or compile and keep. Code that does not link is not better than damaged code."""
-    key = disk.key(*_origin(), *host.description(), str(width), f.serialize()) if cache else ""
+    key = disk.key(*_origin(), *host.description(), str(width), repr(single), f.serialize()) if cache else ""
     code = disk.load(key) if cache else None
     if code is not None:
         try:
-            return _of(f, width, code)
+            return _of(f, width, code, single)
         except RuntimeError:
             pass
-    code = object_code(f, width)
-    kernel = _of(f, width, code)
+    code = object_code(f, width, single=single)
+    kernel = _of(f, width, code, single)
     if cache:
         disk.store(key, code)
     return kernel
 
 
-def _of(f: ca.Function, width: int, code: bytes) -> LaneKernel:
+def _of(f: ca.Function, width: int, code: bytes, single: Single | None) -> LaneKernel:
     """The kernel of a function that was compiled."""
     shapes = tuple(f.size_in(k) for k in range(f.n_in())), tuple(f.size_out(k) for k in range(f.n_out()))
-    return LaneKernel(f.name(), *shapes, width, code, cost=f.n_instructions())
+    return LaneKernel(f.name(), *shapes, width, code, cost=f.n_instructions(), single=single)
 
 
-def object_code(f: ca.Function, width: int, chunk: int = tape.CHUNK) -> bytes:
+def object_code(f: ca.Function, width: int, chunk: int = tape.CHUNK, single: Single | None = None) -> bytes:
     """Compile a function to object code, with no look at the cache. `chunk` bounds the steps in one piece of the tape."""
     nodes = tape.read(f)
-    return host.assemble(emit.module(nodes, tape.plan(nodes, chunk), width, host.has_fma()))
+    return host.assemble(emit.module(nodes, tape.plan(nodes, chunk), width, host.has_fma(), single))
 
 
 @functools.cache
 def _origin() -> tuple[str | bytes, ...]:
     """Who makes the code: versions, and the sources themselves, so that no change in them can find an old entry."""
-    sources = (Path(module.__file__ or "") for module in (text, operations, sincos, transpose, tape, emit, host))
+    sources = (Path(module.__file__ or "") for module in (text, operations, sincos, single_state, transpose, tape, emit, host))
     written = b"".join(path.read_bytes() for path in sources if path.suffix == ".py" and path.is_file())
     return importlib.metadata.version("catena"), ca.CasadiMeta.version(), written
 
@@ -104,25 +107,35 @@ class LaneKernel:
 
     name, width; input_shapes and output_shapes, (rows, columns) of each argument; input_sizes and output_sizes, their
     numbers of entries. Matrices are passed flat, by rows. block_address is `void block(const double* x, double* y)` on
-    one block of states in lanes, [sum of sizes][width]; see `catena.compiler.call`. The code lives as long as the kernel.
+    one block of states in lanes, [sum of sizes][width]; see `machine_function.call_block`. The code lives as long as the kernel.
     """
 
     def __init__(
         self, name: str, inputs: tuple[tuple[int, int], ...], outputs: tuple[tuple[int, int], ...], width: int, code: bytes, *,
-        cost: int, keep: Any = None,
+        cost: int, keep: Any = None, single: Single | None = None,
     ):  # fmt: skip
         """cost: instructions per state; keep: what the code needs to live as long as it."""
         self.name, self.width, self._keep = name, width, keep
         self.input_shapes, self.output_shapes = inputs, outputs
         self.input_sizes = tuple(r * c for r, c in self.input_shapes)
         self.output_sizes = tuple(r * c for r, c in self.output_shapes)
-        self._library = host.link(code, "batch", "block")
+        self.single = single
+        self._library = host.link(code, "batch", "block", *(["single"] if single else []))
         self.block_address: int = self._library["block"]
         self.batch_address: int = self._library["batch"]
         self._batch = _BATCH(self.batch_address)
         self._cost = cost
         self._pack_inputs = struct.Struct(f"{len(inputs)}q").pack
         self._pack_outputs = struct.Struct(f"{len(outputs)}q").pack
+
+    def block(self, x: Array, y: Array) -> None:
+        """Evaluate one block of states that stand in lanes: x (sum of input sizes, width), y likewise, contiguous."""
+        _BLOCK(self.block_address)(x.ctypes.data, y.ctypes.data)
+
+    def builtin(self, same: Sequence[float], rest: Callable[..., Any]) -> Callable[..., Any]:
+        """The call for one state, where it was made. same: the inputs that are not arguments; rest: answers what it refuses."""
+        assert self.single is not None
+        return single_state.builtin(self.name, self._library["single"], self.single, same, rest, self)
 
     def __repr__(self) -> str:
         arguments = [", ".join(f"{r}x{c}" for r, c in shapes) for shapes in (self.input_shapes, self.output_shapes)]

@@ -29,7 +29,7 @@ _CALL = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)
 
 def machine_function(*known: str) -> Callable[[Callable[..., Any]], MachineFunction]:
     """Compile a function at its first call. known: the parameters whose values the code is made for."""
-    return lambda function: functools.update_wrapper(MachineFunction(function, known), function)
+    return lambda function: MachineFunction(function, known)
 
 
 class _Code(NamedTuple):
@@ -42,14 +42,15 @@ class MachineFunction:
     """A function that becomes machine code when it is called, and can be called from others that do."""
 
     def __init__(self, function: Callable[..., Any], known: tuple[str, ...]):
-        self.function, self.known = function, known
+        self.function, self.known, self.__doc__ = function, known, function.__doc__
         self.names = tuple(inspect.signature(function).parameters)
         self._codes: dict[tuple[Any, ...], _Code] = {}
         intrinsic(self)(lambda m, *given: m.call(function, *given))
 
     def __call__(self, *given: Any) -> tuple[Any, ...]:
         """Run it. Arrays are float64 or int64 and contiguous."""
-        kinds, flat = [], []
+        kinds: list[Any] = []
+        flat: list[Any] = []
         for name, x in zip(self.names, given, strict=True):
             if name in self.known:
                 kinds.append(x)
@@ -76,8 +77,8 @@ class MachineFunction:
         key = disk.key("driver", sources(), *host.description(), self.function.__module__, self.function.__qualname__, repr(kinds))
         entry = disk.load(key)
         if entry is None:
-            results, text = self.text(kinds)
-            entry = results.encode() + b"\n" + host.assemble(text, optimise=2)
+            layout, text = self.text(kinds)
+            entry = layout.encode() + b"\n" + host.assemble(text, optimise=2)
             disk.store(key, entry)
         results, _, code = entry.partition(b"\n")
         library = host.link(code, "driver")

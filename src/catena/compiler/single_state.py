@@ -2,13 +2,12 @@
 
 The interpreter calls the machine code itself (its METH_FASTCALL convention), and the code reads the arrays' headers, whose
 layout belongs to NumPy's binary interface. What it cannot take (another type, another size, a batch, a quaternion that is not
-of length one, a result that is too large or no number) it does not judge: it answers None, and the caller asks the long way,
-which takes it or says what is wrong.
+of length one, a result that is too large or no number) it does not judge: it hands the same arguments to the function for the
+rest, which takes them or says what is wrong.
 
     object single(self, arguments, count)         `self` is a table of addresses, an array of whole numbers
 
-The table holds `objects()`, the address of the inputs that do not come from Python (parameters, time), and the new array's
-shape.
+The table holds `objects()`, the function for the rest, the inputs that are the same in every call, and the result's shape.
 """
 
 from __future__ import annotations
@@ -31,7 +30,8 @@ PLAIN = 0x0001 | 0x0100  # C-contiguous, aligned
 NEW = 93  # the place of PyArray_New in NumPy's table of functions
 DOUBLE = 12  # NPY_DOUBLE
 METH_FASTCALL = 0x0080
-ARRAY, DOUBLES, NONE, MAKE, KEEP, CLEAR, REST, FIRST = range(8)  # the table's places; from FIRST on the shape
+ARRAY, DOUBLES, FLOAT, MAKE, CLEAR, CALL, REST, SAME, FIRST = range(9)  # the table's places; from FIRST on the shape
+VALUE = 16  # the offset of the number in a Python float
 LARGEST = 1.7e308  # what is larger is infinite
 UNIT = 1e-6  # a quaternion's squared length may differ from one by so much
 
@@ -40,12 +40,16 @@ UNIT = 1e-6  # a quaternion's squared length may differ from one by so much
 class Single:
     """How one state is handed over.
 
-    given: the sizes of the arguments. rest: how many inputs follow them that are the same in every call. shape: of the
-    result. quaternions: where they begin in the first argument. limit: a result beyond it goes the long way.
+    given: the sizes of the arguments. same: how many inputs follow them that are the same in every call. clock: whether a
+    time follows, "" no, "ignored" as an argument only, "used" as the last input too. outputs: how many numbers the kernel
+    fills; shape: of the result, which takes the first of them. quaternions: where they begin in the first argument. limit: a
+    result beyond it goes to the rest.
     """
 
     given: tuple[int, ...]
-    rest: int
+    same: int
+    clock: str
+    outputs: int
     shape: tuple[int, ...]
     quaternions: tuple[int, ...] = ()
     limit: float = LARGEST
@@ -53,33 +57,39 @@ class Single:
 
 def write(t: Text, s: Single, n_slots: int, unseen: Sequence[int] = ()) -> None:
     """Write `single`, around the module's `tape`. One lane. unseen: inputs that no result shows if they are no numbers."""
-    size, n_out = sum(s.given) + s.rest, int(np.prod(s.shape))
+    n, size = int(np.prod(s.shape)), sum(s.given) + s.same
     t.lines += ["declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"]
     with t.function("ptr @single(ptr %self, ptr %arguments, i64 %count)"):
-        for name, count in (("x", size), ("y", n_out), ("w", n_slots)):
+        for name, count in (("x", size + 1), ("y", s.outputs), ("w", n_slots)):
             t.do(f"%{name} = alloca double, i64 {max(1, count)}, align 64")
         table = _word(t, "%self", DATA, "ptr")
-        known = {k: t.load(table, k, "ptr") for k in (ARRAY, DOUBLES, NONE, MAKE, KEEP, CLEAR, REST)}
-        _require(t, t(f"icmp eq i64 %count, {len(s.given)}"))
+        known = {k: t.load(table, k, "ptr") for k in range(FIRST)}
+        _require(t, t(f"icmp eq i64 %count, {len(s.given) + bool(s.clock)}"))
         offset = 0
-        for k, n in enumerate(s.given):
-            _copy(t, t.at("%x", offset, "double"), _vector(t, t.load("%arguments", k, "ptr"), known, n), n)
-            offset += n
-        if s.rest:
-            _copy(t, t.at("%x", offset, "double"), known[REST], s.rest)
+        for k, length in enumerate(s.given):
+            _copy(t, t.at("%x", offset, "double"), _vector(t, t.load("%arguments", k, "ptr"), known, length), length)
+            offset += length
+        if s.same:
+            _copy(t, t.at("%x", offset, "double"), known[SAME], s.same)
+        if s.clock == "used":
+            time = t.load("%arguments", len(s.given), "ptr")
+            _require(t, t(f"icmp eq ptr {_word(t, time, TYPE, 'ptr')}, {known[FLOAT]}"))
+            t.store(_word(t, time, VALUE, "double"), "%x", size, "double")
         for k in s.quaternions:
             _require(t, _unit(t, k))
         for k in unseen:
             _require(t, _within(t, t.load("%x", k, "double"), LARGEST))
         t.do("call void @tape(ptr %x, ptr %y, ptr %w)")
-        _require(t, _bounded(t, n_out, s.limit))
+        _require(t, _bounded(t, n, s.limit))
         shape = t.at(table, FIRST, "i64")
-        made = t(f"call ptr {known[MAKE]}(ptr {known[ARRAY]}, i32 {len(s.shape)}, ptr {shape}, i32 {DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null)")
+        more = f"i32 {DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null"
+        made = t(f"call ptr {known[MAKE]}(ptr {known[ARRAY]}, i32 {len(s.shape)}, ptr {shape}, {more})")
         _require(t, t(f"icmp ne ptr {made}, null"))
-        _copy(t, _word(t, made, DATA, "ptr"), "%y", n_out)
+        _copy(t, _word(t, made, DATA, "ptr"), "%y", n)
         t.do(f"ret ptr {made}")
-        t.label("none")
-        t.do(f"call void {known[CLEAR]}()", f"call void {known[KEEP]}(ptr {known[NONE]})", f"ret ptr {known[NONE]}")
+        t.label("rest")
+        t.do(f"call void {known[CLEAR]}()")  # an array that could not be made has set an error
+        t.do(f"ret ptr {t(f'call ptr {known[CALL]}(ptr {known[REST]}, ptr %arguments, i64 %count, ptr null)')}")
 
 
 def _word(t: Text, base: str, offset: int, kind: str) -> str:
@@ -88,9 +98,9 @@ def _word(t: Text, base: str, offset: int, kind: str) -> str:
 
 
 def _require(t: Text, truth: str) -> None:
-    """Go on where it holds, else answer None."""
+    """Go on where it holds, else leave it to the rest."""
     on = f"on{truth.removeprefix('%')}"
-    t.do(f"br i1 {truth}, label %{on}, label %none")
+    t.do(f"br i1 {truth}, label %{on}, label %rest")
     t.label(on)
 
 
@@ -99,7 +109,7 @@ def _copy(t: Text, to: str, source: str, n: int) -> None:
 
 
 def _vector(t: Text, x: str, known: dict[int, str], n: int) -> str:
-    """The doubles of an argument that is a plain vector of n of them; else the answer is None."""
+    """The doubles of an argument that is a plain vector of n of them; else it is left to the rest."""
     same = t(f"icmp eq ptr {_word(t, x, TYPE, 'ptr')}, {known[ARRAY]}")
     _require(t, same)
     doubles = t(f"icmp eq ptr {_word(t, x, DESCRIPTION, 'ptr')}, {known[DOUBLES]}")
@@ -150,13 +160,13 @@ class _Method(ctypes.Structure):
 
 @cache
 def objects() -> tuple[int, ...]:
-    """The addresses of the array type, the description of a double, None, and of functions that make arrays and count them."""
+    """The addresses of the types of arrays, doubles in them and floats, and of functions that make arrays and call others."""
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     numpy_core = import_module("numpy._core._multiarray_umath")
     api = (ctypes.c_void_p * (NEW + 1)).from_address(pointer(numpy_core._ARRAY_API, None))
-    own = [ctypes.cast(f, ctypes.c_void_p).value or 0 for f in (ctypes.pythonapi.Py_IncRef, ctypes.pythonapi.PyErr_Clear)]
-    return id(np.ndarray), id(np.dtype(np.float64)), id(None), api[NEW] or 0, *own
+    own = [ctypes.cast(f, ctypes.c_void_p).value or 0 for f in (ctypes.pythonapi.PyErr_Clear, ctypes.pythonapi.PyObject_Vectorcall)]
+    return id(np.ndarray), id(np.dtype(np.float64)), id(float), api[NEW] or 0, *own
 
 
 @cache
@@ -173,15 +183,20 @@ def available() -> bool:
         and (ctypes.c_int32.from_address(id(x) + NDIM).value, *shape) == (2, 2, 3)
         and flags & PLAIN == PLAIN
         and x.T.flags.num & PLAIN != PLAIN
+        and ctypes.c_double.from_address(id(0.75) + VALUE).value == 0.75
     )
 
 
-def builtin(name: str, address: int, single: Single, rest: Sequence[float], keep: Any) -> Callable[..., Any]:
-    """The machine code at an address as a built-in function. keep: what must live as long as it, the code for one."""
-    numbers = np.array(rest, float)
-    table = np.array([*objects(), numbers.ctypes.data, *single.shape], np.int64).view(_Table)
+def builtin(name: str, address: int, single: Single, same: Sequence[float], rest: Callable[..., Any], keep: Any) -> Callable[..., Any]:
+    """The machine code at an address as a built-in function.
+
+    same: the inputs that are the same in every call. rest: answers what the code refuses. keep: what must live as long as
+    the function, the code for one.
+    """
+    numbers = np.array(same, float)
+    table = np.array([*objects(), id(rest), numbers.ctypes.data, *single.shape], np.int64).view(_Table)
     method = _Method(name.encode(), address, METH_FASTCALL, None)
-    table.keep = (keep, numbers, method)
+    table.keep = (keep, numbers, method, rest)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     return make(ctypes.addressof(method), table, None)

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..compiler import generic
+from ..compiler.single_state import UNIT
 from ..errors import StateError, UnknownNameError
 from .quantities import Quantity
 from .spec import Spec
@@ -53,7 +53,7 @@ def _unit(spec: Spec, quantity: str, k: int, q: Array) -> None:
     """Raise where the quaternion at entry k has another length than one."""
     length = np.einsum("...i,...i->...", q[..., k : k + 4], q[..., k : k + 4])
     worst = np.abs(length - 1.0)
-    if not (worst < generic.UNIT).all() and np.isfinite(q).all():
+    if not (worst < UNIT).all() and np.isfinite(q).all():
         at = place_in(worst.shape, int(worst.argmax()))
         raise StateError(
             f"{quantity}: the quaternion at {spec.coordinate_names[k]!r}{at} has length "

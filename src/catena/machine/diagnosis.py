@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..compiler import generic
 from ..errors import SingularError, StateError
+from ..kernels import dynamics
 from ..kernels.motion import BALL, SLIDE
+from ..kernels.workspace import Work
 from .arguments import Array, place_in
 from .quantities import QUANTITIES
 from .request import Request
@@ -16,6 +17,7 @@ from .request import Request
 if TYPE_CHECKING:
     from .router import Router
 
+SINGULAR = 1e13  # an inertia so many times its own pivot cannot be inverted in doubles
 HUGE = 1e9  # accelerations this large are looked into before they are handed out
 
 
@@ -65,14 +67,14 @@ def _singular(router: Router, q: Array, v: Array, tau: Array, at: str) -> None:
     if spec.layout.modal:  # no articulated pass knows of flexible bodies
         _singular_matrix(router, q, at)
         return
-    handle = generic.Handle(spec.layout, spec.snap)
-    states = [np.array(x[None], order="C") for x in (q, v, tau)]
-    generic.compiled("forward_dynamics")(handle.address, *states, np.zeros((0, 1)), np.zeros((1, spec.sizes.nv)))
-    x, tree = handle.work, handle.tree
+    n, nv = len(spec.layout.nodes), spec.sizes.nv
+    tree, x = spec.layout.tree(snap=spec.snap), Work.empty(n)
+    with np.errstate(all="ignore"):  # the pass itself, in Python, to look at its pivots
+        dynamics.forward_dynamics(tree, q, v, tau, np.zeros((n, 6)), np.zeros(nv), x, np.zeros(nv))
     for i in reversed(range(len(tree.parent))):
         S = x.C[i] if tree.motion[i] == SLIDE else x.A[i]
         scale = S[0] + S[3] + S[5]
-        small = not scale > 0 if tree.motion[i] == BALL else not scale * x.D[i, 0] < generic.SINGULAR
+        small = not scale > 0 if tree.motion[i] == BALL else not scale * x.D[i, 0] < SINGULAR
         if small:
             name = spec.speed_names[tree.vi[i]]
             joint = next(j for j in spec.mechanism.moving if name in j.speed_names)

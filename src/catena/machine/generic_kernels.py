@@ -1,6 +1,6 @@
 """The generic life's kernels, one function per quantity: rows of states in, an array (batch, ...) out.
 
-A kernel takes the `GenericLife`, which runs compiled functions in threads, and a `Request` whose states are rows (batch, n).
+A kernel takes the `GenericLife`, which runs compiled kernels, and a `Request` whose states are rows (batch, n).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..model.values import value_of
 
 if TYPE_CHECKING:
+    from ..kernels.tree import Layout
     from .generic_life import GenericLife
     from .request import Request
 
@@ -31,24 +32,13 @@ def rows(x: Array, lead: tuple[int, ...], batch: int) -> Array:
 
 # ------------------------------------------------------------------------------------------------ quantities of a state
 def plain(name: str) -> GenericKernel:
-    """The compiled function of that name, of the states alone. Several results stand side by side."""
-
-    def run(life: GenericLife, request: Request) -> Array:
-        shapes = [y.size(life.spec.sizes) for y in request.quantity.outputs]
-        shape = shapes[0] if len(shapes) == 1 else (sum(int(np.prod(s)) for s in shapes),)
-        return life.run(name, request.states, np.empty((request.batch, *shape)))
-
-    return run
+    """The generic kernel of that name, of the states alone. Several results stand side by side."""
+    return lambda life, request: life.run(name, request.states)
 
 
 def dynamics(name: str) -> GenericKernel:
-    """The compiled function of that name, of the states and the wrenches on nodes."""
-
-    def run(life: GenericLife, request: Request) -> Array:
-        loads = _wrenches(life, request, "node")
-        return life.run(name, (*request.states, loads), np.empty((request.batch, life.spec.sizes.nv)))
-
-    return run
+    """The generic kernel of that name, of the states and the wrenches on nodes."""
+    return lambda life, request: life.run(name, (*request.states, _wrenches(life, request, "node")))
 
 
 def still(life: GenericLife, request: Request) -> Array:
@@ -58,43 +48,37 @@ def still(life: GenericLife, request: Request) -> Array:
     return dynamics("inverse_dynamics")(life, request._replace(states=(*request.states, *missing)))
 
 
+def forward(layout: Layout) -> str:
+    """The generic kernel of forward dynamics: under rows where there are loops, by the mass matrix where joints mimic."""
+    return ("constrained_dynamics" if layout.mechanism.loops else "forward_dynamics") + ("_dense" if layout.coupled else "")
+
+
 def accelerations(life: GenericLife, request: Request) -> Array:
     """The forward dynamics, under the rows of loops where there are any."""
-    if life.spec.rows:
-        return _constrained(life, request)[:, : life.spec.sizes.nv].copy()
-    return dynamics("forward_dynamics_dense" if life.spec.layout.coupled else "forward_dynamics")(life, request)
+    return dynamics(forward(life.spec.layout))(life, request)[:, : life.spec.sizes.nv].copy()
 
 
 def multipliers(life: GenericLife, request: Request) -> Array:
     """The multipliers of the rows of loops."""
-    return _constrained(life, request)[:, life.spec.sizes.nv :].copy()
-
-
-def _constrained(life: GenericLife, request: Request) -> Array:
-    """Accelerations and multipliers, side by side."""
-    sizes, loads = life.spec.sizes, _wrenches(life, request, "node")
-    out = np.empty((request.batch, sizes.nv + sizes.rows))
-    return life.run("constrained_dynamics_rows", (*request.states, loads, life.spec.layout.coupled), out)
+    return dynamics(forward(life.spec.layout))(life, request)[:, life.spec.sizes.nv :].copy()
 
 
 def reactions(life: GenericLife, request: Request) -> Array:
     """The wrenches in the joints of the tree."""
-    loads = _wrenches(life, request, "body")
-    return life.run("reactions", (*request.states, loads), np.empty((request.batch, life.spec.sizes.joints, 6)))
+    return life.run("joint_wrenches", (*request.states, _wrenches(life, request, "body")))
 
 
 # ------------------------------------------------------------------------------------------------ quantities of a frame
 def framed(name: str) -> GenericKernel:
-    """The compiled function of that name, of a frame; in the axes asked for."""
+    """The generic kernel of that name, of a frame; in the axes asked for."""
 
     def run(life: GenericLife, request: Request) -> Array:
         frame, axes = (*request.which, "")[:2]
         seat = life.spec.layout.seat(frame)
         X = _seat_matrix(life, seat)
-        shape = {"pose": (3, 4), "jacobian": (6, life.spec.sizes.nv)}.get(name, (6,))
-        out = np.zeros((request.batch, *shape))
-        if seat.node >= 0 or name == "pose":
-            life.run(name, (*request.states, seat.node, X), out, common=X)
+        if seat.node < 0 and name != "pose":  # a frame of the ground
+            return np.zeros((request.batch, *request.quantity.outputs[0].size(life.spec.sizes)))
+        out = life.run(name, request.states, seat.node, X)
         if name == "pose" or (name == "jacobian") == (axes == "world"):
             return out
         R = framed("pose")(life, request._replace(states=request.states[:1]))[:, :, :3]
@@ -123,10 +107,10 @@ def _seat_matrix(life: GenericLife, seat: Any) -> Array:
 
 
 def _wrenches(life: GenericLife, request: Request, by: str) -> Array:
-    """External wrenches as (batch, 6 n): about node origins in node axes, six columns for each node or body."""
-    if request.forces is None:
-        return np.zeros((0, 1))
+    """External wrenches as (batch, 6 n): about node origins in node axes, six columns for each node or body; (6 n,) for none."""
     batch, spec = request.batch, life.spec
+    if request.forces is None:
+        return np.zeros(6 * (len(spec.layout.nodes) if by == "node" else len(spec.mechanism.ordered)))
     flat = rows(request.forces, request.lead, batch)
     bodies = {j.child: k for k, j in enumerate(spec.mechanism.ordered)}
     total = np.zeros((batch, len(spec.layout.nodes) if by == "node" else len(bodies), 6))
@@ -138,8 +122,7 @@ def _wrenches(life: GenericLife, request: Request, by: str) -> Array:
         X = _seat_matrix(life, seat)
         t, f = flat[:, 6 * k : 6 * k + 3], flat[:, 6 * k + 3 : 6 * k + 6]
         if axes == "world":
-            still = np.eye(3, 4)
-            poses = life.run("pose", (request.states[0], seat.node, still), np.zeros((batch, 3, 4)), common=still)
+            poses = life.run("pose", request.states[:1], seat.node)
             t, f = (np.einsum("bji,bj->bi", poses[:, :, :3], x) for x in (t, f))
         else:
             t, f = t @ X[:, :3].T, f @ X[:, :3].T

@@ -1,24 +1,17 @@
-"""The generic life: the kernels compiled once by Numba for any mechanism, over rows of states, in threads.
-
-It owns its handles (the mechanism's arrays with scratch memory, one per thread) and the lock that gives them to one batch at
-a time.
-"""
+"""The generic life: kernels compiled once for any mechanism, over lanes of states; nothing is compiled for a mechanism."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
 from ..compiler import generic
-from ..compiler.threads import in_threads
+from ..compiler.lanes import LaneKernel
 from .generic_kernels import Array, rows
 from .request import Answer, Request
 from .spec import Spec
-
-WORTH_THREADS = 2000  # nodes times states; below this a thread costs more than it saves
 
 
 class GenericLife:
@@ -28,9 +21,12 @@ class GenericLife:
 
     def __init__(self, spec: Spec):
         self.spec = spec
-        self.single = generic.Handle(spec.layout, spec.snap)  # for calls that hold the interpreter's lock
-        self._handles: list[generic.Handle] = []
-        self._turn = threading.Lock()
+        self._kernels: dict[tuple[str, int, bytes], LaneKernel] = {}
+
+    @cached_property
+    def structure(self) -> generic.Structure:
+        """The mechanism's arrays, as the kernels find them."""
+        return generic.Structure(self.spec.layout, self.spec.snap)
 
     def can(self, request: Request) -> bool:
         """Quantities with a generic kernel, where it knows everything that acts in the mechanism."""
@@ -52,27 +48,11 @@ class GenericLife:
         flat = out.reshape(request.batch, -1)
         return tuple(np.split(flat, np.cumsum([int(np.prod(s)) for s in shapes])[:-1], axis=1))
 
-    def run(self, name: str, arguments: Sequence[Any], out: Array, common: Array | None = None) -> Array:
-        """Run a compiled function over the rows of `out`, in threads where there are enough of them.
-
-        common: the one argument, if any, that is a matrix for all states alike and not a row for each.
-        """
-        function, batch = generic.compiled(name), len(out)
-        by_row = [isinstance(x, np.ndarray) and x is not common and len(x) == batch for x in arguments]
-        with self._turn:
-            self._shared(function, arguments, by_row, out)
-        return out
-
-    def _shared(self, function: Callable[..., Any], arguments: Sequence[Any], by_row: list[bool], out: Array) -> None:
-        """The same, while nobody else uses the scratch memory."""
-        batch, spec = len(out), self.spec
-        threads = 1 if batch * len(spec.layout.nodes) < WORTH_THREADS else min(spec.threads, batch)
-        while len(self._handles) < threads:
-            self._handles.append(self.single.again())
-        edges = np.linspace(0, batch, threads + 1).astype(int)
-
-        def part(k: int) -> None:
-            own = slice(edges[k], edges[k + 1])
-            function(self._handles[k].address, *(x[own] if row else x for x, row in zip(arguments, by_row)), out[own])
-
-        in_threads(part, range(threads))
+    def run(self, name: str, states: Sequence[Array], node: int = -1, X: Array | None = None) -> Array:
+        """The rows (batch, ...) that a generic kernel makes of rows of its inputs. node, X: of a frame."""
+        batch = len(states[0])
+        key = (name, node, b"" if X is None else X.tobytes())
+        if key not in self._kernels:
+            self._kernels[key] = generic.bind(name, self.structure, node=node, X=X)
+        (out,), _ = self._kernels[key](states, batch, threads=self.spec.threads)
+        return out.reshape(batch, *self.structure.shape(generic.KERNELS[name].out))

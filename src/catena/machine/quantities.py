@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ..compiler import derivatives, one_state
+from ..compiler import derivatives
 from ..compiler.joint_springs import AFTER, BEFORE, ENERGY
 from ..compiler.trace import Tracer
 from ..errors import StateError, UnknownNameError
@@ -56,8 +56,8 @@ class Quantity:
 
     inputs: names of `INPUTS`, in order. trace: its expression, a function of a `Tracer` (then of the frame, then of the
     axes, where it has them) that gives an expression or a tuple of them, one per output. generic: its kernel for batches
-    of any mechanism without compilation per mechanism, if there is one. one_state: which compiled function answers a
-    single state for a mechanism's layout, if there is one. wrenches, time: whether external wrenches act in it, and loads
+    of any mechanism without compilation per mechanism, if there is one. single: which generic kernel
+    answers a single state of a large mechanism, if there is one: its inputs beyond the quantity's own are zero. wrenches, time: whether external wrenches act in it, and loads
     that depend on the time. springs: where joint springs enter the generic kernels ("before" the kernel, "after" it, as
     "energy"; nothing where they do not). frame, axes: whether it is a quantity of a frame, in "world" or "body" axes. of_rows: whether
     it belongs to the constraints. moving: whether it takes a mechanism that can move. inverts: whether inertias are inverted
@@ -70,7 +70,7 @@ class Quantity:
     doc: str
     trace: Trace
     generic: GenericKernel | None = None
-    one_state: Callable[[Layout], Callable[..., int]] | None = None
+    single: Callable[[Layout], str] | None = None
     wrenches: bool = False
     time: bool = False
     springs: str = ""
@@ -139,7 +139,7 @@ def _markdown() -> Iterator[str]:
 
 
 # ------------------------------------------------------------------------------------------------ the members
-def _always(kernel: Callable[..., int]) -> Callable[[Layout], Callable[..., int]]:
+def _always(kernel: str) -> Callable[[Layout], str]:
     return lambda layout: kernel
 
 
@@ -150,12 +150,12 @@ for _quantity in (
     Quantity(
         "inverse_dynamics", QVA, (Output("tau", "the forces of the motion, M(q) a + bias(q, v)", ("nv",)),),
         "The forces of a motion: tau = M a + bias - sum of J' wrench.", Tracer.inverse_dynamics,
-        generic.dynamics("inverse_dynamics"), _always(one_state.inverse_dynamics), wrenches=True, time=True, springs=AFTER,
+        generic.dynamics("inverse_dynamics"), _always("inverse_dynamics"), wrenches=True, time=True, springs=AFTER,
     ),
     Quantity(
         "forward_dynamics", QVTAU, (Output("a", "the accelerations that the forces tau cause", ("nv",)),),
         "The motion of forces: a = M^-1 (tau - bias + sum of J' wrench), under the constraint rows where there are any.",
-        Tracer.forward_dynamics, generic.accelerations, one_state.accelerations, wrenches=True, time=True,
+        Tracer.forward_dynamics, generic.accelerations, generic.forward, wrenches=True, time=True,
         springs=BEFORE, inverts=True,
     ),
     Quantity(
@@ -182,7 +182,7 @@ for _quantity in (
     Quantity(
         "mass_matrix", ("q",), (Output("M", "mass matrix; kinetic energy is 1/2 v' M v", SQUARE),),
         "The mass matrix M: kinetic energy is 1/2 v' M v.", Tracer.mass_matrix, generic.plain("mass_matrix"),
-        _always(one_state.mass_matrix),
+        _always("mass_matrix"),
     ),
     Quantity(
         "coriolis_matrix", QV, (Output("C", "Coriolis matrix: C v + gravity = bias, and Mdot - 2 C is skew", SQUARE),),
@@ -192,11 +192,11 @@ for _quantity in (
     Quantity(
         "bias", QV, (Output("bias", "the forces of the motion with a = 0", ("nv",)),),
         "The forces of a motion with a = 0: Coriolis, centrifugal and gravity.", Tracer.bias, generic.still,
-        _always(one_state.bias), wrenches=True, time=True, springs=AFTER,
+        _always("inverse_dynamics"), wrenches=True, time=True, springs=AFTER,
     ),
     Quantity(
         "gravity", ("q",), (Output("gravity", "the forces that hold the mechanism still", ("nv",)),),
-        "The forces that hold the mechanism still, dV/dq.", Tracer.gravity, generic.still, _always(one_state.gravity), time=True,
+        "The forces that hold the mechanism still, dV/dq.", Tracer.gravity, generic.still, _always("inverse_dynamics"), time=True,
         springs=AFTER,
     ),
     Quantity(

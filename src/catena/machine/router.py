@@ -14,16 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from ..compiler import fastcall, one_state
+from ..compiler import generic, single_state
+from ..compiler.lanes import LaneKernel, compile_lanes
+from ..compiler.single_state import Single
 from ..errors import StateError
 from . import arguments, diagnosis
 from .generic_life import GenericLife
-from .lanes_life import LanesLife
+from .lanes_life import LanesLife, tape
 from .quantities import Quantity, find
 from .request import Array, Life, Request
 from .spec import Spec
 
 LANES_UP_TO = 100  # nodes; a tape grows with the mechanism, and its compilation with it
+TAPE_UP_TO = 24  # nodes: of a larger mechanism a single state does not wait for a tape
 LIVES = ("auto", "generic", "lanes")
 
 
@@ -32,12 +35,12 @@ class Router:
 
     def __init__(self, spec: Spec):
         self.spec, self.generic, self.lanes = spec, GenericLife(spec), LanesLife(spec)
-        self.single_state: tuple[Life, ...] = (self.generic, self.lanes)  # the lives, in the order in which they are asked
-        self.batch: tuple[Life, ...] = (self.lanes, self.generic)
-        if spec.life == "lanes" and spec.sizes.nv:
-            self.single_state = self.batch
+        self.batch: tuple[Life, ...] = (self.lanes, self.generic)  # the lives, in the order in which they are asked
+        self.single_state: tuple[Life, ...] = self.batch
+        if spec.life != "lanes" and len(spec.layout.nodes) > TAPE_UP_TO:
+            self.single_state = (self.generic, self.lanes)
         if spec.life == "generic" or not spec.sizes.nv or (spec.life == "auto" and len(spec.layout.nodes) > LANES_UP_TO):
-            self.batch = self.single_state
+            self.batch = self.single_state = (self.generic, self.lanes)
         self._shapes: dict[Quantity, tuple[tuple[int, ...], ...]] = {}
 
     def ask(self, quantity: Quantity, given: tuple[Any, ...], wrenches: Any = None, parameters: Any = None,
@@ -88,8 +91,8 @@ class Router:
 class SingleCalls(dict[str, Callable[..., Any]]):
     """One call per quantity for a single state: compiled, or found, at the first single state, from arrays to a new array.
 
-    The calls take the quantity's states, then the time where it depends on it; what they cannot take they pass on to the
-    router. A batch does not wait for them.
+    A small mechanism's is its own tape, a large one's the generic kernel. The calls take the quantity's states, then the time
+    where it depends on it; what they cannot take they pass on to the router. A batch does not wait for them.
     """
 
     def __init__(self, router: Router):
@@ -98,9 +101,7 @@ class SingleCalls(dict[str, Callable[..., Any]]):
     def __missing__(self, name: str) -> Callable[..., Any]:
         quantity = find(name)
         rest = partial(_ask_state, self.router, quantity)
-        spec = self.router.spec
-        known = quantity.one_state is not None and name not in spec.traces and spec.generic and spec.life != "lanes"
-        if known and fastcall.available():
+        if single_state.available() and self.router.spec.sizes.nv:
             return partial(self._first, quantity, rest)
         self[name] = rest
         return rest
@@ -113,10 +114,41 @@ class SingleCalls(dict[str, Callable[..., Any]]):
         return made(*given)
 
     def _made(self, quantity: Quantity, rest: Callable[..., Any]) -> Callable[..., Any]:
-        spec, handle = self.router.spec, self.router.generic.single
-        assert quantity.one_state is not None
-        bind = partial(one_state.bound, quantity.one_state(spec.layout), handle)
-        return bind(rest) if spec.springs is None else spec.springs.one(quantity.springs, bind, rest)
+        spec = self.router.spec
+        known = quantity.single is not None and quantity.name not in spec.traces and spec.generic and spec.life != "lanes"
+        if known and (spec.life == "generic" or len(spec.layout.nodes) > TAPE_UP_TO):
+            bind = partial(_generic_call, self.router, quantity)
+            return bind(rest) if spec.springs is None else spec.springs.one(quantity.springs, bind, rest)
+        return _tape_call(spec, quantity, rest)
+
+
+def _tape_call(spec: Spec, quantity: Quantity, rest: Callable[..., Any]) -> Callable[..., Any]:
+    """The call of a mechanism's own tape."""
+    p = list(spec.mechanism.parameters.values())
+    clock = "used" if spec.timed else "ignored" if quantity.time else ""
+    if clock == "used" and not quantity.time:  # its tape has a time all the same, which is always zero
+        p, clock = [*p, 0.0], ""
+    return compile_lanes(tape(spec, quantity), width=1, single=_single(spec, quantity, len(p), clock)).builtin(p, rest)
+
+
+def _generic_call(router: Router, quantity: Quantity, rest: Callable[..., Any]) -> Callable[..., Any]:
+    """The call of a generic kernel. Its inputs beyond the quantity's own are zero."""
+    assert quantity.single is not None
+    spec, structure, name = router.spec, router.generic.structure, quantity.single(router.spec.layout)
+    sizes = [int(np.prod(structure.shape(generic.INPUTS[x]))) for x in generic.KERNELS[name].inputs]
+    same = sum(sizes[len(quantity.inputs) :])
+    outputs = int(np.prod(structure.shape(generic.KERNELS[name].out)))
+    single = _single(spec, quantity, same, "ignored" if quantity.time else "", outputs)
+    kernel: LaneKernel = generic.bind(name, structure, width=1, single=single)
+    return kernel.builtin([0.0] * same, rest)
+
+
+def _single(spec: Spec, quantity: Quantity, same: int, clock: str, outputs: int | None = None) -> Single:
+    """How a state of a quantity is handed over."""
+    given = tuple(spec.sizes.nq if name == "q" else spec.sizes.nv for name in quantity.inputs)
+    shape = quantity.outputs[0].size(spec.sizes)
+    limit = diagnosis.HUGE if quantity.inverts else single_state.LARGEST
+    return Single(given, same, clock, outputs or int(np.prod(shape)), shape, spec.quaternions, limit)
 
 
 def _ask_state(router: Router, quantity: Quantity, *given: Any) -> Array:

@@ -17,7 +17,7 @@ import numpy as np
 from ..compiler.trace import elements, vector
 from ..errors import SimulationError, StateError
 from ..machine.lookup import machine_of
-from .drivers import REACHED, _settle
+from .drivers import REACHED
 from .system import Law, System
 
 if TYPE_CHECKING:
@@ -141,7 +141,9 @@ def ticking(engine: Any, t: float, end: float, times: np.ndarray) -> Any:
             if t >= engine.x[k, 0] - 1e-12 * max(1.0, abs(t)):
                 values = f.values(max(t, engine.x[k, 0]))
                 engine.x[k : k + len(values)] = values[:, None]
-        _settle(jump.block_address if jump is not None else 0, engine.buffer, engine.x, t, 1)
+        if jump is not None:
+            engine.buffer[0], engine.buffer[1 : 1 + len(engine.x)] = t, engine.x
+            jump.block(engine.buffer, engine.x)
         stop = min(end, *(engine.x[k, 0] for k in system.clocks))
         if engine.method.kind in ("fixed", "map", "implicit") and done < len(times):  # equal steps meet every row
             stop = min(stop, times[done])
