@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from catena.compiler import tape, threads
-from catena.compiler.lanes import LaneKernel, compile_lanes, object_code
+from catena.compiler.lanes import compile_lanes, object_code
 
 X = ca.SX.sym("x", 3)
 
@@ -27,10 +27,10 @@ def test_kernels_that_are_gone_leave_nothing_behind():
         return 4 * int(Path("/proc/self/statm").read_text().split()[1])
 
     for _ in range(100):
-        LaneKernel(f, 2, code)
+        lanes._of(f, 2, code, None)
     before = resident()
     for _ in range(300):
-        LaneKernel(f, 2, code)
+        lanes._of(f, 2, code, None)
     assert resident() - before < 600  # kB; a library that stays costs ten of them
 
 

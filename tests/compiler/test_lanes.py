@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import casadi as ca
-import numba
 import numpy as np
 import pytest
 
 from catena.compiler import emit, host, lanes, operations, sincos, tape
-from catena.compiler.lane_call import call_block
-from catena.compiler.lanes import LaneKernel, compile_lanes
+from catena.compiler.lanes import compile_lanes
+from catena.compiler.machine_function import call_block, machine_function
 from catena.errors import CompileError, StateError
 
 X, Y = ca.SX.sym("x"), ca.SX.sym("y")
@@ -292,7 +291,7 @@ def test_threads_change_nothing(monkeypatch, threads):
 def test_cutting_a_tape_changes_nothing_but_rounding(chunk):
     """A product and a sum that a cut separates are not fused, hence the tolerance."""
     f = chain(12)
-    whole, cut = (LaneKernel(f, 4, lanes.object_code(f, 4, size)) for size in (10**9, chunk))
+    whole, cut = (lanes._of(f, 4, lanes.object_code(f, 4, size), None) for size in (10**9, chunk))
     inputs = states(f, 6)
     for a, b in zip(whole(inputs, 6)[0], cut(inputs, 6)[0]):
         np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-14)
@@ -319,15 +318,16 @@ def test_large_work_memory_comes_from_the_heap():
 # ---------------------------------------------------------------------------------------------------- other ways
 
 
-@numba.njit(nogil=True)
+@machine_function()
 def call_often(address, x, y, times):
     for _ in range(times):
         call_block(address, x, y)
-        x[0] += y[0]
+        for l in range(x.shape[1]):
+            x[0, l] += y[0, l]
 
 
 @pytest.mark.parametrize("width", [1, 2, 4, 8])
-def test_blocks_are_called_from_numba(width):
+def test_blocks_are_called_from_machine_functions(width):
     """One compiled driver serves every kernel: the address is a value."""
     x = ca.SX.sym("x", 2)
     for factor in (2.0, -3.0):
@@ -341,13 +341,13 @@ def test_blocks_are_called_from_numba(width):
         np.testing.assert_allclose(result[0], out, rtol=1e-14)
         np.testing.assert_allclose(result[1], np.sin(expected[1]), atol=3e-16)
         np.testing.assert_allclose(memory, expected, rtol=1e-14)
-    assert len(call_often.signatures) == 1
+    assert len(call_often._codes) == 1
 
 
 def test_one_lane_if_several_fail(monkeypatch):
     assemble = host.assemble
 
-    def fail_on_vectors(text):
+    def fail_on_vectors(text, **options):
         if "<1 x double>" not in text:
             raise RuntimeError("no vectors today")
         return assemble(text)

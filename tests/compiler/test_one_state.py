@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import sys
 import tracemalloc
 import weakref
@@ -11,12 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from numba import types
 
 import catena
 import zoo
-from catena.compiler import cache, fastcall, generic, numba_cache, one_state
+from catena.compiler import cache, generic, single_state
+from catena.compiler.machine_function import machine_function
 from catena.errors import StateError
+from catena.machine import router
 from catena.machine.quantities import QUANTITIES
 
 COUNTS = {"inverse_dynamics": 3, "forward_dynamics": 3, "mass_matrix": 1, "bias": 2, "gravity": 1}
@@ -32,21 +32,24 @@ def given(machine: catena.Machine, count: int) -> list[np.ndarray]:
     return [machine.sample(rng), rng.standard_normal(machine.nv), rng.standard_normal(machine.nv)][:count]
 
 
-def call(machine: catena.Machine, quantity: str, rest=None):
+def call(machine: catena.Machine, quantity: str, rest=None, kind: str = "tape"):
     """The built-in of a quantity; what it refuses goes to `rest`, by default to a text."""
-    kernel = QUANTITIES[quantity].one_state(machine.layout)
-    return one_state.bound(kernel, generic.Handle(machine.layout), rest or (lambda *_: "passed on"))
+    rest = rest or (lambda *_: "passed on")
+    if kind == "tape":
+        return router._tape_call(machine.spec, QUANTITIES[quantity], rest)
+    return router._generic_call(machine._router, QUANTITIES[quantity], rest)
 
 
 def timed(quantity: str, x: list[np.ndarray]) -> list:
     return [*x, 0.0] if QUANTITIES[quantity].time else x
 
 
+@pytest.mark.parametrize("kind", ["tape", "generic"])
 @pytest.mark.parametrize("quantity", COUNTS)
-def test_it_answers_what_the_rows_answer(machine, quantity):
-    assert fastcall.available()
+def test_it_answers_what_the_rows_answer(machine, quantity, kind):
+    assert single_state.available()
     x = given(machine, COUNTS[quantity])
-    one = call(machine, quantity)(*timed(quantity, x))
+    one = call(machine, quantity, kind=kind)(*timed(quantity, x))
     assert type(one) is np.ndarray and one.flags.owndata and one.flags.writeable
     np.testing.assert_allclose(one, getattr(machine, quantity)(*(y[None] for y in x))[0], rtol=1e-11, atol=1e-12)
 
@@ -138,7 +141,7 @@ def test_single_states_and_batches_in_many_threads_do_not_meet(machine):
 
 
 def test_without_the_call_everything_is_the_same(machine, monkeypatch):
-    monkeypatch.setattr(fastcall, "available", lambda: False)
+    monkeypatch.setattr(single_state, "available", lambda: False)
     plain = catena.compile(machine.mechanism, threads=1)
     q, v, a = given(machine, 3)
     np.testing.assert_allclose(plain.inverse_dynamics(q, v, a), machine.inverse_dynamics(q, v, a), rtol=1e-12)
@@ -148,47 +151,35 @@ def test_a_batch_does_not_wait_for_the_single_state(machine, monkeypatch):
     wanted = machine.inverse_dynamics(*given(machine, 3))  # before single states are forbidden
     fresh = catena.compile(machine.mechanism, threads=1)
     q, v, a = (np.tile(x, (3, 1)) for x in given(machine, 3))
-    monkeypatch.setattr(one_state, "bound", lambda *_: pytest.fail("compiled for nothing"))
+    for way in ("_tape_call", "_generic_call"):
+        monkeypatch.setattr(router, way, lambda *_: pytest.fail("compiled for nothing"))
     np.testing.assert_allclose(fresh.inverse_dynamics(q, v, a)[0], wanted, rtol=1e-11)
 
 
-def test_kept_code_is_found_again_and_damaged_code_is_built_anew(monkeypatch, tmp_path):
+def test_the_time_comes_in_where_loads_depend_on_it():
+    m = zoo.pendulum(1)
+    machine = catena.compile(m.with_(loads=(catena.JointForce("push", m.moving[0].name, "3*t"),)))
+    q = np.zeros(machine.nv)
+    at = [machine.gravity(q, t=t)[0] for t in (0.0, 1.0, np.float64(2.0), 2)]
+    np.testing.assert_allclose(np.diff(at), [-3.0, -3.0, 0.0], atol=1e-12)
+
+
+@pytest.mark.parametrize("made", [lambda: _sum(1, 2, 3.5), lambda: generic.library.__wrapped__("energy", 2)["kernel"]])
+def test_kept_code_is_found_again_and_damaged_code_is_built_anew(monkeypatch, tmp_path, made):
     monkeypatch.setenv("CATENA_CACHE_DIR", str(tmp_path))
     monkeypatch.delenv("CATENA_CACHE", raising=False)
-
-    def made():
-        return numba_cache.njit(*one_state.SIGNATURE.args, **{"nogil": True})(_sum)
-
-    first = made()
+    stored = []
+    monkeypatch.setattr(cache, "store", lambda name, code, store=cache.store: stored.append(name) or store(name, code))
+    for _ in range(2):
+        _sum._codes.clear()
+        assert made()
+    assert len(stored) == 1
     (file,) = tmp_path.glob("*" + cache.SUFFIX)
-    again = made()
-    assert sum(first.stats.cache_hits.values()) == 0 and sum(again.stats.cache_hits.values()) == 1
     file.write_bytes(file.read_bytes()[:-7] + b"damaged")
-    third = made()
-    assert sum(third.stats.cache_hits.values()) == 0 and third(1, 2, 3) == again(1, 2, 3) == 6
+    _sum._codes.clear()
+    assert made() and stored == stored[:1] * 2
 
 
-def test_kept_code_is_data_and_never_unpickled(monkeypatch, tmp_path):
-    """Every kernel of the house can be kept without a pickle, and reading one unpickles nothing."""
-    import pickle
-
-    monkeypatch.setenv("CATENA_CACHE_DIR", str(tmp_path))
-    monkeypatch.delenv("CATENA_CACHE", raising=False)
-    numba_cache.njit(*one_state.SIGNATURE.args, nogil=True)(_sum)
-    (file,) = tmp_path.glob("*" + cache.SUFFIX)
-    entry = cache.load(file.name.removesuffix(cache.SUFFIX))
-    assert entry.startswith(b'{"library":')
-    monkeypatch.setattr(pickle, "loads", lambda *_: pytest.fail("unpickled"))
-    assert numba_cache.njit(*one_state.SIGNATURE.args, nogil=True)(_sum)(1, 2, 3) == 6
-
-
-def test_types_are_told_and_understood():
-    kinds = [types.float64, types.literal(2), types.int64, types.float64[:, ::1], types.boolean, types.UniTuple(types.int64, 2)]
-    kinds += [types.Tuple((types.float64, types.int64[::1])), types.Array(types.float64, 1, "C", readonly=True)]
-    told = numba_cache._told(kinds)
-    assert [numba_cache._type(x) for x in json.loads(json.dumps(told))] == kinds
-    assert numba_cache._told([types.unicode_type]) is None
-
-
+@machine_function()
 def _sum(a, b, c):
-    return a + b + c
+    return a + b + c, c
