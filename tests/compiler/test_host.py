@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from catena.compiler import tape, threads
+from catena.compiler import lanes, tape, threads
 from catena.compiler.lanes import compile_lanes, object_code
 
 X = ca.SX.sym("x", 3)
