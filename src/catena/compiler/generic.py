@@ -29,7 +29,9 @@ from ..kernels.workspace import Work
 from ..model.values import value_of
 from . import cache as disk
 from . import emit, host
-from .kernel_compiler import Array, Module, Value, intrinsic
+from .kernel_compiler import Module
+from .kernel_intrinsics import intrinsic
+from .kernel_text import Array, Value
 from .lanes import LaneKernel
 from .machine_function import sources
 from .single_state import Single

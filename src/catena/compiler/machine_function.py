@@ -22,7 +22,9 @@ import numpy as np
 from ..errors import CompileError
 from . import cache as disk
 from . import host
-from .kernel_compiler import Array, Module, Value, intrinsic
+from .kernel_compiler import Module
+from .kernel_intrinsics import intrinsic
+from .kernel_text import Array, Value
 
 _CALL = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)
 
