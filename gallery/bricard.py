@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from catena.analysis.kinematic_drive import Motion, kinematics
+from catena.analysis.kinematic_drive import DrivenMotion, kinematics
 from catena.analysis.mobility import mobility
 from catena.machine.machine import Machine
 from catena.machine.reactions import reactions
@@ -94,7 +94,7 @@ def motion() -> Result:
     return simulate(case.mechanism, **case.arguments)
 
 
-def pictures(result: Result, machine: Machine, driven: Motion) -> tuple[Picture, ...]:
+def pictures(result: Result, machine: Machine, driven: DrivenMotion) -> tuple[Picture, ...]:
     """The mechanism, the benchmark's curve, the driven angles."""
     q = result.data["q"].values
     corner = machine.pose(q, "corner")[:, :3, 3]

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from catena.analysis.actuation import inverse_dynamics
-from catena.analysis.kinematic_drive import Motion, kinematics
+from catena.analysis.kinematic_drive import DrivenMotion, kinematics
 from catena.analysis.mobility import mobility
 from catena.formats import load
 from catena.machine.machine import Machine, compile
@@ -79,7 +79,7 @@ def counted(m: Mechanism, machine: Machine, q: np.ndarray) -> list[Number]:
     ]
 
 
-def closed_form(machine: Machine, turn: np.ndarray, driven: Motion, torque: np.ndarray) -> list[Number]:
+def closed_form(machine: Machine, turn: np.ndarray, driven: DrivenMotion, torque: np.ndarray) -> list[Number]:
     """Places, speeds and accelerations from circles that meet; the torque from virtual work."""
     far, speed, acceleration = rocker_pin(turn)
     q, v, a = driven
@@ -174,7 +174,7 @@ def passed(windows: Result) -> list[Number]:
 
 
 def pictures(
-    machine: Machine, turn: np.ndarray, driven: Motion, torque: np.ndarray, free: Result, windows: Result
+    machine: Machine, turn: np.ndarray, driven: DrivenMotion, torque: np.ndarray, free: Result, windows: Result
 ) -> tuple[Picture, ...]:
     """The coupler's curve, the driven motion, the free one, the benchmark."""
     path = machine.pose(driven.q, "marker")[:, :2, 3]

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from catena.analysis.actuation import inverse_dynamics
-from catena.analysis.kinematic_drive import Motion, kinematics
+from catena.analysis.kinematic_drive import DrivenMotion, kinematics
 from catena.formats import load
 from catena.machine.machine import Machine, compile
 from catena.machine.reactions import reactions
@@ -124,7 +124,7 @@ def _rod_angle(s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def pictures(
-    machine: Machine, turn: np.ndarray, driven: Motion, torque: np.ndarray, wall: np.ndarray, free: Result
+    machine: Machine, turn: np.ndarray, driven: DrivenMotion, torque: np.ndarray, wall: np.ndarray, free: Result
 ) -> tuple[Picture, ...]:
     """The mechanism, the torque, the free motion."""
 

@@ -124,7 +124,7 @@ def test_the_commands_of_the_pages_are_commands():
     for name in gallery.NAMES:
         for command in gallery.example(name).commands:
             words = command.split()
-            assert words[0] == "catena" and words[1] in cli.commands() and words[2] in examples(), command
+            assert words[0] == "catena" and words[1] in cli.COMMANDS and words[2] in examples(), command
 
 
 def test_every_file_of_the_gallery_has_a_drawing():

@@ -36,6 +36,16 @@ def test_dir_lists_the_face():
     assert set(catena.__all__) <= set(dir(catena))
 
 
+def test_rooms_are_reached_from_the_top():
+    code = """
+import catena
+assert "two_link_arm" in catena.formats.examples()
+assert "revolute" in catena.JOINT_KINDS and "analysis" in dir(catena)
+assert callable(catena.analysis.highest_frequency)
+print(sorted({"assemble", "highest_frequency", "kinematics", "static_torques"} - set(dir(catena.analysis))))"""
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
 def test_an_unknown_name_is_refused():
     with pytest.raises(AttributeError, match="module 'catena' has no attribute 'laod'"):
         catena.laod  # noqa: B018

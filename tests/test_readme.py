@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import configparser
 import os
 import re
 import shlex
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,8 @@ import pytest
 import catena
 from catena import cli
 from catena.equations.formulations.capabilities import FEATURES, table
+from catena.machine import quantities
+from catena.results import plotting
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -52,11 +56,32 @@ def test_python_blocks_and_catena_commands_run_in_their_order(desk, capsys):
     assert (desk / "build" / "stanford_arm_inverse_dynamics.c").exists()
 
 
-@pytest.mark.parametrize("page", ["algebra.md", "flexible.md", "formulations.md", "questions.md", "simulation.md"])
-def test_python_blocks_of_the_docs_run(page, desk, capsys):
+PAGES = [page for page in sorted((ROOT / "docs").glob("*.md")) if blocks("python", page.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_blocks_of_the_docs_run(page, desk, robots, capsys, monkeypatch):
     room: dict = {}
-    for block in blocks("python", (ROOT / "docs" / page).read_text(encoding="utf-8")):
-        exec(compile(block, page, "exec"), room)
+    monkeypatch.setattr(quantities, "QUANTITIES", dict(quantities.QUANTITIES))  # a page adds one
+    for block in blocks("python", page.read_text(encoding="utf-8")):
+        exec(compile(block, page.name, "exec"), room)
+
+
+@pytest.fixture
+def robots(desk):
+    """Files that the page on files speaks of, small ones."""
+    link = '<link name="{}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+    joint = '<joint name="pin" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/></joint>'
+    for name in ("solo12", "panda", "robot"):
+        text = f'<robot name="{name}">{link.format("base")}{link.format("arm")}{joint}</robot>'
+        (desk / f"{name}.urdf").write_text(text, encoding="utf-8")
+    (desk / "robot_loops.toml").write_text("gravity = [0, 0, -1.62]\n", encoding="utf-8")
+    catena.save(catena.load("two_link_arm"), desk / "arm.toml")
+
+
+def test_the_docs_show_the_tables_of_questions_and_plots():
+    for page, table_of in (("questions.md", catena.analysis.questions.markdown), ("simulation.md", plotting.markdown)):
+        assert table_of() in (ROOT / "docs" / page).read_text(encoding="utf-8"), page
 
 
 def test_the_docs_show_the_capability_table():
@@ -89,6 +114,39 @@ def test_the_flow_is_one_sentence_everywhere():
 def test_links_lead_somewhere(text):
     for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", text.read_text(encoding="utf-8")):
         assert target.startswith("https://") or (text.parent / target).exists(), target
+
+
+def found(name: str):
+    """A dotted name of catena, with the modules on its way imported."""
+    value = catena
+    for k, part in enumerate(parts := name.split(".")[1:]):
+        if not hasattr(value, part):
+            import_module(".".join(["catena", *parts[: k + 1]]))
+        value = getattr(value, part)
+    return value
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda p: p.name)
+def test_names_and_paths_that_are_written_exist(text):
+    words = text.read_text(encoding="utf-8")
+    if text.name != "CHANGELOG.md":  # history keeps its old names
+        for name in set(re.findall(r"`(catena(?:\.\w+)+)", words)) - {"catena.analysis.NAME"}:
+            assert found(name) is not None, name
+        for path in re.findall(r"`((?:src|tests|docs|tools|benchmarks)/[\w./]+)`", words):
+            assert (ROOT / path).exists(), path
+
+
+def test_the_files_of_the_architecture_exist():
+    words = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    paths = re.findall(r"\b((?:[a-z_]{3,}/)+(?:[a-z_]+\.py)?)", words)
+    assert len(paths) > 60
+    for path in paths:
+        assert any((ROOT / "src" / "catena" / folder / path).exists() for folder in ("", "..", "../..", "simulation", "equations")), path
+    rooms = configparser.ConfigParser()
+    rooms.read(ROOT / ".importlinter")
+    order = re.findall(r"[a-z]+", rooms["importlinter:contract:flow"]["layers"])
+    listed = [name.strip("/").removesuffix(".py") for row in re.findall(r"^\| (`[a-z].*?) \|", words, re.M) for name in re.findall(r"`([a-z./]+)`", row)]
+    assert listed[: len(order)] == order
 
 
 def test_every_source_that_is_cited_is_in_the_bibliography():

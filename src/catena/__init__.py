@@ -2,7 +2,8 @@
 
     file or Python -> Mechanism -> Equations (by a formulation) -> Kernel -> question or simulation -> Result -> picture
 
-The public names, in the order of that flow. Each is loaded when it is first used, so that `import catena` is quick.
+The public names, in the order of that flow. Each is loaded when it is first used, so that `import catena` is quick. The rooms
+behind them can be reached too: `catena.formats.examples()`, `catena.analysis.static_torques(...)`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-_WHERE = {  # public name -> the room it lives in
+_WHERE = {  # public name -> the module it lives in, and its name there if it is another
     "load": "formats",
     "save": "formats",
     "Pose": "model.pose",
@@ -20,6 +21,7 @@ _WHERE = {  # public name -> the room it lives in
     "Body": "model.mechanism",
     "Beam": "model.beams",
     "Joint": "model.mechanism",
+    "JOINT_KINDS": "model.joint_kinds:KINDS",
     "Mimic": "model.mechanism",
     "Frame": "model.mechanism",
     "Mechanism": "model.mechanism",
@@ -59,12 +61,13 @@ _WHERE = {  # public name -> the room it lives in
     "errors": "errors",
     "CatenaError": "errors",
 }
-_ROOMS = {"bridge", "control", "errors", "events", "trajectories"}  # names that are modules themselves
+_MODULES = {"bridge", "control", "errors", "events", "trajectories"}  # public names that are modules themselves
+_ROOMS = ("model", "formats", "kernels", "compiler", "equations", "machine", "analysis", "results", "simulation", "certify", "cli")
 
 __all__ = [*_WHERE]
 
 if TYPE_CHECKING:
-    from . import errors
+    from . import analysis, certify, cli, compiler, equations, errors, formats, kernels, machine, model, results, simulation
     from .analysis.assembly import assemble
     from .analysis.hybrid_dynamics import hybrid_dynamics
     from .analysis.impulse import impulse
@@ -82,6 +85,7 @@ if TYPE_CHECKING:
     from .machine import bridge
     from .machine.machine import Machine, compile
     from .model.beams import Beam
+    from .model.joint_kinds import KINDS as JOINT_KINDS
     from .model.loads import Bushing, Force, JointForce, JointSpring, KnifeEdge, Rolling, SpeedRow, Spring
     from .model.mechanism import Body, Frame, Joint, Mechanism, Mimic, Shape
     from .model.pose import Pose
@@ -90,13 +94,16 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f".{name}", __name__)
     if name not in _WHERE:
         raise AttributeError(f"module 'catena' has no attribute {name!r}")
-    room = import_module(f".{_WHERE[name]}", __name__)
-    value = room if name in _ROOMS else getattr(room, name)
+    path, _, own = _WHERE[name].partition(":")
+    module = import_module(f".{path}", __name__)
+    value = module if name in _MODULES else getattr(module, own or name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_WHERE])
+    return sorted({*globals(), *_WHERE, *_ROOMS})

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import catena
 from catena.analysis.assembly import assemble
 from catena.analysis.mobility import mobility
 from catena.analysis.projection import project
@@ -201,8 +202,8 @@ def test_a_planar_four_bar_has_one_freedom_and_three_redundant_rows():
     assert (found.degrees_of_freedom, found.rank, found.rows) == (1, 2, 5)
     assert found.redundant == (
         ("C", "displacement z"),
-        ("C", "rotation about the first direction across"),
-        ("C", "rotation about the second direction across"),
+        ("C", "rotation x"),
+        ("C", "rotation y"),
     )
     assert "four_bar: 1 degree of freedom" in str(found) and "3 redundant rows:" in str(found)
 
@@ -235,6 +236,16 @@ def test_motors_are_counted_against_freedoms():
     assert both.overactuated == 1 and "overactuated by 1" in str(both)
     dead_centre = mobility(slider_crank(), [0, 0, 1.3], actuated=["cylinder"])
     assert dead_centre.stuck == ("cylinder",) and dead_centre.underactuated == 1
+
+
+def test_mobility_names_what_it_counts():
+    """Rows of speeds are no rows of loops, a sleigh's side is stuck in this configuration only, and pins are no motors."""
+    sleigh = mobility(catena.load("knife_edge"))
+    assert (sleigh.degrees_of_freedom, sleigh.rows, sleigh.speed_rows) == (2, 1, 1)
+    assert "3 speeds, 1 constraint row (1 of speeds)" in str(sleigh)
+    assert "cannot move in this configuration: plane.y" in str(sleigh)
+    assert sleigh.actuated is None and (sleigh.underactuated, sleigh.overactuated) == (0, 0) and "motor" not in str(sleigh)
+    assert "2 motors: one for each degree of freedom" in str(mobility(catena.load("knife_edge"), actuated=["plane.x", "plane.angle"]))
 
 
 def test_a_tree_has_all_its_freedoms():

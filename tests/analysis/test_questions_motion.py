@@ -178,7 +178,7 @@ def test_the_kinematic_mode_says_what_is_wrong():
         kinematics(machine, {"shaft": (1.0, 1.0), "cylinder": (x, 1.0)}, guess)
     with pytest.raises(UnknownNameError, match="no coordinate 'crank' in mechanism 'slider_crank', to be driven"):
         kinematics(machine, {"crank": 1.0}, guess)
-    with pytest.raises(QuestionError, match=r"5 way\(s\) to move are left free in mechanism 'arm6'; drive 5 more"):
+    with pytest.raises(QuestionError, match=r"5 degree\(s\) of freedom are left free in mechanism 'arm6'; drive 5 more"):
         kinematics(arm(6), {"joint1": 0.3})
     with pytest.raises(StateError, match="'shaft' is given 4 values"):
         kinematics(machine, {"shaft": (1, 2, 3, 4)}, guess)

@@ -1,4 +1,4 @@
-"""The command line: what it prints, how it fails, and that a command is a file."""
+"""The command line: what it prints, how it fails, and that a command is a record in a registry."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import sys
 import pytest
 
 from catena import __version__, cli
-from catena.cli import _description
-from catena.formats import examples
+from catena.cli import _description, registry
+from catena.errors import CatenaError
+from catena.formats import examples, load, save
 
 BOX = """<robot name="box">
   <link name="base"/>
@@ -78,8 +79,14 @@ def test_info_of_a_loop_counts_its_degrees_of_freedom(capsys, tmp_path):
     file.write_text(FOUR_BAR)
     status, out, _ = run(capsys, "info", file)
     assert status == 0
-    assert "degrees of freedom 1: 2 of the loops' 5 rows are independent" in out
+    assert "degrees of freedom 1: 2 of 5 constraint rows are independent" in out
     assert float(out.split()[-1]) < 1e-10
+
+
+def test_info_counts_the_rows_of_speeds(capsys):
+    """A disc that rolls has six speeds and three rows."""
+    status, out, _ = run(capsys, "info", "rolling_disc")
+    assert status == 0 and "degrees of freedom 3: 3 of 3 constraint rows are independent" in out
 
 
 def test_info_as_json(capsys):
@@ -197,8 +204,9 @@ def test_export_writes_nothing_when_one_kernel_is_refused(capsys, tmp_path):
         (["equations", "two_link_arm", "--by", "kanes"], "Did you mean 'kane'?"),
         (["equations", "two_link_arm", "--form", "word"], "'word' is not one of"),
         (["export", "two_link_arm", "--kernel", "pose", "--out", "x"], "kernel 'pose' takes a frame; found none"),
-        (["inof"], "No such command 'inof'"),
+        (["inof"], "no command 'inof' in catena"),
         (["info"], "Missing argument 'FILE'"),
+        (["export", "two_link_arm", "--kernel", "jacobian", "--out", "x"], "takes a frame; found none. Name it with --frame; frames and bodies are: tip,"),
         (["info", "two_link_arm", "--gravity", "0", "x", "0"], "Invalid value for '--gravity'"),
     ],
 )
@@ -206,6 +214,15 @@ def test_bad_input_is_one_message_and_status_two(capsys, arguments, message):
     status, out, err = run(capsys, *arguments)
     assert status == 2
     assert message in err and "Traceback" not in err and out == ""
+
+
+def test_a_name_without_a_suffix_finds_the_file_beside(tmp_path, monkeypatch):
+    """As a reader of the README expects who saved double_pendulum.toml."""
+    monkeypatch.chdir(tmp_path)
+    save(load("two_link_arm").with_(name="mine"), "my_arm.toml")
+    assert load("my_arm").name == "mine"
+    (tmp_path / "two_link_arm.toml").write_text("")
+    assert load("two_link_arm").name != ""  # a built-in example of that name comes first
 
 
 def test_every_fault_of_a_file_at_once(capsys, tmp_path):
@@ -226,14 +243,52 @@ def test_interruption_is_one_line_and_status_130(capsys, monkeypatch):
 
 def test_version_and_help(capsys):
     assert run(capsys, "--version") == (0, f"catena {__version__}\n", "")
-    for arguments in ((), ("-h",), *((name, "--help") for name in cli.commands())):
+    for arguments in ((), ("-h",), *((name, "--help") for name in cli.COMMANDS)):
         _, out, err = run(capsys, *arguments)
         assert "Usage:" in out + err and "Traceback" not in err
 
 
-def test_a_command_is_a_file():
-    assert {"info", "examples", "equations", "export"} <= set(cli.commands())
-    assert [name for name in cli.commands() if name not in cli.ORDER] == []
+@pytest.fixture
+def greeting():
+    """A command from outside the package."""
+
+    def greet(name: str, loud: bool = False) -> None:
+        """Greet somebody."""
+        if name == "nobody":
+            raise CatenaError("there is nobody to greet")
+        print(f"hello {name}".upper() if loud else f"hello {name}")
+
+    yield registry.register(registry.Command("greet", greet, "Greet somebody in one line."))
+    del registry.COMMANDS["greet"]
+
+
+def test_a_command_from_outside_is_listed_and_runs(capsys, greeting):
+    """A record in the registry is all that a command needs; nothing in the package names it."""
+    with pytest.raises(CatenaError, match="command 'greet' is in the registry already"):
+        registry.register(greeting)
+    assert re.search(r"greet +Greet somebody in one line\.", run(capsys, "--help")[1])
+    assert "--loud" in run(capsys, "greet", "--help")[1]
+    assert run(capsys, "greet", "you", "--loud") == (0, "HELLO YOU\n", "")
+    assert run(capsys, "greet", "nobody") == (2, "", "catena: there is nobody to greet\n")
+
+
+def test_help_loads_no_command_and_no_kernel():
+    heavy = ("numpy", "numba", "casadi", "xarray", "matplotlib", "sympy", "catena.model", "catena.cli.run")
+    code = f"""
+import sys
+from catena.cli import main
+try:
+    main(["--help"])
+finally:
+    print([m for m in {heavy!r} if m in sys.modules], file=sys.stderr)"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stderr.strip() == "[]" and "Simulate a mechanism" in found.stdout
+
+
+def test_every_command_says_in_its_docstring_what_it_does():
+    for name, command in cli.COMMANDS.items():
+        assert command.name == name and command.doc.endswith(".") and len(command.doc) < 72
+        assert (command.load().__doc__ or "").strip()
 
 
 def test_the_reader_of_a_pipe_may_leave():

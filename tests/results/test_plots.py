@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
+from importlib import resources
 
 import numpy as np
 import pytest
@@ -11,8 +13,10 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 import catena
+from catena import cli
+from catena.cli.plot import places
 from catena.errors import CatenaError, UnknownNameError
-from catena.results import plots
+from catena.results import plots, plotting
 from catena.results.animation import animate
 from catena.results.plots.skeleton import skeleton, tips
 from catena.results.plots.view import view_of
@@ -54,11 +58,11 @@ def test_bending(tmp_path):
     for kind in ("overview", "cyclograph"):
         plots.save(result, tmp_path / f"{kind}.png", kind)
     animate(result, tmp_path / "film.gif", rate=10)
-    with pytest.raises(catena.CatenaError, match="has no flexible body"):
+    with pytest.raises(catena.CatenaError, match="plot 'deflections' needs a flexible body; mechanism .* has none"):
         simulate(catena.load("two_link_arm"), until=0.1).plot("deflections")
 
 
-@pytest.mark.parametrize("kind", [kind for kind in plots.KINDS if kind != "deflections"])
+@pytest.mark.parametrize("kind", [kind for kind in plots.PLOTS if kind != "deflections"])
 def test_every_kind(result, kind, tmp_path):
     figure = result.plot(kind)
     assert isinstance(figure, Figure)
@@ -107,10 +111,61 @@ def test_views_have_gravity_downwards():
     np.testing.assert_allclose(np.cross(v.right, v.up), v.towards, atol=1e-12)
 
 
+@pytest.fixture
+def swept():
+    """A plot from outside the package: the way that one coordinate has swept."""
+
+    def draw(result, coordinate="pin1"):
+        figure = Figure()
+        figure.subplots().plot(result.time, np.abs(np.diff(result.q.sel(coordinate=coordinate), prepend=0)).cumsum(), label=coordinate)
+        return figure
+
+    yield plots.register(plots.Plot("swept", draw, "the way swept by a coordinate", ("coordinate",), "coordinate",
+                                    "three bodies", lambda m: len(m.bodies) == 3))  # fmt: skip
+    del plots.PLOTS["swept"]
+
+
+def test_a_plot_from_outside_is_found_everywhere(swing, swept, tmp_path, capsys):
+    """In `Result.plot`, in `save`, in a scenario, in the list of the documentation, in `catena plot` and in its help."""
+    with pytest.raises(CatenaError, match="plot 'swept' is in the registry already"):
+        plots.register(swept)
+    assert swing.plot("swept", coordinate="pin2").axes[0].lines[0].get_label() == "pin2"
+    assert plots.save(swing, tmp_path / "swept.svg", "swept").stat().st_size > 1000
+    with pytest.raises(UnknownNameError, match="no option 'only' in the plot 'swept'"):
+        swing.plot("swept", only="pin2")
+    assert "| `swept` | the way swept by a coordinate | `coordinate` | three bodies |" in plotting.markdown()
+    text = resources.files("catena").joinpath("examples/triple_pendulum.toml").read_text(encoding="utf-8")
+    (tmp_path / "own.toml").write_text(re.sub(r"^plots = .*\n", "", text, flags=re.M).replace("[scenario]", '[scenario]\nplots = ["swept"]'))
+    assert read(tmp_path / "own.toml").plots == ("swept",)
+    swing.save(tmp_path / "results.nc")
+    with pytest.raises(SystemExit) as left:
+        cli.main(["plot", str(tmp_path), "--what", "swept", "--only", "pin3"])
+    assert not left.value.code and (tmp_path / "swept.png").exists()
+    capsys.readouterr()
+
+
+def test_a_plot_goes_into_a_file_of_a_known_kind_or_into_a_folder(swing, tmp_path, capsys):
+    """A file of another kind is refused, and no folder of its name is made; "all" leaves out what does not apply."""
+    swing.save(tmp_path / "results.nc")
+    with pytest.raises(SystemExit) as left:
+        cli.main(["plot", str(tmp_path), "--out", str(tmp_path / "x.jpg")])
+    assert left.value.code == 2 and not (tmp_path / "x.jpg").exists()
+    assert "x.jpg: a plot is saved as .png, .pdf, .svg, not '.jpg'" in capsys.readouterr().err
+    applying = [name for name, kind in plots.PLOTS.items() if kind.applies(swing.mechanism)]
+    assert "deflections" not in applying and "phase" in applying
+    assert places(tmp_path, [plots.PLOTS[name] for name in applying])[-1] == tmp_path / "cyclograph.png"
+
+
+def test_records_of_plots_say_what_their_functions_take():
+    for kind in plots.PLOTS.values():
+        taken = [*inspect.signature(kind.load()).parameters][1:]
+        assert list(kind.options) == taken and kind.select in ("", *taken), kind.name
+
+
 def test_wrong_words_are_told(swing):
     with pytest.raises(UnknownNameError, match="Did you mean 'energies'"):
         swing.plot("energys")
-    with pytest.raises(UnknownNameError, match="no option 'degree' in the picture 'coordinates'"):
+    with pytest.raises(UnknownNameError, match="no option 'degree' in the plot 'coordinates'"):
         swing.plot("coordinates", degree=True)
     with pytest.raises(UnknownNameError, match="no coordinate 'pin4' in mechanism 'triple pendulum'"):
         swing.plot("coordinates", only="pin4")

@@ -62,6 +62,16 @@ def test_integral_takes_away_the_rest() -> None:
     assert abs(result.state.values[-1, 2] * 40.0 - K * 0.4) < 0.05  # the integral carries the spring
 
 
+def test_an_integral_to_start_from() -> None:
+    """The integral that carries the spring where the slider stands: it stays there; a wrong one is refused."""
+    still = simulate(slider(), [0.4], until=1.0, output=0.5, control=C.PID(50.0, 40.0, 10.0, 0.4, integral={"rail": K * 0.4 / 40.0}))
+    assert np.abs(still.q.values[:, 0] - 0.4).max() < 1e-9 and still.state.values[0, 2] == pytest.approx(K * 0.4 / 40.0)
+    with pytest.raises(StateError, match="integral = nan; it is a finite number"):
+        C.PID(1.0, 1.0, 1.0, 0.4, integral=np.nan)
+    with pytest.raises(UnknownNameError, match="no coordinate 'rial'"):
+        simulate(slider(), until=1.0, control=C.PID(1.0, 1.0, 1.0, 0.4, integral={"rial": 1.0}))
+
+
 def test_tracks_a_sine() -> None:
     """With kp and kd on the error the response to r = a sin(w t) is the known transfer function; after 20 s only it is left."""
     kp, kd, a, w = 200.0, 20.0, 0.3, 4.0

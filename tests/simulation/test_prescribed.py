@@ -276,7 +276,8 @@ STEP = T.Trajectory(("pin1",), np.array([1.0]), np.zeros((2, 1)), np.array([[[0.
     "motion, kind, words",
     [
         ({"pin9": 0.0}, UnknownNameError, "no coordinate 'pin9' in mechanism 'pendulum2'"),
-        ({"pin1": "lockd"}, UnknownNameError, "Did you mean 'locked'?"),
+        ({"pin1": "lockd"}, StateError, "is 'lockd'; it is a Trajectory, a number or 'locked'"),
+        ({"pin1": np.sin}, StateError, "a function of time becomes a Trajectory by trajectories.function("),
         ({"pni1": "locked"}, UnknownNameError, "Did you mean 'pin1'?"),
         (STEP, SimulationError, "the place of 'pin1' jumps from 0 to 2 at t = 1 s"),
         (3.0, StateError, "motion is 3.0"),

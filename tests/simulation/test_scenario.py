@@ -10,10 +10,12 @@ import pytest
 import catena.examples
 from catena.errors import CatenaError, FormatError
 from catena.formats import examples
+from catena.model.mechanism import Body, Joint, Mechanism
 from catena.simulation import scenario
 from catena.simulation.run import simulate
 from catena.simulation.scenario import read
 from catena.simulation.scenario.inverse import along
+from catena.simulation.trajectories import cubic, function
 
 
 @pytest.mark.filterwarnings("ignore::catena.errors.MechanismWarning")
@@ -74,7 +76,7 @@ frequency = "3 Hz"
     for words in (
         "no key 'untl'", "Did you mean 'until'", "until is missing", "no coordinate 'sholder'", "is '3 m', a length; an angle",
         "one value is wanted", "output is '10 m', a length; a time is wanted", "Did you mean 'dop853'", "Did you mean 'stop'",
-        "no controller 'pdd'", "no coordinate 'elbw'", "'3 Hz', a frequency", "no event 'impuls'", "no picture 'energy'",
+        "no controller 'pdd'", "no coordinate 'elbw'", "'3 Hz', a frequency", "no event 'impuls'", "no plot 'energy'",
     ):  # fmt: skip
         assert words in said
     assert len(found.value.faults) == 13
@@ -160,6 +162,28 @@ def test_inverse_dynamics_along_a_run_gives_its_torques_back(tmp_path):
     inner = slice(5, -5)  # the spline's ends are free
     np.testing.assert_allclose(found.data["tau"].values[inner], run.data["tau"].values[inner], atol=0.05)
     assert found.ledger.relative_energy_balance < 2e-3  # of a natural spline, whose ends are not accelerated
+
+
+def test_inverse_dynamics_of_a_body_that_turns():
+    """A symmetric top without torques: (A - C) cos(theta) precession = C spin; no forces come out, others with another spin."""
+    top = Body("top", 1.0, (0, 0, 0), (1.0, 1.0, 2.0))
+    m = Mechanism("top", [top], [Joint("base", "free", "ground", "top")], gravity=(0, 0, 0))
+
+    def forces(spin):
+        fast, slow = 0.5 * (1 + spin), 0.5 * (1 - spin)  # q = turn about z by t, about x by 0.6, about z by spin t
+        quaternion = {"qw": f"cos(0.3)*cos({fast}*t)", "qx": f"sin(0.3)*cos({slow}*t)", "qy": f"sin(0.3)*sin({slow}*t)",
+                      "qz": f"cos(0.3)*sin({fast}*t)"}  # fmt: skip
+        path = function({"base.x": "0", "base.y": "3*t", "base.z": "0", **{f"base.{k}": x for k, x in quaternion.items()}}, [0, 2])
+        return along(m, path, 0.05)
+
+    free = forces(-0.5 * np.cos(0.6))
+    assert np.abs(free.tau.values).max() < 1e-6 and np.abs(np.linalg.norm(free.q.values[:, 3:], axis=1) - 1).max() < 1e-12
+    assert np.abs(forces(1.0).tau.values).max() > 0.5
+    with pytest.raises(CatenaError, match="no column for 'base.x', 'base.y', 'base.z' of mechanism 'top'"):
+        along(m, function({f"base.q{k}": str(int(k == "w")) for k in "wxyz"}, [0, 1]))
+    with pytest.raises(CatenaError, match="has length 0.* without changes of sign"):
+        flips = {f"base.q{k}": ([1, -1] if k == "w" else [0, 0]) for k in "wxyz"}
+        along(m, cubic([0, 1], {"base.x": [0, 0], "base.y": [0, 0], "base.z": [0, 0], **flips}))
 
 
 def test_inverse_dynamics_of_a_closed_mechanism(tmp_path):

@@ -1,18 +1,13 @@
-"""Questions: each a function whose first argument is a Mechanism or a Machine.
+"""Questions: functions whose first argument is a Mechanism or a Machine, open or with closed loops.
 
-    assemble             coordinates and speeds that close every loop                                  assembly
-    mobility             degrees of freedom, redundant rows, what motors can hold                      mobility
-    hybrid_dynamics      motion of some coordinates, forces of others: the rest                        hybrid_dynamics
-    impulse              blows at points and joints, capture, sudden lock                              impulse
-    reactions            the wrench in every joint, loops included                                     machine.reactions
-    inverse_dynamics     the forces of a motion, for a named set of motors, with loops                 actuation
-    equilibrium          where it stays still; static_torques: what holds it                           statics
-    linearize            state matrices, poles                                                         linearization
-    modes                natural frequencies, damping ratios, shapes; highest_frequency: for a step    vibration
-    inverse_kinematics   coordinates that bring a frame somewhere                                      inverse_kinematics
-    kinematics           drive some coordinates, get the motion of all                                 kinematic_drive
-    routes               constrained dynamics by other routes, to check the machine against            routes
+`questions.QUESTIONS` lists them. Beside them stand
+    projection          the nearest state on the loops, in the metric of the mass matrix
+    tangent             derivatives of the equations of motion at one state; differences: for mechanisms of hundreds of bodies
+    joint_orientation   whether the two sides of a loop's joint look the same way
+    routes              constrained dynamics by other algorithms, to check the machine against
 """
+
+from typing import Any
 
 from ..machine.constraint_rows import Rows, rows_at, spaces
 from ..machine.reactions import reactions
@@ -22,15 +17,43 @@ from .capture import Target
 from .hybrid_dynamics import hybrid_dynamics
 from .impulse import Impulse, impulse
 from .inverse_kinematics import inverse_kinematics
-from .kinematic_drive import Motion, kinematics
-from .linearization import Linear, linearize
+from .kinematic_drive import DrivenMotion, kinematics
+from .linearization import StateSpace, linearize
 from .mobility import Mobility, mobility
 from .projection import project
+from .questions import QUESTIONS, Question, register
 from .statics import equilibrium, static_torques
 from .vibration import Modes, highest_frequency, modes
 
 __all__ = [
-    "Actuation", "Impulse", "Linear", "Mobility", "Modes", "Motion", "Rows", "Target", "assemble", "equilibrium",
-    "highest_frequency", "hybrid_dynamics", "impulse", "inverse_dynamics", "inverse_kinematics", "kinematics", "linearize",
-    "mobility", "modes", "project", "reactions", "rows_at", "spaces", "static_torques",
+    "QUESTIONS", "Actuation", "DrivenMotion", "Impulse", "Mobility", "Modes", "Question", "Rows", "StateSpace", "Target", "assemble",
+    "equilibrium", "highest_frequency", "hybrid_dynamics", "impulse", "inverse_dynamics", "inverse_kinematics", "kinematics",
+    "linearize", "mobility", "modes", "project", "reactions", "register", "rows_at", "spaces", "static_torques",
 ]  # fmt: skip
+
+for _question in (
+    Question("assemble", assemble, "coordinates and speeds that close every loop", "q (nq,), v (nv,)"),
+    Question("mobility", mobility, "degrees of freedom by rank, redundant rows, what motors can drive", "`Mobility`"),
+    Question("kinematics", kinematics, "drive some coordinates, find the motion of all", "`DrivenMotion`: q, v, a"),
+    Question("inverse_kinematics", inverse_kinematics, "coordinates that bring a frame to a pose", "q (nq,)"),
+    Question("inverse_dynamics", inverse_dynamics, "the motor forces of a motion, loops included", "`Actuation`: tau (nv,)"),
+    Question("hybrid_dynamics", hybrid_dynamics, "some accelerations and some forces given, find the others", "tau (nv,), a (nv,)"),
+    Question("reactions", reactions, "the wrench in every joint, loops included", "{joint: (6,)}, torque first"),
+    Question("impulse", impulse, "the jump of speeds from blows, captures and sudden locks", "`Impulse`"),
+    Question("equilibrium", equilibrium, "coordinates at which the mechanism stays at rest", "q (nq,)"),
+    Question("static_torques", static_torques, "the motor forces that hold it at rest", "`Actuation`: tau (nv,)"),
+    Question("linearize", linearize, "state matrices at a state; their poles", "`StateSpace`: A, B"),
+    Question("modes", modes, "natural frequencies, damping ratios and shapes", "`Modes`"),
+    Question("highest_frequency", highest_frequency, "the fastest rate of springs and dampers, for a step", "rad/s"),
+):
+    register(_question)
+
+
+def __getattr__(name: str) -> Any:
+    if name in QUESTIONS:  # one that was added from outside
+        return QUESTIONS[name].ask
+    raise AttributeError(f"module 'catena.analysis' has no attribute {name!r}; its questions are: {', '.join(QUESTIONS)}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *QUESTIONS})

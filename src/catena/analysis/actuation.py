@@ -2,8 +2,8 @@
 
     S' tau + A' lam = M a + b        in the motions T that the loops allow (A T = 0):        (T' S') tau = T' (M a + b)
 
-d equations, one for each degree of freedom. Fewer independent motors cannot hold the mechanism; more of them share the load,
-and the shortest tau is the share that loads the mechanism least inside.
+d equations, one per degree of freedom. Fewer independent motors cannot drive the mechanism; more of them share the load, and tau of
+least norm is the one with the smallest internal load.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ Damped Gauss-Newton (Levenberg and Marquardt) on the residuals e(q), along the s
 
     d = -A' (A A' + mu)^-1 e,      q <- q moved by d
 
-from the guess, then from other places around it; first with rotation vectors where the rows have cosines (`facing.turns`), then
+from the guess, then from other places around it; first with rotation vectors where the rows have cosines (`joint_orientation.turns`), then
 with the rows themselves, as far as rounding lets them. A closed loop is one whose residuals vanish in all its rows, also those
-that no joint can change, and whose two sides look the same way.
+that no joint can change, and whose two sides point the same way.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def _open(machine: Machine, q: Array, free: list[int]) -> ClosureError:
     rows = rows_at(machine, q)
     gaps, turned = {n: x for n, x in by_loop(rows, np.abs(rows.error)).items() if x > CLOSED}, upside_down(machine, q)
     if not gaps:
-        text = f"loop {turned[0]!r} closes only with its two sides looking away from each other; turn its axis round"
+        text = f"loop {turned[0]!r} closes only with its two sides pointing opposite ways; reverse its axis"
         return ClosureError(f"{where(machine)}: {text}", dict.fromkeys(turned, 2.0))
     sentences = [_sentence(rows, name, free) for name in sorted(gaps, key=lambda n: -gaps[n])[:5]]
     tried = "with every coordinate fixed" if not free else f"the best of {STARTS} starts"

@@ -1,10 +1,10 @@
-"""Inverse kinematics: the coordinates that bring a frame to a place, within the joints' limits, loops closed.
+"""Inverse kinematics: the coordinates that bring a frame to a pose, within the joints' limits, loops closed.
 
-Damped least squares on the distance still to go, (turn left, way left) = r, and on the loops' residuals e:
+Damped least squares on the rotation and translation that are left, r, and on the residuals e of the loops:
 
     d = J' (J J' + mu)^-1 r,      J = [J_frame; A]
 
-from the guess, then from other places. A coordinate at its limit that wants to pass it is held there.
+from the guess, then from other starts around it. A coordinate at its limit that wants to pass it is held there.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _search(machine: Machine, frame: str, goal: tuple, q: Array, bounds: list[Co
 
 
 def _to_go(machine: Machine, frame: str, goal: tuple, q: Array) -> tuple[Array, Array]:
-    """What is left to go, and how the speeds go it: the frame's turn and way, then the loops' residuals with a minus."""
+    """r and its Jacobian: the rotation and translation left to the goal, then minus the residuals of the loops."""
     (R, p), X, J = goal, machine.pose(q, frame), machine.jacobian(q, frame)
     left, rows = [], []
     if R is not None:

@@ -1,8 +1,8 @@
-"""Facing: what a closed loop's rows cannot say, that the two sides of the joint look the same way.
+"""Joint orientation: whether the two sides of a joint that closes a loop point the same way, which its rows cannot tell.
 
-A row keeps an angle by its cosine, and a cosine does not know a direction from its opposite: a pin that was put in upside
-down satisfies every row. A joint that turns about one axis needs that axis to point the same way on both sides; one that
-does not turn needs all three.
+A constraint row keeps an angle by its cosine, which is the same for a direction and its opposite: a pin put in upside down
+satisfies every row. A joint that turns about one axis needs that axis to point the same way on both sides; one that does not
+turn needs all three axes to.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def facing_axes(joint: Joint) -> Array:
 
 
 def upside_down(machine: Machine, q: Array) -> list[str]:
-    """The loop joints whose sides look away from each other at q."""
+    """The names of the loop joints whose two sides point opposite ways at q."""
     found = []
     for j in machine.mechanism.loops:
         axes = facing_axes(j)
@@ -46,10 +46,10 @@ def upside_down(machine: Machine, q: Array) -> list[str]:
 
 
 def turns(machine: Machine, q: Array) -> tuple[Array, Array, set[str]]:
-    """How far the sides of such joints are turned from each other, as rotation vectors (3 k,) with their rates (3 k, nv).
+    """The rotations between the two sides of such joints, as rotation vectors (3 k,), their Jacobian (3 k, nv), the joints' names.
 
-    Unlike the rows' cosines, these do not vanish when the sides look away from each other, so that a guess far away finds
-    the right way round. And the names of the joints whose rotation they stand for.
+    Unlike the rows' cosines these do not vanish when the sides point opposite ways, so that a guess far away finds the right
+    orientation.
     """
     vectors, rates, names = [np.zeros(0)], [np.zeros((0, machine.nv))], set()
     for j in machine.mechanism.loops:

@@ -1,4 +1,4 @@
-"""Kinematic mode: drive some coordinates, get the position, velocity and acceleration of all.
+"""Kinematic drive: the motion of some coordinates is given, the position, velocity and acceleration of all are found.
 
     e(q) = 0 with the driven ones held,      A_f v_f = -A_d v_d,      A_f a_f = gamma - A_d a_d
 
@@ -26,7 +26,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Motion:
+class DrivenMotion:
     """Coordinates (..., nq), speeds and accelerations (..., nv); it unpacks as q, v, a."""
 
     q: Array
@@ -37,11 +37,11 @@ class Motion:
         return iter((self.q, self.v, self.a))
 
 
-def kinematics(m: Mechanism | Machine, driven: Mapping[str, Any], guess: Any = None) -> Motion:
+def kinematics(m: Mechanism | Machine, driven: Mapping[str, Any], guess: Any = None) -> DrivenMotion:
     """q, v, a = kinematics(mechanism, {"crank": (angle, speed, acceleration)}, guess).
 
-    driven: {coordinate: (q, v, a)}; speed and acceleration may be left out and are then zero. Each may be an array over a
-    course of moments: the first is assembled from the guess, each next from the one before. A QuestionError names what is
+    driven: {coordinate: (q, v, a)}; speed and acceleration may be left out and are then zero. Each may be an array over
+    instants: the first is assembled from the guess, each next one from the one before. A QuestionError names what is
     still free, or the loop that the driven coordinates contradict.
     """
     machine = machine_of(m)
@@ -64,7 +64,7 @@ def kinematics(m: Mechanism | Machine, driven: Mapping[str, Any], guess: Any = N
     shape = np.broadcast_shapes(*(x.shape for three in course for x in three))
     if len(shape) > 1:
         raise StateError(
-            f"kinematics: the driven values have shape {shape}; they are numbers, or arrays over one course of moments"
+            f"kinematics: the driven values have shape {shape}; they are numbers, or arrays of one dimension, over instants"
         )
     moments = np.array([[np.broadcast_to(x, shape).reshape(-1) for x in three] for three in course])  # (driven, 3, moments)
     found = []
@@ -72,7 +72,7 @@ def kinematics(m: Mechanism | Machine, driven: Mapping[str, Any], guess: Any = N
         found.append(_moment(machine, q, places, moments[:, :, k]))
         q = found[-1][0]
     q, v, a = (np.array([moment[k] for moment in found]).reshape(*shape, -1) for k in range(3))
-    return Motion(q, v, a)
+    return DrivenMotion(q, v, a)
 
 
 def _triple(name: str, values: Any) -> list[Array]:
@@ -96,7 +96,7 @@ def _moment(machine: Machine, q: Array, places: list[Coordinate], values: Array)
     loose = spaces(rows.A[:, free], metric(machine, acting=False).speeds(free)).T
     if loose.shape[1]:
         names = [machine.speed_names[free[k]] for k in np.argsort(-np.linalg.norm(loose, axis=1), kind="stable")]
-        raise QuestionError(f"kinematics: {loose.shape[1]} way(s) to move are left free in {where(machine)}; drive "
+        raise QuestionError(f"kinematics: {loose.shape[1]} degree(s) of freedom are left free in {where(machine)}; drive "
                             f"{loose.shape[1]} more "
                             f"coordinate(s), such as {names[0]!r}")  # fmt: skip
     v[free] = _follow(machine, rows.names, rows.A, free, -rows.A @ v, "speeds")

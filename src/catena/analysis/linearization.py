@@ -1,4 +1,4 @@
-"""Linearisation: how small changes of a motion grow, as state matrices.
+"""Linearisation: the state-space matrices of small changes about a state.
 
     d/dt [ z ]   [ (K - W G)_z          H_z       ] [ z ]   [  0    ]
          [ w ] = [ (a_q G + a_v K)_w   (a_v H)_w  ] [ w ] + [ (a_u)_w ] u
@@ -31,7 +31,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Linear:
+class StateSpace:
     """State matrices; it unpacks as A, B.
 
     A (n, n), B (n, inputs): of the changes of the `coordinates` (along their speeds), then of the `speeds`. others: G
@@ -62,7 +62,7 @@ class Linear:
 def linearize(
     m: Mechanism | Machine, q: Any, v: Any = None, tau: Any = None, *, actuated: Iterable[str] | None = None,
     coordinates: Iterable[str] | None = None, damping: bool = True,
-) -> Linear:  # fmt: skip
+) -> StateSpace:  # fmt: skip
     """A, B = linearize(mechanism, q, v, tau): the derivatives of the motion at a state, exact.
 
     tau (nv,): the joint forces there, by default none. actuated: the joints or coordinates that are inputs, by default all of
@@ -85,11 +85,11 @@ def linearize(
     A = np.block([[(K - turning(machine, v) @ G)[z], H[z]], [(a_q @ G + a_v @ K)[w], (a_v @ H)[w]]])
     B = np.vstack([np.zeros((len(z), len(motors))), a_u[np.ix_(w, motors)]])
     names = machine.speed_names
-    return Linear(A, B, tuple(names[k] for k in z), tuple(names[k] for k in w), tuple(names[k] for k in motors), G)
+    return StateSpace(A, B, tuple(names[k] for k in z), tuple(names[k] for k in w), tuple(names[k] for k in motors), G)
 
 
 def dampings(machine: Machine) -> Array:
-    """The joints' viscous damping, one value a speed."""
+    """The joints' viscous damping, one value per speed."""
     values = [value_of(x, machine.mechanism.parameters) for j in machine.mechanism.moving for x in j.damping]
     return np.array(values, float).reshape(machine.nv)
 

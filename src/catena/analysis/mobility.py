@@ -1,7 +1,7 @@
-"""Mobility: how many ways a mechanism can move, which rows say the same thing twice, what its motors can hold.
+"""Mobility: degrees of freedom, redundant constraint rows, and what motors can drive.
 
-The count is by rank, at a configuration that closes: degrees of freedom = nv - rank A. Grubler's formula, which counts rows,
-is wrong for every planar loop in space and for Bricard's mechanism; the rank is not.
+The count is by the rank of the constraint Jacobian A where the loops close: degrees of freedom = nv - rank A. Gruebler's formula,
+which counts rows, is wrong for every planar loop in space and for Bricard's mechanism; the rank is not.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..kernels.rank import EXACT
-from ..machine.constraint_rows import Metric, Rows, metric, rows_at, spaces
+from ..machine.constraint_rows import Metric, Rows, loop_count, metric, rows_at, spaces
 from ..machine.lookup import all_speeds_of, machine_of, state
 from ..model.mechanism import Mechanism
 from .assembly import CLOSED, closed, gauss_newton
@@ -31,42 +31,44 @@ STILL = 1e-9  # what moves by less, beside the lengths of the loops (`kernels.ra
 class Mobility:
     """How a mechanism can move at one configuration.
 
-    coordinates: nv. rows: of all loops. rank: of A. redundant: (joint, direction) of the rows that repeat others, by one
-    choice among several where there is one. singular: the rank is lower here than nearby. condition: the smallest singular
-    value of A that counts, beside the largest. stuck: joints that cannot move. actuated: speeds with a motor. held: how
-    many of the degrees of freedom they can drive.
+    coordinates: nv. rows: the constraint rows of loops and of speeds (rolling, knife edges); speed_rows: how many of them are of
+    speeds. rank: of the constraint Jacobian A. redundant: (joint, direction) of the rows that repeat others, by one choice among
+    several where there is one. singular: the rank is lower here than nearby. condition: the smallest singular value of A that
+    counts, beside the largest. stuck: speeds that are zero in every motion that this configuration allows. actuated: speeds
+    with a motor, None where motors are not given. held: how many of the degrees of freedom the motors can drive.
     """
 
     name: str
     coordinates: int
     rows: int
+    speed_rows: int
     rank: int
     redundant: tuple[tuple[str, str], ...]
     singular: bool
     condition: float
     stuck: tuple[str, ...]
-    actuated: tuple[str, ...]
+    actuated: tuple[str, ...] | None
     held: int
 
     @property
     def degrees_of_freedom(self) -> int:
-        """The ways it can move: coordinates less independent rows."""
+        """The independent speeds: nv less the rank of the constraint Jacobian."""
         return self.coordinates - self.rank
 
     @property
     def underactuated(self) -> int:
-        """Ways to move that no motor drives."""
+        """Degrees of freedom that no motor drives; 0 where motors are not given."""
         return self.degrees_of_freedom - self.held
 
     @property
     def overactuated(self) -> int:
-        """Motors beyond those needed: so many that they can load the mechanism without moving it."""
-        return len(self.actuated) - self.held
+        """Motors beyond those needed: so many that they can load the mechanism without moving it; 0 where motors are not given."""
+        return 0 if self.actuated is None else len(self.actuated) - self.held
 
     def __str__(self) -> str:
         plural = "" if self.degrees_of_freedom == 1 else "s"
         lines = [f"{self.name}: {self.degrees_of_freedom} degree{plural} of freedom"]
-        lines.append(f"  {self.coordinates} speeds, {self.rows} rows of loops, {self.rank} of them independent")
+        lines.append(f"  {self.coordinates} speeds, {self._rows()}")
         if self.redundant:
             lines.append(f"  {len(self.redundant)} redundant row{'s' if len(self.redundant) > 1 else ''}:")
             lines += [f"    {joint}: {direction}" for joint, direction in self.redundant]
@@ -75,9 +77,18 @@ class Mobility:
         elif self.condition < NEAR_SINGULAR:
             lines.append(f"  near a singular configuration: smallest singular value {self.condition:.2g} of the largest")
         if self.stuck:
-            lines.append(f"  cannot move: {', '.join(self.stuck)}")
-        lines.append(f"  {len(self.actuated)} motors: {self._motors()}")
+            lines.append(f"  cannot move in this configuration: {', '.join(self.stuck)}")
+        if self.actuated is not None:
+            lines.append(f"  {_counted(len(self.actuated), 'motor')}: {self._motors()}")
         return "\n".join(lines)
+
+    def _rows(self) -> str:
+        counts = {"of loops": self.rows - self.speed_rows, "of speeds": self.speed_rows}
+        told = " and ".join(f"{n} {what}" for what, n in counts.items() if n)
+        if not told:
+            return "no constraint rows"
+        independent = "which is independent" if self.rows == self.rank == 1 else f"{self.rank} of them independent"
+        return f"{_counted(self.rows, 'constraint row')} ({told}), {independent}"
 
     def _motors(self) -> str:
         words = []
@@ -92,7 +103,7 @@ def mobility(m: Mechanism | Machine, q: Any = None, actuated: Iterable[str] | No
     """The mobility at q, or at a configuration assembled from it.
 
     q: a guess, by default every coordinate zero; where it leaves a loop open it is assembled first. actuated: joints or
-    coordinates that have a motor, by default all of the tree's.
+    coordinates that have a motor; where they are not given, the answer does not speak of motors.
     """
     machine = machine_of(m)
     (q,) = state(machine, "mobility", q=q)
@@ -107,9 +118,14 @@ def mobility(m: Mechanism | Machine, q: Any = None, actuated: Iterable[str] | No
     held = int(np.linalg.matrix_rank(ways[motors], tol=STILL)) if T.size and motors else 0
     still = [name for k, name in enumerate(machine.speed_names) if np.abs(ways[k]).max(initial=0.0) < STILL]
     return Mobility(
-        machine.mechanism.name, machine.nv, len(rows.names), rank, redundant(rows, by), highest_rank(machine, q, T) > rank,
-        float(values[rank - 1] / values[0]) if rank else 1.0, tuple(still), tuple(machine.speed_names[k] for k in motors), held,
+        machine.mechanism.name, machine.nv, len(rows.names), len(machine.rows) - loop_count(machine), rank, redundant(rows, by),
+        highest_rank(machine, q, T) > rank, float(values[rank - 1] / values[0]) if rank else 1.0, tuple(still),
+        None if actuated is None else tuple(machine.speed_names[k] for k in motors), held,
     )  # fmt: skip
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 def redundant(rows: Rows, by: Metric) -> tuple[tuple[str, str], ...]:

@@ -1,4 +1,4 @@
-"""Projection: back onto the loops after a step of time, along the shortest way in the metric of the mass matrix.
+"""Projection of a state onto the loops after a time step, by the smallest change in the metric of the mass matrix.
 
     dq = -M^-1 A' (A M^-1 A')^+ e,      v <- v - M^-1 A' (A M^-1 A')^+ (A v + B)
 

@@ -1,4 +1,4 @@
-"""Statics: where a mechanism stays still, and what holds it where it is.
+"""Statics: equilibria of a mechanism, and the joint forces that hold it at rest elsewhere.
 
 Equilibrium in the motions T that the loops allow (A T = 0): T' g(q) = 0, with g the joint forces that rest needs, less those
 given. Newton's step uses the stiffness of the constrained mechanism, the loops' forces included:

@@ -1,6 +1,7 @@
 """Tangent: the exact derivatives of a mechanism's equations at one state, loops included, by CasADi.
 
-A tape of hundreds of bodies takes long to differentiate; there the derivatives at rest come from differences (`differences.py`).
+The tape of a mechanism of hundreds of bodies takes long to differentiate; its derivatives at rest come from finite differences
+(`differences.py`).
 
     r(q, v, a, lam) = M a + b - A' lam,      c(q, v, a) = A a - gamma,      s(q, v) = A v
 

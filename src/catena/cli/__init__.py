@@ -1,28 +1,51 @@
 """The command line: `catena COMMAND ...`.
 
-A command is a file in this folder with a function of the same name; adding a command is adding a file. What goes wrong in a
-way catena knows ends in one message on stderr and exit status 2, Ctrl-C in one line and status 130.
+    registry        the commands: names, one line each, and where their functions are
+    one file per command, with a function of the same name, loaded when the command runs
+    _reading        arguments that commands share: mechanisms          _results    results and where output goes
+    _description    what a mechanism is, as plain data                 _tables     tables and numbers on the terminal
+
+An error that catena knows becomes one message on stderr and exit status 2; Ctrl-C one line and exit status 130.
 """
 
 from __future__ import annotations
 
 import functools
 import os
-import pkgutil
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from .. import __version__
 from ..errors import CatenaError
+from .registry import COMMANDS, find
 
-ORDER = ("examples", "info", "check", "compare", "equations", "inverse", "modes", "run", "plot", "animate", "gallery", "export")
+
+class Commands(TyperGroup):
+    """The registered commands. `--help` reads the registry and loads none of them."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names, in the order of the registry."""
+        return [*COMMANDS]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """One of them, loaded and made into Typer's own kind of command."""
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
+        single.command(cmd_name)(careful(find(cmd_name).load()))
+        return typer.main.get_command(single)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Their names and lines, for `--help`."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(command.name, command.doc) for command in COMMANDS.values()])
+
 
 app = typer.Typer(
     name="catena",
+    cls=Commands,
     help="The dynamics of articulated bodies: derived in every classical way, compiled, checked, simulated, shown.",
     no_args_is_help=True,
     add_completion=False,
@@ -30,12 +53,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def commands() -> list[str]:
-    """The names of the commands: the modules of this package, in the order of the flow."""
-    found = [m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")]
-    return sorted(found, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
 
 
 def careful(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -77,10 +94,6 @@ def catena(version: Version = False) -> None:
     """The dynamics of articulated bodies: derived in every classical way, compiled, checked, simulated, shown."""
 
 
-for _name in commands():
-    app.command(_name)(careful(getattr(import_module(f".{_name}", __name__), _name)))
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit status."""
     if sys.stdout is None or sys.stderr is None:  # closed by who called: nobody listens
@@ -88,6 +101,9 @@ def main(arguments: list[str] | None = None) -> None:
         sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
     try:
         app(arguments, prog_name="catena")
+    except CatenaError as error:  # a command that is not there
+        say(str(error))
+        sys.exit(2)
     except KeyboardInterrupt:
         say("interrupted")
         sys.exit(130)

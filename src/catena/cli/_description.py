@@ -14,7 +14,7 @@ from ..machine.export import coordinate_units, speed_units
 from ..machine.machine import Machine
 from ..model import flexible
 from ..model.beams import Flexed
-from ..model.joint_kinds import KINDS
+from ..model.joint_kinds import CATALOGUE
 from ..model.mechanism import Body, Joint, Mechanism
 from ..model.planarity import plane
 from ..model.validation import doubts
@@ -59,8 +59,8 @@ def locked(m: Mechanism, names: Sequence[str]) -> Mechanism:
 
 
 def mobility(machine: Machine) -> dict[str, Any]:
-    """Degrees of freedom: the speeds, less the rank of the loops' rows where they close; None with why where they do not."""
-    if not machine.mechanism.loops:
+    """Degrees of freedom: nv less the rank of the constraint rows of loops and of speeds; None with why where loops do not close."""
+    if not machine.mechanism.loops and not machine.mechanism.nonholonomic:
         return {"degrees_of_freedom": machine.nv, "rows": 0, "rank": 0}
     from ..analysis.mobility import mobility as of
 
@@ -125,7 +125,7 @@ def _joint(j: Joint, m: Mechanism) -> dict[str, Any]:
     return {
         **{"name": j.name, "kind": j.kind, "parent": j.parent, "child": j.child, "axes": [list(a) for a in j.axis]},
         "sequence": list(j.sequence),
-        **({"pitch": _values([j.pitch], m)[0]} if KINDS[j.kind].pitched else {}),
+        **({"pitch": _values([j.pitch], m)[0]} if CATALOGUE[j.kind].pitched else {}),
         **{name: [x if math.isfinite(x) else None for x in _values(getattr(j, name), m)] for name in per_speed},
         "coordinates": list(j.coordinate_names) if own else [],
         "speeds": list(j.speed_names) if own else [],

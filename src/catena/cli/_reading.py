@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..errors import MechanismWarning
-from ..model.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from ..model.mechanism import Mechanism
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="A .toml or .urdf file, or the name of a built-in example.")]
 Floating = Annotated[bool, typer.Option("--floating", help="Put the root body on a free joint.")]
@@ -18,7 +20,7 @@ Gravity = Annotated[Three | None, typer.Option(metavar="X Y Z", help="Gravity in
 
 
 def read(file: str, floating: bool = False, uncoupled: bool = False, gravity: Three | None = None) -> Mechanism:
-    """The mechanism; its doubts stay in `validate.doubts`, for the command to tell."""
+    """The mechanism. Warnings about doubtful values are left out: `catena info` prints them."""
     from ..formats import load
 
     with warnings.catch_warnings():

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..errors import CatenaError
-from ..results.result import Result, load_result
+
+if TYPE_CHECKING:
+    from ..results.result import Result
 
 Results = Annotated[str, typer.Argument(metavar="RESULTS", help="A .nc file that catena wrote, or the folder it is in.")]
 Force = Annotated[bool, typer.Option("--force", help="Write over what is there.")]
@@ -17,6 +19,8 @@ NAME = "results.nc"
 
 def opened(path: str, lazy: bool = True) -> Result:
     """The result of a file, or of the results.nc in a folder."""
+    from ..results.result import load_result
+
     place = Path(path)
     return load_result(place / NAME if (place / NAME).is_file() else place, lazy=lazy)
 

@@ -13,11 +13,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-WIDE = 160  # columns of a file or a pipe, which nobody wraps
+WIDE = 160  # columns where the output is a file or a pipe
 
 
 def console() -> Console:
-    """Where tables go: the terminal's width, or WIDE when nobody looks."""
+    """The console that tables go to: as wide as the terminal, or WIDE where there is none."""
     unseen = not sys.stdout.isatty() and "COLUMNS" not in os.environ
     return Console(width=WIDE if unseen else None, highlight=False)
 

@@ -1,4 +1,4 @@
-"""`catena animate`: a result as a film."""
+"""`catena animate`: an animation of a result."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ def animate(
     results: Results,
     out: Annotated[str, typer.Option(metavar="FILE", help="A .gif, or an .html page with a player in it.")],
     speed: Annotated[float | None, typer.Option(help="Times real time; by default 1, faster for a long run.")] = None,
-    rate: Annotated[int | None, typer.Option(help="Pictures a second; by default 20 (GIF) or 30 (page).")] = None,
+    rate: Annotated[int | None, typer.Option(help="Pictures per second; by default 20 (GIF) or 30 (page).")] = None,
     run: Annotated[int, typer.Option(help="Which run of a batch.")] = 0,
     force: Force = False,
 ) -> None:
-    """Write a film of a result: a GIF, or a page that needs no network."""
+    """Write an animation of a result: a GIF, or an HTML page with a player that needs no network."""
     from ..results.animation import animate as write
 
     path = free(Path(out), force)

@@ -36,6 +36,9 @@ def export(
     kernels = []
     for quantity in kernel:
         known = find(quantity, "kernel")
+        if known.frame and frame is None:
+            named = ", ".join([*(x.name for x in machine.mechanism.frames), *(b.name for b in machine.mechanism.bodies)])
+            raise CompileError(f"kernel {quantity!r} takes a frame; found none. Name it with --frame; frames and bodies are: {named}")
         which = [x for x in (frame, axes)[: known.frame + known.axes] if x is not None]
         kernels.append(c_kernel(machine, quantity, *which, wrenches=wrenches, name=name, fixed=fixed))
     screen = console()

@@ -1,4 +1,4 @@
-"""`catena info`: what a mechanism is, and whether inverse and forward dynamics agree on it."""
+"""`catena info`: what a mechanism is, and whether its inverse and forward dynamics agree."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def info(
     gravity: Gravity = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Show what a mechanism is, and a round trip of its dynamics."""
+    """Show what a mechanism is, and check forward against inverse dynamics at random states."""
     from ..machine.machine import compile
     from ._description import describe, mobility, round_trip
 
@@ -118,7 +118,7 @@ def _joints(joints: list[dict[str, Any]], hidden: Collection[str] = ()) -> list[
 def _freedoms(m: dict[str, Any]) -> str:
     if m["degrees_of_freedom"] is None:
         return f"degrees of freedom not known: {plain(m['why'])}"
-    less = f": {m['rank']} of the loops' {m['rows']} rows are independent" if m["rows"] else ""
+    less = f": {m['rank']} of {m['rows']} constraint rows are independent" if m["rows"] else ""
     return f"degrees of freedom {m['degrees_of_freedom']}{less}"
 
 

@@ -15,7 +15,7 @@ from ._tables import console, number, table
 def inverse(
     file: File,
     trajectory: Annotated[
-        str, typer.Option(metavar="FILE", help="A .csv with time (s) and coordinates (rad, m), one a column.")
+        str, typer.Option(metavar="FILE", help="A .csv with time (s) and coordinates (rad, m), one per column.")
     ],
     out: Annotated[
         str | None, typer.Option(metavar="FOLDER", help="Where the tables and pictures go; NAME_inverse unless given.")

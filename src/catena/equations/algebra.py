@@ -96,7 +96,7 @@ def virtual_rotation(frame: ReferenceFrame, in_frame: ReferenceFrame, coordinate
 
 # ---------------------------------------------------------------------------------------------------- generalised speeds
 def partials(velocity: Vector, speeds: Sequence[Any], dependent: Mapping[Any, Any] | None = None) -> list[Vector]:
-    """Kane's partial velocities of a velocity or an angular velocity, one a speed: dV/du_s (19), nonholonomic ones (22).
+    """Kane's partial velocities of a velocity or an angular velocity, one per speed: dV/du_s (19), nonholonomic ones (22).
 
     dependent: {u_r: sum_s A_rs u_s + B_r}, the speeds that simple nonholonomic constraints determine (2), put in first (20).
     """
@@ -144,7 +144,7 @@ def rows(
     bodies: Sequence[Any], gravity: Vector, speeds: Sequence[Any], ground: ReferenceFrame, origin: Any,
     varied: ReferenceFrame | None = None, dependent: Mapping[Any, Any] | None = None,
 ) -> list[Any]:  # fmt: skip
-    """The equations of motion of SymPy RigidBody's under gravity by Hamilton's principle, each zero, one a speed (30)-(32).
+    """The equations of motion of SymPy RigidBody's under gravity by Hamilton's principle, each zero, one per speed (30)-(32).
 
     bodies: their mass centres, frames and central inertias. varied: the frame j of (28) that weights are varied in, by default
     the ground. origin: the ground's point that positions are measured from. Kane's F_r + F*_r is the same expression: he is

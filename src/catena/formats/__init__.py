@@ -76,7 +76,7 @@ def _shelf() -> Traversable:
 
 
 def _find(path: str | os.PathLike[str]) -> Path:
-    """The file, or the built-in example of that name."""
+    """The file, or for a name without a suffix the built-in example of that name, or the file NAME.toml or NAME.urdf."""
     found = Path(path)
     if found.suffix or len(found.parts) > 1:
         return found
@@ -84,4 +84,7 @@ def _find(path: str | os.PathLike[str]) -> Path:
         return Path(str(_shelf() / f"{found.name}.toml"))
     if found.exists():
         raise FormatError(found, f"the file has no suffix; known are {', '.join(suffixes())}")
+    for suffix in suffixes():
+        if (beside := found.with_suffix(suffix)).is_file():
+            return beside
     raise UnknownNameError("example", str(path), examples(), "catena, and no file of that name")

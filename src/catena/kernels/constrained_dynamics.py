@@ -144,7 +144,7 @@ def _met(tree, con, k, Y, H, x, S, G):
 
 @sweep
 def constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, a, lam):
-    """a and lam of the forces tau under the rows, by one articulated pass, and half a one a row along its way down.
+    """a and lam of the forces tau under the constraint rows: one articulated-body pass, and half a pass per row along its path to the root.
 
     Y are the rows along the freedoms as they give way, A times a triangle of unit diagonal: of the same rank.
     Scratch: W (m, 12), gamma, error, rate (m,), Y, H (m, nv), S, G (m, m), L (2, m). gamma comes in as what is to be added

@@ -41,6 +41,20 @@ class Row:
     value: Scalar = 0.0  # the angle's cosine, or the pitch of a screw
 
 
+def named(d: Vector) -> str:
+    """A direction of the joint's frame: "x", "-z", or its components.
+
+    >>> named((0.0, -1.0, 0.0)), named((0.6, 0.8, 0.0))
+    ('-y', '(0.6, 0.8, 0)')
+    """
+    for letter, axis in zip("xyz", (X, Y, Z)):
+        if all(abs(a - b) < 1e-12 for a, b in zip(d, axis)):
+            return letter
+        if all(abs(a + b) < 1e-12 for a, b in zip(d, axis)):
+            return f"-{letter}"
+    return f"({', '.join(f'{x + 0.0:.4g}' for x in d)})"
+
+
 def across(label: str, d: Vector, kind: RowKind = RowKind.ACROSS_P) -> Row:
     """No displacement along d."""
     return Row(kind, d, d, f"displacement {label}")
@@ -58,13 +72,13 @@ WELD = (angle(Z, Y, "x"), angle(X, Z, "y"), angle(Y, X, "z"))  # a x b is the ax
 def aligned(axis: Vector) -> tuple[Row, ...]:
     """Only turns about the axis: it stays across the two directions of P that it stood across."""
     x, y = plane_of(axis)
-    return angle(y, axis, "about the first direction across"), angle(x, axis, "about the second direction across")
+    return angle(y, axis, named(x)), angle(x, axis, named(y))
 
 
 def slideways(axis: Vector) -> tuple[Row, ...]:
     """No displacement but along the axis."""
     x, y = plane_of(axis)
-    return across("along the first direction across", x), across("along the second direction across", y)
+    return across(named(x), x), across(named(y), y)
 
 
 def screw(axis: Vector, pitch: Scalar) -> Row:

@@ -2,7 +2,7 @@
 
     animate(result, "swing.gif")          animate(result, "swing.html")
 
-The page is seen from anywhere (drag, wheel), played at any speed, and stopped at any instant.
+The page can be turned and zoomed (drag, wheel), played at any speed, and stopped at any instant.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from .storage import reason
 LONGEST = {
     ".gif": 12.0,
     ".html": 60.0,
-}  # seconds that a film lasts, unless it is told how fast to be
-RATE = {".gif": 20, ".html": 30}  # pictures a second
+}  # the longest animation, s, where no speed is given
+RATE = {".gif": 20, ".html": 30}  # pictures per second
 
 
 def animate(
@@ -41,10 +41,10 @@ def animate(
     rate: int | None = None,
     run: int = 0,
 ) -> Path:
-    """Write a film, .gif or .html.
+    """Write an animation, .gif or .html.
 
-    speed: times real time, by default 1, or as fast as it takes for the film to last at most 12 s (GIF) or 60 s (page).
-    rate: pictures a second, by default 20 or 30. run: which of a batch.
+    speed: times real time, by default 1, or as fast as it takes for the animation to last at most 12 s (GIF) or 60 s (page).
+    rate: pictures per second, by default 20 or 30. run: which of a batch.
     """
     path = Path(path)
     if path.suffix not in RATE:

@@ -3,8 +3,8 @@
     run --> Dataset over time (and run) + Ledger + the mechanism's own text --save--> .nc, .csv
                                                                            <--load_result-- .nc
 
-What follows from the states is computed when it is asked for: poses, momentum, reactions, multipliers. So are the dataset and
-the ledger themselves, for whoever runs many and looks at few.
+What follows from the states is computed on request: poses, momentum, reactions, multipliers. So are the dataset and the ledger
+themselves, so that a batch of which few runs are looked at costs little.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 import xarray as xr
 
 from ..errors import CatenaError, FormatError, UnknownNameError
-from . import storage
+from . import plotting, storage
 from .labels import TEXT, read_text
 from .ledger import Ledger
 from .storage import reason
@@ -91,13 +91,11 @@ class Result:
         return self.ledger.complete
 
     def plot(self, what: str = "overview", **options: Any) -> Any:
-        """A picture, as a matplotlib figure; see `catena.results.plots`."""
-        from . import plots
-
-        return plots.plot(self, what, **options)
+        """One of `catena.results.plotting.PLOTS`, as a matplotlib Figure; see `catena.results.plotting.plot` for its options."""
+        return plotting.plot(self, what, **options)
 
     def animate(self, path: str | Path, **options: Any) -> Path:
-        """A moving picture, .gif or .html; see `catena.animate`."""
+        """Write an animation, .gif or .html; see `catena.results.animation.animate`."""
         from .animation import animate
 
         return animate(self, path, **options)
@@ -220,7 +218,7 @@ class Result:
 
     # ------------------------------------------------------------------------------------------------ tables and files
     def to_pandas(self) -> Any:
-        """One row a time (and run), one column a coordinate, speed, force and energy, such as "q elbow"; all SI."""
+        """One row per time (and run), one column per coordinate, speed, force and energy, such as "q elbow"; all SI."""
         import pandas as pd  # type: ignore[import-untyped]
 
         columns: dict[Any, Any] = {}

@@ -48,6 +48,8 @@ class PID(Controller):
     force or (lowest, highest)}, or "effort" for those of the joints; smooth: by a tanh instead of a corner. anti_windup: the
     integral is led back while a limit holds the force, in the time T (s); True takes T = sqrt(kd / ki), or kp / ki without
     kd. gravity: add the forces that hold the mechanism still there. sample: seconds between samples, None: continuous.
+    integral: z at the start (rad s, m s), one for all or {joint or coordinate: z}, by default zero; a run that begins in the
+    steady state has z = tau / ki.
     """
 
     kp: Gains
@@ -59,10 +61,14 @@ class PID(Controller):
     gravity: bool = False
     smooth: bool = False
     sample: float | None = None
+    integral: Gains = 0.0
 
     def __post_init__(self) -> None:
         for name in ("kp", "ki", "kd"):
             _gains(f"PID, {name}", getattr(self, name))
+        values = self.integral.values() if isinstance(self.integral, Mapping) else [self.integral]
+        if not all(isinstance(x, int | float | np.number) and np.isfinite(x) for x in values):
+            raise StateError(f"PID: integral = {self.integral!r}; it is a finite number for all, or {{coordinate: number}} (rad s, m s)")
         if not isinstance(self.anti_windup, bool) and not self.anti_windup > 0:
             raise StateError(f"PID: anti_windup = {self.anti_windup}; it is True, False, or a time above zero (s)")
         sampling("PID", self.sample)
@@ -88,7 +94,8 @@ class PID(Controller):
             over = given[at[j].vi] - tau[at[j].vi] if self.anti_windup else 0.0
             rate.append(error[j] + over / (ki[j] * self._time(kp[j], ki[j], kd[j])))
         names = tuple(f"integral of {at[j].name}" for j in integral)
-        return held(self.sample, system, Law(given, vector(rate), z, names, (0.0,) * len(integral)))
+        begin = _each("PID", "integral", system, at, self.integral)
+        return held(self.sample, system, Law(given, vector(rate), z, names, tuple(begin[j] for j in integral)))
 
     def _time(self, kp: float, ki: float, kd: float) -> float:
         """In which the integral is led back, s."""

@@ -19,7 +19,7 @@ import casadi as ca
 import numpy as np
 
 from ..compiler.trace import Tracer, elements, smallest_change, vector
-from ..errors import ClosureError, SimulationError, SingularError, StateError, UnknownNameError
+from ..errors import ClosureError, SimulationError, SingularError, StateError
 from ..kernels import dynamics
 from ..kernels.motion import BALL
 from ..kernels.tree import Layout
@@ -177,8 +177,9 @@ def driven(layout: Layout, motion: Any) -> Driven:
         raise StateError(f"motion is {motion!r}; it is a Trajectory, or {{coordinate: Trajectory}}, or {{joint: 'locked'}}")
     moving = {name: x for name, x in given.items() if not isinstance(x, str)}
     for name, x in given.items():
-        if isinstance(x, str) and x != LOCKED:
-            raise UnknownNameError("motion", x, [LOCKED], f"the motion of {name!r}")
+        if (callable(x) and not isinstance(x, Trajectory)) or (isinstance(x, str) and x != LOCKED):
+            raise StateError(f"the motion of {name!r} is {x!r}; it is a Trajectory, a number or 'locked'. A text or a function of time "
+                             "becomes a Trajectory by trajectories.function({coordinate: text or function}, times)")  # fmt: skip
     locked = [k for name in given if name not in moving for k in speeds_of(names_of(mechanism), name)]
     found = trajectory(moving) if moving else None
     where = places(mechanism, found.names) if found else ()

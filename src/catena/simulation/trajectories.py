@@ -4,7 +4,7 @@
     cubic      between states, speeds given         spline  through points, the speeds are found
     quintic    accelerations too                    csv     a spline through the rows of a file
     cycloid    [Passerello1972] eq. 5.1             line    a frame along a straight line, by inverse kinematics
-    cosine     half a swing
+    cosine     half a swing                         function  texts such as "0.4*sin(3*t)", or functions of t
 
 Times are seconds, coordinates rad or m. After its last time a trajectory goes on at its last speed: it stays, if that is zero.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import csv as tables
 import io
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,13 +23,14 @@ import numpy as np
 from ..errors import FormatError, QuestionError, StateError, UnknownNameError
 from ..formats import files
 from ..machine.lookup import machine_of, where
+from ..model.expressions import evaluate, parse
 from ..model.mechanism import Mechanism
 from .piecewise import Array, Trajectory, Values, closed, from_scipy, numbers, pieces, rising, together
 
 if TYPE_CHECKING:
     from ..machine.machine import Machine
 
-__all__ = ["Trajectory", "constant", "cosine", "csv", "cubic", "cycloid", "line", "quintic", "sine", "spline", "together"]
+__all__ = ["Trajectory", "constant", "cosine", "csv", "cubic", "cycloid", "function", "line", "quintic", "sine", "spline", "together"]
 
 
 # ---------------------------------------------------------------------------------------------------- for all times
@@ -110,9 +112,70 @@ def _hermite(kind: str, times: Any, positions: Values, *rates: Any) -> Trajector
     return from_scipy(tuple(positions), PPoly.from_bernstein_basis(BPoly.from_derivatives(t, np.stack(states, axis=1))))
 
 
+# ---------------------------------------------------------------------------------------------------- of time
+def function(values: Values, times: Any, tolerance: float = 1e-10) -> Trajectory:
+    """Coordinates as functions of time between two times (s): {coordinate: text such as "0.4*sin(3*t)", or function of t}.
+
+    A function is called once with a symbol: it computes with +, -, *, /, ** and NumPy's functions. Speeds and accelerations are
+    its exact derivatives. The trajectory is made of polynomials of degree five, as many as it takes for places and speeds to lie
+    within `tolerance` (beside the largest) of the function between them; a StateError says of which coordinate they do not.
+    """
+    import casadi as ca
+    from scipy.interpolate import BPoly, PPoly
+
+    span = np.asarray(times, float)
+    if span.shape != (2,) or not np.isfinite(span).all() or not span[0] < span[1]:
+        raise StateError(f"function: times are two that rise, where it begins and ends (s); found {times!r}")
+    t = ca.SX.sym("t")
+    q = ca.vertcat(*(_of_time(name, x, t) for name, x in values.items()))
+    v = ca.jacobian(q, t)
+    states = ca.Function("states", [t], [q, v, ca.jacobian(v, t)])
+    count = 8
+    while count <= 2**14:
+        at = np.linspace(span[0], span[1], count + 1)
+        exact = _states(states, at)  # (count + 1, 3, n)
+        if not np.isfinite(exact).all():
+            raise StateError(f"function: {_worst(values, ~np.isfinite(exact))!r} has no finite value, speed or acceleration at some time")
+        found = from_scipy(tuple(values), PPoly.from_bernstein_basis(BPoly.from_derivatives(at, exact)))
+        between = 0.7 * at[:-1] + 0.3 * at[1:]  # not the middle, where errors of odd order vanish
+        off = np.abs(_states(states, between)[:, :2] - np.stack(found(between)[:2], axis=1)) / np.maximum(1.0, np.abs(exact[:, :2]).max(axis=0))
+        if off.max() < tolerance:
+            return found
+        count *= 2
+    raise StateError(f"function: {_worst(values, off)!r} is not followed to {tolerance:g} by {count // 2} polynomials; it has a corner, or "
+                     "is too fast: give times nearer to each other, or a larger tolerance")  # fmt: skip
+
+
+def _of_time(name: str, x: Any, t: Any) -> Any:
+    """An expression of the symbol t: from a text, from a function, or a number."""
+    if isinstance(x, str):
+        return evaluate(parse(x, ["t"]), {"t": t})
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # CasADi announces that NumPy's functions will give other types
+            found = x(t) if callable(x) else float(x)
+        usable = not isinstance(found, float) or np.isfinite(found)  # math.sin makes NaN of a symbol
+    except (TypeError, ValueError, NotImplementedError):
+        usable = False
+    if not usable:
+        raise StateError(f"function: {name!r} is given {x!r}, which does not take the symbol t; compute with NumPy's functions (not those "
+                         "of math), give a text such as '0.4*sin(3*t)', or a spline through points")  # fmt: skip
+    return found
+
+
+def _states(states: Any, t: Array) -> Array:
+    """q, v and a at times t (m,), (m, 3, n)."""
+    return np.stack([np.array(x).reshape(-1, len(t), order="A") for x in states.map(len(t))(t[None])], axis=0).transpose(2, 0, 1)
+
+
+def _worst(values: Values, off: Array) -> str:
+    """The coordinate in which something, (..., n), is largest."""
+    return [*values][int(off.reshape(-1, off.shape[-1]).max(axis=0).argmax())]
+
+
 # ---------------------------------------------------------------------------------------------------- from a file
 def csv(path: str | Path, ends: str = "natural") -> Trajectory:
-    """The spline through the rows of a file: a column `time` (s), one column a coordinate (rad or m), a header line.
+    """The spline through the rows of a file: a column `time` (s), one column per coordinate (rad or m), a header line.
 
     A result that catena wrote as CSV is one too: of its columns those that begin with "q " are taken.
     """

@@ -109,7 +109,7 @@ def _check(s: Tracer, t: ca.SX, W: ca.SX, X: ca.SX, A: ca.SX, B: ca.SX, dependen
     chosen = range(m) if dependent is None else sorted(set(dependent) & set(range(n)))
     if W.shape != (n, n) or X.numel() != n or A.shape != (m, n) or len(chosen) != m:
         raise FormulationError(
-            f"kane: {name!r} has {n} speeds: W is {n} x {n} and X has {n} entries, a row of A has {n}, B has one entry a row, "
+            f"kane: {name!r} has {n} speeds: W is {n} x {n} and X has {n} entries, a row of A has {n}, B has one entry per row, "
             f"and as many speeds of 0 to {n - 1} are dependent; found W {W.shape}, X {X.shape}, A {A.shape}, B {B.shape}, "
             f"dependent {dependent}"
         )

@@ -8,7 +8,7 @@ o is the origin of the body's frame B, r = n + v leads from it to a point. What 
 
     V_u . integral rho a  +  w_u . integral rho r x a  +  e_u . integral rho (dr/de) . a,      a = 0D 0D p - g
 
-(34) is what the expanded variation (38)-(40) collapses to, (41): `tests/test_flexible_algebra.py` shows it. The vectors of a
+(34) is what the expanded variation (38)-(40) collapses to, (41): `tests/equations/test_flexible_algebra.py` shows it. The vectors of a
 flexible body live along its own axes, where its shapes are given, and its weight is varied in the ground.
 """
 

@@ -1,6 +1,6 @@
 """lagrange: kinetic and potential energy, differentiated ([Baysec1996] eq. 5-9, 53-58).
 
-    d/dt dT/dv - dT/dq + dV/dq = Q + A' lambda      (5), (6), (9), one row a speed; on a tree no constraint force is written
+    d/dt dT/dv - dT/dq + dV/dq = Q + A' lambda      (5), (6), (9), one row per speed; on a tree no constraint force is written
 
 T is quadratic in the speeds, so that with the momenta h = dT/dv, and ' the derivative in time,
 

@@ -10,7 +10,7 @@ from ...model.mechanism import Mechanism
 from ...model.values import value_of
 
 Array = np.ndarray
-PIECES = 12  # of a line; four a shape where that is more
+PIECES = 12  # of a line; four per shape where that is more
 
 
 def pieces(m: Mechanism) -> dict[str, float]:

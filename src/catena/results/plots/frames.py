@@ -50,7 +50,7 @@ class Film:
 
 
 def film(result: Result, pace: float, rate: int) -> Film:
-    """So many pictures a second of film, `pace` seconds of the run each second."""
+    """So many pictures per second of film, `pace` seconds of the run each second."""
     first, last = result.time[0], result.time[-1]
     count = min(MOST, max(2, round((last - first) / pace * rate) + 1))
     times = np.linspace(first, last, count)

@@ -12,7 +12,7 @@ from .style import COLOURS, FAINT, degrees_of, named, page
 
 
 def draw(result: Result, only: Names = None, degrees: bool = False) -> Figure:
-    """One panel a coordinate that has a speed of its own: all but quaternions. A dot marks the start, a ring the end."""
+    """One panel per coordinate that has a speed of its own: all but quaternions. A dot marks the start, a ring the end."""
     paired = {c.name: c for c in coordinates(result.machine)}
     if not paired:
         raise CatenaError("a phase portrait needs a coordinate whose rate is a speed; this mechanism has quaternions only")

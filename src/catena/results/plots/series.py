@@ -1,4 +1,4 @@
-"""Over time: coordinates, speeds, accelerations and joint forces, one panel a unit."""
+"""Over time: coordinates, speeds, accelerations and joint forces, one panel per unit."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def torques(result: Result, only: Names = None) -> Figure:
 
 
 def draw(result: Result, name: str, only: Names = None, degrees: bool = False) -> Figure:
-    """Panels below each other, one a unit and at most seven lines each."""
+    """Panels below each other, one per unit and at most seven lines each."""
     names, units = labels(result, name, only)
     panels = by_unit(units)
     figure, axes = stacked(len(panels), each=2.3 if len(panels) < 3 else 1.9)

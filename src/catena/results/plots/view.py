@@ -1,4 +1,4 @@
-"""View: from where a mechanism is looked at. A planar one across its plane, any other from a corner, without perspective."""
+"""View: the direction from which a mechanism is drawn: across the plane of a planar one, else obliquely; parallel projection."""
 
 from __future__ import annotations
 

@@ -21,8 +21,10 @@ from ...model.mechanism import Mechanism
 from ...results.labels import labelled, labels
 from ...results.ledger import Extremes, Ledger, versions
 from ...results.result import Result
+from ..piecewise import Trajectory, places
 from ..plan import machine_of
 from ..system import losses
+from .orientations import Orientation, orientations
 
 Array = NDArray[np.float64]
 ROWS = 1000
@@ -34,18 +36,19 @@ def along(mechanism: Mechanism, trajectory: Any, step: float | None = None, near
     tau is what the motors give: it moves the mechanism and overcomes its damping and friction. step: s between rows. near:
     coordinates (nq,) from which loops are closed at the first instant, by default all zero.
     """
-    from ..piecewise import Trajectory, places
     from ..trajectories import csv
 
     began = clock.perf_counter()
     machine = machine_of(mechanism)
     path = trajectory if isinstance(trajectory, Trajectory) else csv(Path(trajectory))
-    driven = places(mechanism, path.names)
+    turned = orientations(mechanism, path.names)
+    scalars = [name for name in path.names if not any(name in x.names for x in turned)]
+    driven = places(mechanism, scalars)
     if not len(path.breaks):
         raise CatenaError("this trajectory has no first and last time; give one that begins and ends")
-    times = _times(float(path.breaks[0]), float(path.breaks[-1]), step)
-    course = dict(zip((c.name for c in driven), np.moveaxis(np.stack(path(times)), -1, 0)))
-    q, v, a = _followed(machine, course, near)
+    times = _times(float(path.breaks[0]), float(np.nextafter(path.breaks[-1], -np.inf)), step)  # its last piece ends just after
+    course = dict(zip((c.name for c in driven), np.moveaxis(np.stack(path.of(scalars)(times)), -1, 0)))
+    q, v, a = _turned(machine, path, times, course, turned) if turned else _followed(machine, course, near)
     lost = np.array(losses(Tracer(machine.layout, machine.snap))(v.T, list(mechanism.parameters.values()))).T
     data = _dataset(machine, times, q, v, a, _motors(machine, list(course), q, v, a, lost), lost)
     closure = float(np.abs(machine.constraint_rows(q, v)[0]).max(initial=0.0)) if machine.rows else 0.0
@@ -66,6 +69,29 @@ def _times(first: float, last: float, step: float | None) -> Array:
     return np.linspace(first, last, round((last - first) / step) + 1)
 
 
+def _turned(
+    machine: Machine, path: Trajectory, times: Array, course: dict[str, Array], turned: list[Orientation]
+) -> tuple[Array, Array, Array]:
+    """q, v, a of all coordinates where a trajectory has quaternions too."""
+    if machine.rows:
+        raise CatenaError("the orientation of a body cannot be driven where there are loops or speed rows; drive scalar coordinates")
+    _all_there(machine, [*course, *(name for x in turned for name in x.names)])
+    q, v, a = np.zeros((len(times), machine.nq)), np.zeros((len(times), machine.nv)), np.zeros((len(times), machine.nv))
+    for c in places(machine, list(course)):
+        q[:, c.qi], v[:, c.vi], a[:, c.vi] = course[c.name]
+    for x in turned:
+        q[:, x.qi : x.qi + 4], v[:, x.vi : x.vi + 3], a[:, x.vi : x.vi + 3] = x.along(path, times)
+    return q, v, a
+
+
+def _all_there(machine: Machine, names: list[str]) -> None:
+    """Refuse a trajectory that leaves coordinates out."""
+    missing = [name for name in machine.coordinate_names if name not in names]
+    if missing:
+        shown = ", ".join(map(repr, missing[:8])) + (", ..." if len(missing) > 8 else "")
+        raise CatenaError(f"the trajectory has no column for {shown} of mechanism {machine.mechanism.name!r}")
+
+
 def _followed(machine: Machine, course: dict[str, Array], near: Array | None) -> tuple[Array, Array, Array]:
     """q, v, a of all coordinates: those of the trajectory, and with loops the others."""
     from ...analysis.kinematic_drive import kinematics
@@ -74,13 +100,7 @@ def _followed(machine: Machine, course: dict[str, Array], near: Array | None) ->
     if machine.rows:
         q, v, a = kinematics(machine, {name: tuple(three) for name, three in course.items()}, near)
         return q, v, a
-    missing = [name for name in machine.coordinate_names if name not in course]
-    if missing:
-        shown = ", ".join(map(repr, missing[:8])) + (", ..." if len(missing) > 8 else "")
-        what = (
-            "; a quaternion has no trajectory, so joints of the kinds ball and free cannot be driven" if machine._balls else ""
-        )
-        raise CatenaError(f"the trajectory has no column for {shown} of mechanism {machine.mechanism.name!r}{what}")
+    _all_there(machine, list(course))
     known = {c.name: c for c in coordinates(machine)}
     count = len(next(iter(course.values()))[0])
     q, v, a = np.zeros((count, machine.nq)), np.zeros((count, machine.nv)), np.zeros((count, machine.nv))

@@ -167,10 +167,10 @@ def _parameters(t: Table, m: Mechanism) -> dict[str, float]:
 
 
 def _plots(t: Table) -> tuple[str, ...]:
-    from ...results.plots import KINDS
+    from ...results.plotting import PLOTS as KINDS
 
     names = t.items("plots", default=list(PLOTS))
     for name in names:
         if name not in KINDS:
-            t.fault(f"plots: {unknown('picture', name, KINDS)}")
+            t.fault(f"plots: {unknown('plot', name, KINDS)}")
     return tuple(name for name in names if name in KINDS)

@@ -1,0 +1,68 @@
+"""The registry of commands: one record per command says what `catena --help` must know. The command itself is loaded when it runs.
+
+A command is a function whose annotations are Typer's arguments and options; its docstring is the text of `catena NAME --help`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from ..errors import CatenaError, UnknownNameError
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of the command line.
+
+    name: its word. function: the function that runs it, or where it is ("package.module:function"), to be loaded when the
+    command runs. doc: one line for `catena --help`.
+    """
+
+    name: str
+    function: Callable[..., Any] | str
+    doc: str
+
+    def load(self) -> Callable[..., Any]:
+        """The function."""
+        if callable(self.function):
+            return self.function
+        module, _, name = self.function.partition(":")
+        return getattr(import_module(module), name)
+
+
+COMMANDS: dict[str, Command] = {}
+
+
+def register(command: Command) -> Command:
+    """Add a command: `catena --help` lists it and `catena NAME` runs it from here on."""
+    if command.name in COMMANDS:
+        raise CatenaError(f"command {command.name!r} is in the registry already; choose another name")
+    COMMANDS[command.name] = command
+    return command
+
+
+def find(name: str) -> Command:
+    """The command of that name."""
+    if name not in COMMANDS:
+        raise UnknownNameError("command", name, COMMANDS, "catena")
+    return COMMANDS[name]
+
+
+for _name, _doc in {  # in the order of the flow
+    "examples": "List the built-in mechanisms, or print the file of one.",
+    "info": "Show what a mechanism is, and check forward against inverse dynamics.",
+    "check": "Certify that all formulations give the same motion.",
+    "compare": "Compare the costs of the formulations.",
+    "equations": "Write the equations of motion by one formulation.",
+    "inverse": "Find the joint forces and reactions along a trajectory.",
+    "modes": "Show natural frequencies and damping ratios.",
+    "run": "Simulate a mechanism as its [scenario] says.",
+    "plot": "Draw plots of a result.",
+    "animate": "Write a result as a GIF or as a page with a player.",
+    "gallery": "Run the worked examples and write a page for each.",
+    "export": "Write kernels as C99 that needs nothing but math.h.",
+}.items():
+    register(Command(_name, f"catena.cli.{_name}:{_name}", _doc))

@@ -1,0 +1,161 @@
+"""The registry of plots: one record per plot says what `Result.plot`, files, the command line and the documentation must know.
+
+The function that draws is loaded when the plot is drawn, so that a list of plots costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import CatenaError, UnknownNameError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ..model.mechanism import Mechanism
+
+ROWS = 4000  # rows of a long run that a plot shows
+SUFFIXES = (".png", ".pdf", ".svg")  # of the files a plot is saved as
+
+
+def _always(mechanism: Mechanism) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A plot of a result.
+
+    name: its word. draw(result, **options): the function that makes the matplotlib Figure, or where it is
+    ("package.module:function"), loaded when it draws. doc: one line for people. options: the keywords that draw takes.
+    select: which of these names the coordinates, joints or frames to show; `catena plot --only` fills it. needs: what a
+    mechanism must have for it, in words, and applies(mechanism): whether it has.
+    """
+
+    name: str
+    draw: Callable[..., Figure] | str
+    doc: str
+    options: tuple[str, ...] = ()
+    select: str = ""
+    needs: str = ""
+    applies: Callable[[Mechanism], bool] = _always
+
+    def load(self) -> Callable[..., Figure]:
+        """The function that draws."""
+        if callable(self.draw):
+            return self.draw
+        module, _, name = self.draw.partition(":")
+        return getattr(import_module(module), name)
+
+    def check(self, mechanism: Mechanism, options: Iterable[str]) -> None:
+        """Refuse options that it does not take, and a mechanism that it has nothing to show of."""
+        for name in options:
+            if name not in self.options:
+                raise UnknownNameError("option", name, self.options, f"the plot {self.name!r}")
+        if not self.applies(mechanism):
+            raise CatenaError(f"plot {self.name!r} needs {self.needs}; mechanism {mechanism.name!r} has none")
+
+
+PLOTS: dict[str, Plot] = {}
+
+
+def register(kind: Plot) -> Plot:
+    """Add a plot: `Result.plot`, scenarios and `catena plot` know it from here on."""
+    if kind.name in PLOTS:
+        raise CatenaError(f"plot {kind.name!r} is in the registry already; choose another name")
+    PLOTS[kind.name] = kind
+    return kind
+
+
+def find(name: str) -> Plot:
+    """The plot of that name."""
+    if name not in PLOTS:
+        raise UnknownNameError("plot", name, PLOTS, "catena")
+    return PLOTS[name]
+
+
+def plot(result: Any, what: str = "overview", *, run: int = 0, title: str | None = None, **options: Any) -> Figure:
+    """A plot of a result, as a matplotlib Figure that is not shown yet.
+
+    what: one of `PLOTS`. run: which run of a batch. title: by default the mechanism's name, "" for none. Other options are
+    those of the plot. An UnknownNameError says which plots or options there are.
+    """
+    import matplotlib as mpl
+
+    from .plots.style import HOUSE
+
+    kind = find(what)
+    kind.check(result.mechanism, options)
+    shown = result.select(run=run).thinned(ROWS)
+    shown.data.load()
+    with mpl.rc_context(HOUSE):
+        figure = kind.load()(shown, **options)
+        title = _title(result, shown.time[-1], run) if title is None else title
+        if title:
+            figure.suptitle(title, x=0.01, ha="left")
+    return figure
+
+
+def save(result: Any, path: str | Path, what: str = "overview", **options: Any) -> Path:
+    """Draw a plot and write it to a file, .png, .pdf or .svg; the folder is made where it is missing."""
+    import matplotlib as mpl
+
+    from .plots.style import HOUSE
+    from .storage import reason
+
+    path = Path(path)
+    if path.suffix.lower() not in SUFFIXES:
+        raise CatenaError(f"{path}: a plot is saved as {', '.join(SUFFIXES)}, not {path.suffix or 'without a suffix'!r}")
+    figure = plot(result, what, **options)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with mpl.rc_context(HOUSE):
+            figure.savefig(path)
+    except OSError as error:
+        raise CatenaError(f"{path}: the plot could not be written ({reason(error)})") from None
+    return path
+
+
+def markdown() -> str:
+    """The plots as a table, as docs/simulation.md shows it."""
+    rows = [f"| `{p.name}` | {p.doc} | {', '.join(f'`{x}`' for x in p.options)} | {p.needs} |" for p in PLOTS.values()]
+    return "\n".join(["| plot | shows | options | needs |", "|---|---|---|---|", *rows])
+
+
+def _title(result: Any, end: float, run: int) -> str:
+    runs = result.data.sizes.get("run")
+    batch = f", run {run} of {runs}" if runs else ""
+    partial = "" if result.complete else f" (partial, until {end:g} s)"
+    return f"{result.data.attrs.get('mechanism', '')}{batch}{partial}"
+
+
+# ---------------------------------------------------------------------------------------------------- those of catena
+def _bends(mechanism: Mechanism) -> bool:
+    return bool(mechanism.beams)
+
+
+def _has_rates(mechanism: Mechanism) -> bool:
+    return any(f.nv == 1 for j in mechanism.moving for f in j.freedoms)
+
+
+_HERE = "catena.results.plots"
+_LINES = ("only", "degrees")
+for _plot in (
+    Plot("overview", f"{_HERE}.overview:draw", "stick figures, coordinates, speeds and energies on one page", ("degrees",)),
+    Plot("coordinates", f"{_HERE}.series:coordinates", "q over time, one panel per unit", _LINES, "only"),
+    Plot("speeds", f"{_HERE}.series:speeds", "v over time, one panel per unit", _LINES, "only"),
+    Plot("accelerations", f"{_HERE}.series:accelerations", "a over time, one panel per unit", _LINES, "only"),
+    Plot("torques", f"{_HERE}.series:torques", "tau over time: joint torques and forces", ("only",), "only"),
+    Plot("energies", f"{_HERE}.energies:draw", "kinetic, potential and total energy, and the balance error"),
+    Plot("reactions", f"{_HERE}.reactions:draw", "force and torque in every joint", ("joints", "axes"), "joints"),
+    Plot("paths", f"{_HERE}.paths:draw", "the paths of the tips", ("frames",), "frames"),
+    Plot("phase", f"{_HERE}.phase:draw", "phase portrait: speed over coordinate", _LINES, "only",
+         "a coordinate whose rate is a speed", _has_rates),
+    Plot("cyclograph", f"{_HERE}.cyclograph:draw", "stick figures at equal times", ("every", "until", "frames"), "frames"),
+    Plot("deflections", f"{_HERE}.bending:draw", "deflection of the tips of flexible bodies", (), "", "a flexible body", _bends),
+):  # fmt: skip
+    register(_plot)
