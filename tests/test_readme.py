@@ -13,9 +13,14 @@ import pytest
 
 import catena
 from catena import cli
-from catena.equations.formulations.capabilities import FEATURES, table
+from catena.equations.features import FEATURES
+from catena.equations.formulations import formulations
 from catena.machine import quantities
 from catena.results import plotting
+from catena.simulation.integrators import METHODS
+from catena.simulation.scenario.control import CONTROLLERS
+from catena.simulation.scenario.motion import TRAJECTORIES
+from catena.simulation.stabilisation import STABILISERS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -84,10 +89,18 @@ def test_the_docs_show_the_tables_of_questions_and_plots():
         assert table_of() in (ROOT / "docs" / page).read_text(encoding="utf-8"), page
 
 
-def test_the_docs_show_the_capability_table():
+def test_the_docs_show_every_formulation_and_what_it_treats():
     text = (ROOT / "docs" / "formulations.md").read_text(encoding="utf-8")
-    for k, feature in enumerate(FEATURES):
-        assert f"| {feature} | " + " | ".join(row[k + 1] for row in table()) + " |" in text
+    for f in formulations():
+        assert f"| `{f.name}` | {f.unknowns} | {f.source} |" in text
+    for feature in FEATURES:
+        assert f"| {feature} | " + " | ".join(f.treats(feature) for f in formulations()) + " |" in text
+
+
+@pytest.mark.parametrize("family", [METHODS, CONTROLLERS, TRAJECTORIES, STABILISERS], ids=["integrators", "controllers", "trajectories", "stabilisers"])
+def test_the_docs_name_every_member(family):
+    text = (ROOT / "docs" / "simulation.md").read_text(encoding="utf-8")
+    assert [name for name in family if f"`{name}`" not in text] == []
 
 
 def test_the_first_screen_has_the_two_commands():

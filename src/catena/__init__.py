@@ -101,7 +101,8 @@ def __getattr__(name: str) -> Any:
     path, _, own = _WHERE[name].partition(":")
     module = import_module(f".{path}", __name__)
     value = module if name in _MODULES else getattr(module, own or name)
-    globals()[name] = value
+    if not name.startswith("ALL_"):  # families may grow
+        globals()[name] = value
     return value
 
 

@@ -6,8 +6,8 @@ import pytest
 
 import flexible
 import zoo
-from catena.equations.formulations import ALL_FORMULATIONS, derive
-from catena.equations.formulations.capabilities import CAPABILITIES, FEATURES, applicable, needs, table
+from catena.equations.features import FEATURES, needs
+from catena.equations.formulations import ALL_FORMULATIONS, derive, formulation
 from catena.errors import FormulationError
 from catena.model.loads import JointSpring, KnifeEdge
 from catena.model.mechanism import Joint, Mimic
@@ -33,23 +33,24 @@ UNPLACED = {  # forces that the formulation has as generalised ones: where on th
 }
 
 
-def test_the_table_has_every_formulation_and_feature():
-    assert set(CAPABILITIES) == set(ALL_FORMULATIONS)
-    assert all(len(row) == len(FEATURES) + 1 for row in table())
-
-
 @pytest.mark.parametrize("name", ALL_FORMULATIONS)
 @pytest.mark.parametrize("feature", CASES)
 def test_the_table_is_true(name, feature):
     m = CASES[feature]
     assert feature in needs(m)
-    if feature in CAPABILITIES[name]:
+    record = formulation(name)
+    if record.treats(feature) == "yes":
         equations = derive(m, name)
-        promised = "reactions" in CAPABILITIES[name] and feature not in UNPLACED.get(name, ())
+        promised = record.treats("reactions") == "yes" and feature not in UNPLACED.get(name, ())
         assert (equations.reactions is not None) == promised
-        assert name in applicable(m)
+        assert not record.lacks(m)
     else:
-        with pytest.raises(FormulationError) as refused:
+        with pytest.raises(FormulationError, match=name) as refused:
             derive(m, name)
-        assert name in str(refused.value) or "recursive" in str(refused.value)
-        assert name not in applicable(m)
+        assert repr(m.name) in str(refused.value)
+        assert record.treats(feature) == "partly" or "recursive" in str(refused.value)
+        assert record.lacks(m) == [feature]
+
+
+def test_the_features_are_those_of_the_cases():
+    assert set(CASES) == set(FEATURES) - {"free parameters", "reactions"}

@@ -294,10 +294,6 @@ def test_a_loop_is_rows_and_too_many_are_refused():
         kane(two.with_(loops=(Joint("rod_end", "revolute", "rod2", GROUND, axis=(0, 1, 0)),)))
 
 
-def test_no_freedom_is_refused():
-    with pytest.raises(FormulationError, match="no freedom"):
-        kane(Mechanism("post", [Body("post", 1.0, (0, 0, 0), (1, 1, 1))], [Joint("weld", "fixed", GROUND, "post")]))
-
 
 def test_rows_are_checked():
     def twice(t, q, p):

@@ -11,6 +11,7 @@ import closed
 import zoo
 from catena.analysis.assembly import assemble
 from catena.equations.equations import Equations
+from catena.equations.formulations import derive
 from catena.equations.formulations.penalty import penalty
 from catena.errors import FormulationError
 from catena.machine.machine import Machine, compile
@@ -153,10 +154,10 @@ def test_more_than_trees(name: str) -> None:
 # ------------------------------------------------------------------------------------------------------ refusals
 def test_what_it_cannot_treat_is_refused_by_name() -> None:
     m = zoo.arm(3)
-    with pytest.raises(FormulationError, match=r"'joint2' of 'arm3' has an armature.*newton_euler, lagrange and recursive"):
+    with pytest.raises(FormulationError, match=r"'joint2' of 'arm3' has an armature.*another formulation"):
         penalty(m.with_(joints=(m.joints[0], replace(m.joints[1], armature=0.3), m.joints[2])))
-    with pytest.raises(FormulationError, match=r"'joint3' of 'arm3' mimics 'joint1'.*newton_euler"):
-        penalty(m.with_(joints=(*m.joints[:2], replace(m.joints[2], mimic=Mimic("joint1")))))
+    with pytest.raises(FormulationError, match=r"penalty does not treat mimic joints, and mechanism 'arm3' has joint 'joint3'"):
+        derive(m.with_(joints=(*m.joints[:2], replace(m.joints[2], mimic=Mimic("joint1")))), by="penalty")
     bobs = triple_pendulum(inertia=False)
     with pytest.raises(FormulationError, match=r"'link2' of 'triple_pendulum' has no inertia along \"link2.angle'\""):
         penalty(bobs)

@@ -17,7 +17,7 @@ import sympy as sp
 
 import closed
 import zoo
-from catena.equations.equations import Equations, Statement
+from catena.equations.equations import Equations
 from catena.equations.formulations.hamilton import hamilton
 from catena.equations.formulations.lagrange import lagrange
 from catena.equations.formulations.recursive import recursive
@@ -27,6 +27,7 @@ from catena.equations.readable.harmonics import Budget, NotHarmonic, OutOfBudget
 from catena.equations.readable.names import names_of
 from catena.equations.readable.program import Argument
 from catena.equations.readable.textbook import textbook
+from catena.equations.statement import Statement
 from catena.errors import UnknownNameError
 from catena.machine.machine import compile as machine_of
 from catena.model.loads import JointSpring

@@ -13,11 +13,12 @@ from catena.analysis.assembly import assemble
 from catena.analysis.hybrid_dynamics import hybrid_dynamics
 from catena.analysis.kinematic_drive import kinematics
 from catena.errors import CatenaError, ClosureError, SimulationError, SingularError, StateError, UnknownNameError
+from catena.kernels.tree import layout
 from catena.machine.machine import compile
 from catena.model.mechanism import GROUND, Body, Joint, Mechanism
 from catena.model.pose import Pose
 from catena.simulation import control as C
-from catena.simulation import simulate
+from catena.simulation import prescribed, simulate
 from catena.simulation import trajectories as T
 from closed import four_link
 from zoo import arm, pendulum, random_tree
@@ -321,3 +322,37 @@ def test_four_link_locked() -> None:
     held = result.tau.values[-1]
     a = machine.forward_dynamics(q, np.zeros(4), held)
     assert np.abs(a).max() < 1e-7
+
+
+# ------------------------------------------------------------------------------------------------------ in O(n)
+@pytest.mark.parametrize("driven", ["first", "middle", "last"])
+def test_articulated_bodies_and_the_mass_matrix_give_the_same_partition(driven, monkeypatch):
+    """Two routes: the O(n) pass in which driven nodes do not give way, and the blocks of the mass matrix."""
+    m = random_tree(5, ["free", "revolute", "ball", "prismatic", "helical", "revolute"])
+    place = layout(m)
+    joint = {"first": m.moving[0], "middle": m.moving[len(m.moving) // 2], "last": m.moving[-1]}[driven]
+    names = [n for j in m.moving for n in j.speed_names]
+    d = [names.index(n) for n in joint.speed_names]
+    routes = []
+    for dense in (0, 1000):
+        monkeypatch.setattr(prescribed, "DENSE", dense)
+        routes.append(prescribed._partitioned(place, d))
+    rng = np.random.default_rng(3)
+    q = compile(m).sample(rng)
+    given = 0.0, q, rng.standard_normal(place.nv), list(m.parameters.values()), rng.standard_normal(len(d)), rng.standard_normal(place.nv)
+    for x, y in zip(*(f(*given) for f in routes)):
+        np.testing.assert_allclose(np.array(x), np.array(y), rtol=1e-10, atol=1e-10)
+
+
+def test_the_tape_of_a_prescribed_motion_grows_with_the_number_of_bodies():
+    sizes = [prescribed._partitioned(layout(arm(n)), [0]).n_instructions() for n in (16, 32)]
+    assert sizes[1] < 2.2 * sizes[0]
+
+
+def test_a_free_joint_without_inertia_is_refused_by_both_routes(monkeypatch):
+    m = arm(3)
+    m = m.with_(bodies=(*m.bodies[:2], m.bodies[2].massless(m.bodies[2].name)))
+    for dense in (0, 1000):
+        monkeypatch.setattr(prescribed, "DENSE", dense)
+        with pytest.raises(SingularError, match="'joint3' of mechanism 'arm3' moves no inertia"):
+            prescribed._partitioned(layout(m), [0])

@@ -10,6 +10,7 @@ import closed
 import zoo
 from catena.compiler import trace
 from catena.compiler.trace import Tracer
+from catena.kernels.motion import BALL
 from catena.kernels.tree import layout
 from catena.model.mechanism import Joint, Mechanism, Mimic
 from catena.simulation.stabilisation import Baumgarte, Corrective
@@ -31,7 +32,7 @@ def opened(request) -> tuple[Tracer, list[np.ndarray]]:
     s = Tracer(layout(MECHANISMS[request.param]))
     rng = np.random.default_rng(2)
     q, v, tau = (rng.standard_normal(x.numel()) for x in (s.q, s.v, s.tau))
-    for k in [node.qi for node in s.layout.nodes if node.motion == trace.BALL]:
+    for k in [node.qi for node in s.layout.nodes if node.motion == BALL]:
         q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
     return s, [q, v, tau]
 

@@ -12,19 +12,23 @@ No formulation is taken as right: the middle of all answers is, so that one wron
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 
+from ..analysis.assembly import assemble
 from ..compiler.trace import Tracer
+from ..equations import formulations as families
 from ..equations.equations import Equations
-from ..equations.formulations import ALL_FORMULATIONS, derive
+from ..equations.formulations import derive
 from ..errors import CatenaError, FormulationError, SingularError
 from ..kernels.tree import layout
 from ..machine.machine import Machine, compile
+from ..machine.reactions import reactions
 from ..model.mechanism import Mechanism
 
 VAGUE = 0.1  # an approximate formulation that may err by more of the acceleration is no witness
@@ -33,7 +37,8 @@ REACTIONS = 1e-8  # of reactions, whose scale varies more from joint to joint
 DRIFT = 1e-6  # of energy in a free run, beside the largest kinetic energy
 STEPS = 1_000_000  # that a free run may take: one that is stuck is no answer
 
-Array = np.ndarray
+Array = NDArray[np.float64]
+Derivation = Callable[[Mechanism], Equations]
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,7 @@ class Certificate:
 
     def rows(self) -> list[tuple[str, ...]]:
         """Formulation, accelerations, reactions, power, drift, verdict: as a table shows them."""
+
         def shown(x: float | None) -> str:
             return "-" if x is None else f"{x:.1e}"
 
@@ -114,7 +120,7 @@ def _verdict(f: Finding) -> str:
 def check(
     mechanism: Mechanism | Machine,
     *,
-    formulations: Mapping[str, Callable[[Mechanism], Equations]] | Sequence[str] | None = None,
+    formulations: Mapping[str, Derivation] | Sequence[str] | None = None,
     states: int = 100,
     seed: int = 0,
     run: bool = True,
@@ -129,9 +135,29 @@ def check(
     if not machine.nv:
         raise FormulationError(f"mechanism {m.name!r} has no motion to check: all its joints are fixed")
     asked = _asked(formulations)
-    q, v, tau, p = random_states(machine, states, seed)
-    answers: dict[str, Equations] = {}
-    notes: dict[str, str] = {}
+    answers, notes = _answers(m, asked, progress)
+    if not answers:
+        raise FormulationError(
+            f"mechanism {m.name!r}: no formulation applies:\n" + "\n".join(f"  - {n}: {why}" for n, why in notes.items())
+        )
+    evidence = Evidence(machine, answers, random_states(machine, states, seed))
+    named = not isinstance(formulations, Mapping)  # only formulations that have a name can be simulated by it
+    findings = []
+    for name in asked:
+        if name in notes:
+            findings.append(Finding(name, note=notes[name]))
+            continue
+        drift, why = _drift(machine, name, seed) if run and named and not answers[name].error else (None, "")
+        findings.append(replace(evidence.finding(name), drift=drift, note=why))
+    M = machine.mass_matrix(evidence.q[: min(10, states)])
+    asymmetry = float(np.abs(M - np.swapaxes(M, -1, -2)).max() / np.abs(M).max())
+    return Certificate(m.name, states, tuple(findings), asymmetry, float(np.linalg.eigvalsh(M).min()), evidence.worst())
+
+
+def _answers(m: Mechanism, asked: Mapping[str, Derivation], progress: Callable[[str], None] | None
+             ) -> tuple[dict[str, Equations], dict[str, str]]:  # fmt: skip
+    """The equations by each formulation that applies, and why the others do not."""
+    answers, notes = {}, {}
     for name, derived in asked.items():
         if progress:
             progress(name)
@@ -139,36 +165,51 @@ def check(
             answers[name] = derived(m)
         except (FormulationError, SingularError) as error:
             notes[name] = f"does not apply: {error}"
-    a = {name: _rows(e.acceleration, q, v, tau, p) for name, e in answers.items()}
-    if not a:
-        raise FormulationError(f"mechanism {m.name!r}: no formulation applies:\n" + "\n".join(f"  - {n}: {why}" for n, why in notes.items()))
-    middle = _middle([x for n, x in a.items() if not answers[n].error] or list(a.values()))
-    scale = np.maximum(np.abs(middle).max(axis=1), 1.0)
-    W = {name: _rows(e.reactions, q, v, tau, p) for name, e in answers.items() if e.reactions is not None}
-    between = _middle(list(W.values())) if len(W) > 1 else None
-    if between is not None and m.loops:
-        between = np.where(_determined(machine, q, v, middle, tau), between, np.nan)
-    rate = energy_rate(m)
-    findings: list[Finding] = []
-    worst: dict[str, Any] = {"score": -1.0}
-    for name in asked:
-        if name in notes:
-            findings.append(Finding(name, note=notes[name]))
-            continue
-        e = answers[name]
-        off = np.abs(a[name] - middle).max(axis=1) / scale
-        k = int(np.argmax(np.where(np.isfinite(off), off, np.inf)))
-        allowed = max(AGREEMENT, e.error)
-        score = float(off[k]) / allowed if np.isfinite(off[k]) else np.inf
-        if score > worst["score"]:
-            worst = {"score": score, "difference": float(off[k]), "formulation": name, "q": q[k], "v": v[k], "tau": tau[k], "p": p[k], "a": a[name][k]}
-        power = _power(rate, q, v, a[name], tau, p)
-        torn = None if between is None or name not in W else _relative(W[name], between)
-        drift, why = _drift(machine, name, formulations, seed) if run and not e.error else (None, "")
-        findings.append(Finding(name, float(off[k]), torn, power, drift, max(AGREEMENT, e.error), why))
-    M = machine.mass_matrix(q[: min(10, states)])
-    asymmetry = float(np.abs(M - np.swapaxes(M, -1, -2)).max() / np.abs(M).max())
-    return Certificate(m.name, states, tuple(findings), asymmetry, float(np.linalg.eigvalsh(M).min()), worst)
+    return answers, notes
+
+
+class Evidence:
+    """What the formulations answer at the same states, and the middle of their answers."""
+
+    def __init__(self, machine: Machine, answers: Mapping[str, Equations], states: tuple[Array, Array, Array, Array]):
+        self.answers, (self.q, self.v, self.tau, self.p) = answers, states
+        self.a = {name: _rows(e.acceleration, *states) for name, e in answers.items()}
+        exact = [x for name, x in self.a.items() if not answers[name].error]
+        self.middle = _middle(exact or list(self.a.values()))
+        self.W = {name: _rows(e.reactions, *states) for name, e in answers.items() if e.reactions is not None}
+        self.between = _middle(list(self.W.values())) if len(self.W) > 1 else None
+        if self.between is not None and machine.mechanism.loops:
+            known = _determined(machine, self.q, self.v, self.middle, self.tau)
+            self.between = np.where(known, self.between, np.nan)
+        self.rate = energy_rate(machine.mechanism)
+
+    def off(self, name: str) -> Array:
+        """How far the accelerations of a formulation lie from the middle, per state, beside the largest of the state."""
+        return np.abs(self.a[name] - self.middle).max(axis=1) / np.maximum(np.abs(self.middle).max(axis=1), 1.0)
+
+    def finding(self, name: str) -> Finding:
+        """What was found of one formulation, without a run."""
+        reactions = _relative(self.W[name], self.between) if self.between is not None and name in self.W else None
+        power = _power(self.rate, self.q, self.v, self.a[name], self.tau, self.p)
+        off = self.off(name)
+        return Finding(name, float(off[_largest(off)]), reactions, power, None, max(AGREEMENT, self.answers[name].error))
+
+    def worst(self) -> dict[str, Any]:
+        """The state at which a formulation lies furthest from the middle, beside what it is allowed."""
+        worst: dict[str, Any] = {"score": -1.0}
+        for name, a in self.a.items():
+            off = self.off(name)
+            k = _largest(off)
+            score = float(off[k]) / max(AGREEMENT, self.answers[name].error) if np.isfinite(off[k]) else np.inf
+            if score > worst["score"]:
+                worst = {"score": score, "difference": float(off[k]), "formulation": name, "q": self.q[k], "v": self.v[k],
+                         "tau": self.tau[k], "p": self.p[k], "a": a[k]}  # fmt: skip
+        return worst
+
+
+def _largest(off: Array) -> int:
+    """Where the largest entry stands; what is no number counts as largest."""
+    return int(np.argmax(np.where(np.isfinite(off), off, np.inf)))
 
 
 def random_states(machine: Machine, states: int, seed: int) -> tuple[Array, Array, Array, Array]:
@@ -178,8 +219,6 @@ def random_states(machine: Machine, states: int, seed: int) -> tuple[Array, Arra
     values = np.array(list(machine.mechanism.parameters.values()))
     p = values * rng.uniform(0.8, 1.2, (states, len(values)))
     if machine.rows:
-        from ..analysis.assembly import assemble
-
         p[:] = values  # a loop closes for its own parameters
         start = machine.neutral()
         for k in range(states):
@@ -196,14 +235,13 @@ def energy_rate(m: Mechanism) -> ca.Function:
     power = ca.dot(s.tau, s.v)
     if m.loads:
         power += ca.dot(s.applied.generalised(), s.v) + ca.jtimes(s.applied.energy, s.q, s.coordinate_rate())
-    f = ca.Function("energy_rate", [s.t, s.q, s.v, s.a, s.tau, s.p], [along, power])
-    return f
+    return ca.Function("energy_rate", [s.t, s.q, s.v, s.a, s.tau, s.p], [along, power])
 
 
-def _asked(formulations: Any) -> dict[str, Callable[[Mechanism], Equations]]:
+def _asked(formulations: Mapping[str, Derivation] | Sequence[str] | None) -> dict[str, Derivation]:
     if isinstance(formulations, Mapping):
         return dict(formulations)
-    return {name: partial(derive, by=name) for name in (formulations or ALL_FORMULATIONS)}
+    return {name: partial(derive, by=name) for name in (formulations or families.ALL_FORMULATIONS)}
 
 
 def _rows(f: ca.Function, q: Array, v: Array, tau: Array, p: Array) -> Array:
@@ -228,8 +266,6 @@ def _middle(answers: Sequence[Array]) -> Array:
 
 def _determined(machine: Machine, q: Array, v: Array, a: Array, tau: Array) -> Array:
     """Which components of the tree joints' wrenches, (states, 6 joints), the motion determines: redundant rows leave some open."""
-    from ..machine.reactions import reactions
-
     found = reactions(machine, q, v, a, tau)
     return np.isfinite(np.concatenate([found[j.name] for j in machine.mechanism.ordered], axis=-1))
 
@@ -248,12 +284,10 @@ def _power(rate: ca.Function, q: Array, v: Array, a: Array, tau: Array, p: Array
     return float((np.abs(change - power) / scale).max())
 
 
-def _drift(machine: Machine, name: str, formulations: Any, seed: int) -> tuple[float | None, str]:
+def _drift(machine: Machine, name: str, seed: int) -> tuple[float | None, str]:
     """The energy balance of one second of free motion, beside the largest kinetic energy; and why there is none."""
     from ..simulation import simulate
 
-    if isinstance(formulations, Mapping):
-        return None, ""
     q, v, _, _ = random_states(machine, 1, seed + 1)
     try:
         run = simulate(machine, q[0], 0.1 * v[0], until=1.0, by=name, output=0.1, limits="ignore", most_steps=STEPS)

@@ -10,20 +10,22 @@ from functools import partial
 import numpy as np
 
 from ..compiler.lanes import compile_lanes
-from ..equations.equations import Equations
-from ..equations.formulations import ALL_FORMULATIONS, derive
+from ..equations import formulations as families
+from ..equations.formulations import DEFAULT, derive
 from ..errors import CatenaError, FormulationError, SingularError
 from ..machine.machine import Machine, compile
 from ..model.mechanism import Mechanism
-from .certificate import random_states
+from .certificate import Array, random_states
 
 BATCH = 1024
+States = tuple[Array, Array, Array, Array]  # q, v, tau, parameters
 
 
 @dataclass(frozen=True)
 class Cost:
-    """One line: what a formulation needs and what it gave. evaluation: ns a state, in lanes. simulation: beside the quickest.
-    deviation: of the coordinates at the end, from recursive. drift: energy balance beside the largest kinetic energy."""
+    """What a formulation needs and what it gave. evaluation: ns per state, in lanes. simulation: time beside the quickest.
+    deviation: of the coordinates at the end, from the default formulation. drift: energy balance beside the largest kinetic
+    energy."""
 
     formulation: str
     first_order: int = 0
@@ -44,7 +46,7 @@ class Comparison:
     until: float
     costs: tuple[Cost, ...]
 
-    HEAD = ("formulation", "first-order equations", "largest matrix", "operations", "ns an evaluation", "time to simulate",
+    HEAD = ("formulation", "first-order equations", "largest matrix", "operations", "ns per evaluation", "time to simulate",
             "deviation", "energy drift")  # fmt: skip
 
     def rows(self) -> list[tuple[str, ...]]:
@@ -70,51 +72,49 @@ class Comparison:
 
 def compare(
     mechanism: Mechanism | Machine, *, until: float = 1.0, tolerance: float = 1e-8, seed: int = 0,
-    formulations: Sequence[str] = ALL_FORMULATIONS, progress: Callable[[str], None] | None = None,
+    formulations: Sequence[str] | None = None, progress: Callable[[str], None] | None = None,
 ) -> Comparison:  # fmt: skip
-    """Costs of all formulations: counts, time an evaluation, time to simulate `until` seconds at one accuracy, deviation."""
-    from ..simulation import simulate
+    """The costs of formulations: counts, time per evaluation, time to simulate `until` seconds at one accuracy, deviation.
 
+    formulations: their names; by default all. progress: called with each name before its turn.
+    """
     machine = mechanism if isinstance(mechanism, Machine) else compile(mechanism)
     if not machine.nv:
         raise FormulationError(f"mechanism {machine.mechanism.name!r} has no motion to compare: all its joints are fixed")
-    q, v, tau, p = random_states(machine, BATCH, seed)
-    found: list[tuple[Cost, float]] = []
-    end: np.ndarray | None = None
-    for name in sorted(formulations, key=lambda n: n != "recursive"):  # recursive first: the others deviate from it
+    names = list(formulations or families.ALL_FORMULATIONS)
+    states = random_states(machine, BATCH, seed)
+    costs, end = {}, None
+    for name in sorted(names, key=lambda n: n != DEFAULT):  # first the one from which the others deviate
         if progress:
             progress(name)
-        try:
-            e = derive(machine.mechanism, name)
-        except (FormulationError, SingularError) as error:
-            found.append((Cost(name, note=f"{name} does not apply: {str(error).removeprefix(name + ': ')}"), np.nan))
-            continue
-        kernel = compile_lanes(e.acceleration)
-        inputs = [np.zeros(1), q, v, tau, p]
-        evaluation = min(_timed(partial(kernel, inputs, BATCH)) for _ in range(20)) / BATCH * 1e9
-        try:
-            runs = [simulate(machine, q[0], 0.1 * v[0], until, by=name, tolerance=tolerance) for _ in range(2)]
-        except CatenaError as error:
-            found.append((Cost(name, *_counts(e), evaluation, note=f"{name} could not be simulated: {error}"), np.nan))
-            continue
-        last = runs[-1].data["q"].values[-1]
+        costs[name], last = _cost(machine, name, states, until, tolerance, end)
         end = last if end is None else end
-        ledger = runs[-1].ledger
-        seconds = ledger.evaluations * evaluation
-        found.append((Cost(name, *_counts(e), evaluation, seconds, float(np.abs(last - end).max()),
-                           ledger.relative_energy_balance), seconds))  # fmt: skip
-    quickest = np.nanmin([seconds for _, seconds in found])
-    order = list(formulations)
-    costs = sorted((_beside(cost, quickest) for cost, _ in found), key=lambda c: order.index(c.formulation))
-    return Comparison(machine.mechanism.name, until, tuple(costs))
+    quickest = np.nanmin([cost.simulation for cost in costs.values()])
+    beside = tuple(replace(costs[name], simulation=costs[name].simulation / quickest) for name in names)
+    return Comparison(machine.mechanism.name, until, beside)
 
 
-def _counts(e: Equations) -> tuple[int, int, int]:
-    return e.counts.first_order, e.counts.largest_matrix, e.counts.operations
+def _cost(machine: Machine, name: str, states: States, until: float, tolerance: float,
+          end: Array | None) -> tuple[Cost, Array | None]:  # fmt: skip
+    """What one formulation costs, its time to simulate in ns; and where its run ended."""
+    from ..simulation import simulate
 
-
-def _beside(cost: Cost, quickest: float) -> Cost:
-    return replace(cost, simulation=cost.simulation / quickest)
+    q, v, tau, p = states
+    try:
+        e = derive(machine.mechanism, name)
+    except (FormulationError, SingularError) as error:
+        return Cost(name, note=f"{name} does not apply: {str(error).removeprefix(name + ': ')}"), None
+    kernel = compile_lanes(e.acceleration)
+    evaluation = min(_timed(partial(kernel, [np.zeros(1), q, v, tau, p], BATCH)) for _ in range(20)) / BATCH * 1e9
+    cost = Cost(name, e.counts.first_order, e.counts.largest_matrix, e.counts.operations, evaluation)
+    try:
+        run = simulate(machine, q[0], 0.1 * v[0], until, by=name, tolerance=tolerance)
+    except CatenaError as error:
+        return replace(cost, note=f"{name} could not be simulated: {error}"), None
+    last, ledger = run.data["q"].values[-1], run.ledger
+    deviation = 0.0 if end is None else float(np.abs(last - end).max())
+    return replace(cost, simulation=ledger.evaluations * evaluation, deviation=deviation,
+                   drift=ledger.relative_energy_balance), last  # fmt: skip
 
 
 def _timed(f: Callable[[], object]) -> float:

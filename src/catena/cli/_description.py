@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..equations.formulations.capabilities import missing
+from ..equations.formulations import formulations
 from ..errors import CatenaError
 from ..machine.export import coordinate_units, speed_units
 from ..machine.machine import Machine
@@ -44,7 +44,7 @@ def describe(m: Mechanism) -> dict[str, Any]:
         "nq": sum(j.nq for j in moving),
         "nv": sum(j.nv for j in moving),
         "planar": None if normal is None else {"normal": [x + 0.0 for x in normal], "declared": m.planar is True},
-        "formulations": missing(m),
+        "formulations": {f.name: f.lacks(m) for f in formulations()},
         "notes": list(m.notes),
         "doubts": [d for d in (*doubts(m), *flexible.doubts(m)) if d not in m.notes],
     }

@@ -21,7 +21,7 @@ class Form(StrEnum):
 
 def equations(
     file: File,
-    by: Annotated[str, typer.Option(help="The formulation, such as newton_euler, lagrange, hamilton, kane.")] = "lagrange",
+    by: Annotated[str, typer.Option(help="The formulation, such as lagrange.")] = "lagrange",
     form: Annotated[Form, typer.Option(help="To read (text, latex), or to run (python, c).")] = Form.text,
     seconds: Annotated[float, typer.Option(min=0.0, help="How long to look for the textbook's form; 0 does not look.")] = 10.0,
     floating: Floating = False,

@@ -26,10 +26,8 @@ def run(
         str | None, typer.Option(metavar="FOLDER", help="Where results and pictures go; NAME_run unless given.")
     ] = None,
     until: Annotated[float | None, typer.Option(help="Seconds to run, not the scenario's.")] = None,
-    by: Annotated[str | None, typer.Option(help="The formulation, such as recursive, lagrange or kane.")] = None,
-    integrator: Annotated[
-        str | None, typer.Option(help="dop853, dopri5, rk4, semi_implicit, midpoint, gauss4 or radau.")
-    ] = None,
+    by: Annotated[str | None, typer.Option(help="The formulation, such as recursive.")] = None,
+    integrator: Annotated[str | None, typer.Option(help="The integrator, such as dop853 or radau.")] = None,
     tolerance: Annotated[float | None, typer.Option(help="Relative and absolute, of the whole run.")] = None,
     step: Annotated[float | None, typer.Option(help="Seconds, for integrators of equal steps.")] = None,
     output: Annotated[float | None, typer.Option(help="Seconds between the rows of the result.")] = None,

@@ -279,18 +279,25 @@ class Tracer(Kinematics):
         return ca.densify(ca.vertcat(m, c / m, P / m, L - ca.cross(c / m, P)))
 
 
+def _solve_columns(factor: np.ndarray, B: ca.SX) -> ca.SX:
+    """M^-1 B of the factor M = L' D L, with sparse matrices of symbols: what is zero costs nothing."""
+    F = ca.sparsify(matrix(factor))
+    L = ca.tril(F, False) + ca.SX.eye(len(factor))
+    return ca.solve(L, ca.solve(L.T, B) / ca.diag(F))
+
+
+def _objects(x: ca.SX) -> np.ndarray:
+    """The entries of a matrix as an array that kernels take."""
+    return np.array([elements(row) for row in ca.vertsplit(ca.densify(x))], dtype=object).reshape(x.shape)
+
+
 def smallest_change(factor: np.ndarray, A: ca.SX, r: ca.SX, column: Any, size: Any) -> tuple[ca.SX, ca.SX]:
     """M^-1 A' lam with A M^-1 A' lam = r, and lam, of the factor of M. column, size: C and N of `kernels.rank`; a size of 0: own."""
     m, n = A.shape
+    A = ca.sparsify(A)
+    Y = _solve_columns(factor, A.T)  # M^-1 A'
+    rows, H, S, G = (_objects(x) for x in (A, Y.T, A @ Y, A @ ca.diag(vector(column)) @ A.T))
     blank = lambda *shape: np.full(shape, 0.0, dtype=object)  # noqa: E731
-    rows, H, G, S = blank(m, n), blank(m, n), blank(m, m), blank(m, m)
-    for k in range(m):
-        rows[k] = elements(A[k, :])
-        H[k] = rows[k]
-        dynamics.solve(factor, H[k])
-        for l in range(k + 1):
-            S[k, l] = sum((x * y for x, y in zip(rows[l], H[k])), ca.SX(0))
-            G[k, l] = sum((c * x * y for c, x, y in zip(column, rows[l], rows[k])), ca.SX(0))
     sizes = [size[k] if size[k] != 0.0 else G[k, k] for k in range(m)]
     lam, change = blank(m), np.array([ca.SX(0)] * n, dtype=object)
     meet(rows, H, S, G, sizes, elements(r), lam, blank(2, m), change)

@@ -17,14 +17,17 @@ and `decode` lead from (q, v) to x and back, so that all formulations can be ask
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 
 from ..model.mechanism import Mechanism
+from .statement import Statement
 
 if TYPE_CHECKING:
     from .readable import Readable
@@ -37,30 +40,6 @@ class Counts:
     first_order: int
     largest_matrix: int
     operations: int
-
-
-@dataclass(frozen=True)
-class Statement:
-    """The rows left = right that a formulation writes down, before anything is solved. tape: (a vector a role) -> left, right.
-
-    roles: what the tape's inputs are, out of t, q, v, a, tau, p (time, coordinates, speeds, accelerations, joint forces,
-    parameters), h, h_rate, q_rate, lam (momenta, their rates, the coordinates' rates, multipliers). note: what a reader should
-    know of them.
-    """
-
-    tape: ca.Function
-    roles: tuple[str, ...]
-    note: str = ""
-
-    @staticmethod
-    def of(symbols: Mapping[str, ca.SX], left: ca.SX, right: ca.SX, note: str = "") -> Statement:
-        """The rows left = right of these symbols, by role."""
-        sides = [ca.densify(side) for side in ca.cse([left, right])]
-        return Statement(ca.Function("statement", list(symbols.values()), sides), tuple(symbols), note)
-
-    def size(self, role: str) -> int:
-        """How many entries a role has, none where it has no part."""
-        return self.tape.numel_in(self.roles.index(role)) if role in self.roles else 0
 
 
 @dataclass(frozen=True)
@@ -85,7 +64,7 @@ class Equations:
     reactions: ca.Function | None = None
     multipliers: ca.Function | None = None
     error: float = 0.0
-    extra: dict[str, Any] = field(default_factory=dict)
+    extra: dict[str, ca.Function | float | str] = field(default_factory=dict)
     readable: Callable[[], Statement] | None = None  # what `catena.equations.readable` makes readable; None: the accelerations
 
     def __repr__(self) -> str:
@@ -94,9 +73,16 @@ class Equations:
                 f"matrix {c.largest_matrix}, {c.operations} operations)")  # fmt: skip
 
     @property
-    def parameters(self) -> np.ndarray:
+    def parameters(self) -> NDArray[np.float64]:
         """The mechanism's own parameter values, in the order of p."""
-        return np.array(list(self.mechanism.parameters.values()))
+        return np.array(list(self.mechanism.parameters.values()), dtype=float)
+
+    @cached_property
+    def state_is_qv(self) -> bool:
+        """Whether the state x is (q, v) itself, entry by entry."""
+        q, v, p = self.encode.sx_in()
+        x, plain = self.encode(q, v, p), ca.vertcat(q, v)
+        return x.shape == plain.shape and all(ca.is_equal(x[k], plain[k]) for k in range(x.numel()))
 
     # ------------------------------------------------------------------------------------ the form people read
     def sympy(self, seconds: float = 10.0) -> Readable:

@@ -129,26 +129,46 @@ def forward_dynamics(tree, q, v, tau, wrench, zeros, x, a):
 @sweep
 def articulate(tree, x):
     """Leaves to root: the articulated inertia [A B; B' C] of every node, and its inverse pivot D. Nodes are placed."""
-    n = len(tree.parent)
-    for i in range(n):
+    rigid_inertias(tree, x)
+    for i in range(len(tree.parent) - 1, -1, -1):
+        articulate_node(tree, i, x)
+
+
+@sweep
+def rigid_inertias(tree, x):
+    """[A B; B' C] of every node by itself."""
+    for i in range(len(tree.parent)):
         put6(x.A, i, inertia_tensor(get6(tree.J, i)))
         h, m = get(tree.h, i), tree.mass[i]
         zero = 0.0 * m
         put33(x.B, i, ((zero, -h[2], h[1]), (h[2], zero, -h[0]), (-h[1], h[0], zero)))
         put6(x.C, i, (m, zero, zero, m, zero, m))
-    for i in range(n - 1, -1, -1):
-        A, B, C, p = get6(x.A, i), get33(x.B, i), get6(x.C, i), tree.parent[i]
-        if tree.motion[i] == BALL:
-            K, _ = inverse_symmetric(_armoured3(A, tree.armature, tree.vi[i]))
-            put6(x.D, i, K)
-            if p >= 0:
-                _carry(tree, i, p, x, *_without_ball(A, B, C, K))
-        else:
-            ut, uf = _column(tree, i, x)
-            d = 1.0 / (component(tree, i, 0, ut, uf) + tree.armature[tree.vi[i]])
-            x.D[i, 0] = d
-            if p >= 0:
-                _carry(tree, i, p, x, *_without_axis(A, B, C, ut, uf, d))
+
+
+@kernel
+def articulate_node(tree, i, x):
+    """The inverse pivot of node i, and what is left of its inertia given to its parent."""
+    A, B, C, p = get6(x.A, i), get33(x.B, i), get6(x.C, i), tree.parent[i]
+    if tree.motion[i] == BALL:
+        K, _ = inverse_symmetric(_armoured3(A, tree.armature, tree.vi[i]))
+        put6(x.D, i, K)
+        if p >= 0:
+            _carry(tree, i, p, x, *_without_ball(A, B, C, K))
+    else:
+        ut, uf = _column(tree, i, x)
+        d = 1.0 / (component(tree, i, 0, ut, uf) + tree.armature[tree.vi[i]])
+        x.D[i, 0] = d
+        if p >= 0:
+            _carry(tree, i, p, x, *_without_axis(A, B, C, ut, uf, d))
+
+
+@kernel
+def rigid_node(tree, i, x):
+    """The same for a node whose motion is given: it does not give way, and all of its inertia goes to its parent."""
+    for k in range(6):
+        x.D[i, k] = 0.0 * tree.ratio[i]
+    if tree.parent[i] >= 0:
+        _carry(tree, i, tree.parent[i], x, get6(x.A, i), get33(x.B, i), get6(x.C, i))
 
 
 @sweep

@@ -10,9 +10,18 @@
     scenario/       the [scenario] of a file
 """
 
+from typing import TYPE_CHECKING
+
 from .integrators import METHODS
 from .run import simulate
 
-ALL_INTEGRATORS = tuple(METHODS)
+if TYPE_CHECKING:
+    ALL_INTEGRATORS: tuple[str, ...]
 
 __all__ = ["ALL_INTEGRATORS", "simulate"]
+
+
+def __getattr__(name: str) -> tuple[str, ...]:
+    if name != "ALL_INTEGRATORS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return tuple(METHODS)

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from ..equations.formulations import formulation
 from ..errors import ClosureError, SimulationError, StateError, unknown
 from ..machine.lookup import coordinates, where
+from .integrators import METHODS, Method
 from .starts import from_names
 
 if TYPE_CHECKING:
     from ..machine.machine import Machine
     from .event_plan import Scheme
-    from .integrators import Method
+
 
 Array = NDArray[np.float64]
 MOST_ROWS = 100_000_000
@@ -132,7 +133,7 @@ def known_options(by: str, options: dict[str, Any]) -> None:
         return
     from .run import simulate
 
-    own = inspect.signature(formulation(by)).parameters
+    own = inspect.signature(formulation(by).derive).parameters
     for name in options:
         if name not in own or name in ("mechanism", "snap"):
             known = [*inspect.signature(simulate).parameters, *own]
@@ -144,10 +145,10 @@ def events_possible(scheme: Scheme, how: Method, by: str, start: float, until: f
     """Refuse events outside the run, and those that the integrator or the formulation cannot treat."""
     if late := [e for t, e in scheme.timed if not start <= t <= until]:
         raise SimulationError(f"{late[0].title} is to happen at {late[0].at} s; the run goes from {start:g} to {until:g} s")
-    if how.kind not in ("adaptive", "library") and (scheme.guarded or any(h.guarded for h in scheme.holding.speeds)):
+    if not how.chooses_steps and (scheme.guarded or any(h.guarded for h in scheme.holding.speeds)):
         raise SimulationError(
             f"integrator {how.name!r} cannot locate events: it has no dense output. Stops, friction that sticks and `when` "
-            "need an adaptive one: dop853, dopri5 or radau"
+            f"need one that chooses its steps: {', '.join(m.name for m in METHODS.values() if m.chooses_steps)}"
         )
-    if by == "penalty" and scheme.holding.size:
-        raise SimulationError("penalty holds nothing exactly: stops, locks and friction that sticks need another formulation")
+    if formulation(by).approximate and scheme.holding.size:
+        raise SimulationError(f"{by} holds nothing exactly: stops, locks and friction that sticks need another formulation")

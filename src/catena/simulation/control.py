@@ -34,6 +34,8 @@ from .system import Law, System
 __all__ = ["PD", "PID", "ComputedTorque", "Controller", "Forces", "Hold", "Law", "Sequence", "traced"]
 
 Gains = float | Mapping[str, float]
+Target = Trajectory | Mapping[str, float | Trajectory] | float  # q and v that are wanted; one number: of all coordinates
+Limits = str | float | Mapping[str, float | tuple[float, float]] | None  # "effort", one force, by names, or none
 
 
 # ---------------------------------------------------------------------------------------------------- a joint at a time
@@ -55,8 +57,8 @@ class PID(Controller):
     kp: Gains
     ki: Gains
     kd: Gains
-    target: Any
-    limits: Any = None
+    target: Target
+    limits: Limits = None
     anti_windup: bool | float = True
     gravity: bool = False
     smooth: bool = False
@@ -104,7 +106,7 @@ class PID(Controller):
         return float(np.sqrt(kd / ki)) if kd else (kp / ki or 1.0)
 
 
-def PD(kp: Gains, kd: Gains, target: Any, *, gravity: bool = True, limits: Any = None, smooth: bool = False,
+def PD(kp: Gains, kd: Gains, target: Target, *, gravity: bool = True, limits: Limits = None, smooth: bool = False,
        sample: float | None = None) -> PID:  # fmt: skip
     """tau = kp (q* - q) + kd (v* - v) + what holds the mechanism still (gravity and springs), for the target's coordinates."""
     return PID(kp, 0.0, kd, target, limits, gravity=gravity, smooth=smooth, sample=sample)
@@ -130,10 +132,10 @@ class ComputedTorque(Controller):
     many coordinates as the mechanism has freedoms. limits, smooth, sample: as for `PID`.
     """
 
-    trajectory: Any
+    trajectory: Target
     kp: Gains
     kd: Gains
-    limits: Any = None
+    limits: Limits = None
     smooth: bool = False
     sample: float | None = None
 
@@ -159,7 +161,7 @@ class ComputedTorque(Controller):
 class Forces(Controller):
     """Forces as functions of time: {joint, coordinate or speed: number or Trajectory (its q is the force)}, N m or N."""
 
-    table: Any
+    table: Trajectory | Mapping[str, float | Trajectory]
 
     def law(self, system: System) -> Law:
         """No state of its own."""
@@ -172,7 +174,7 @@ class Forces(Controller):
 
 
 # ---------------------------------------------------------------------------------------------------- at the door
-def clipped(system: System, tau: ca.SX, limits: Any, smooth: bool = False) -> ca.SX:
+def clipped(system: System, tau: ca.SX, limits: Limits, smooth: bool = False) -> ca.SX:
     """Forces within limits: a corner, or a tanh between them."""
     if limits is None:
         return tau
@@ -191,7 +193,7 @@ def clipped(system: System, tau: ca.SX, limits: Any, smooth: bool = False) -> ca
     return vector(found)
 
 
-def _limits(system: System, limits: Any) -> tuple[list[float], list[float]]:
+def _limits(system: System, limits: Limits) -> tuple[list[float], list[float]]:
     """Lowest and highest force along each speed."""
     high = [np.inf] * system.nv
     low = [-np.inf] * system.nv
@@ -215,7 +217,7 @@ def _limits(system: System, limits: Any) -> tuple[list[float], list[float]]:
     return low, high
 
 
-def _aimed(system: System, target: Any) -> tuple[Trajectory, tuple[Coordinate, ...]]:
+def _aimed(system: System, target: Target) -> tuple[Trajectory, tuple[Coordinate, ...]]:
     """The target as a trajectory, and where its coordinates are."""
     if isinstance(target, int | float):
         target = {c.name: target for c in coordinates(names_of(system.mechanism))}
@@ -238,7 +240,7 @@ def _each(kind: str, what: str, system: System, at: tuple[Coordinate, ...], gain
     return found
 
 
-def _gains(what: str, gains: Any) -> None:
+def _gains(what: str, gains: object) -> None:
     """Refuse gains that are negative or not numbers."""
     for name, x in gains.items() if isinstance(gains, Mapping) else [("", gains)]:
         if isinstance(x, bool) or not isinstance(x, int | float | np.number) or not 0 <= x < np.inf:

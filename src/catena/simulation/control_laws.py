@@ -145,7 +145,7 @@ def ticking(engine: Any, t: float, end: float, times: np.ndarray) -> Any:
             engine.buffer[0], engine.buffer[1 : 1 + len(engine.x)] = t, engine.x
             jump.block(engine.buffer, engine.x)
         stop = min(end, *(engine.x[k, 0] for k in system.clocks))
-        if engine.method.kind in ("fixed", "map", "implicit") and done < len(times):  # equal steps meet every row
+        if not engine.method.chooses_steps and done < len(times):  # equal steps meet every row
             stop = min(stop, times[done])
         slack = 1e-7 * (stop - t)
         last = int(np.searchsorted(times, stop - slack))

@@ -100,7 +100,7 @@ def _stiff(engine: Engine, t: float) -> str:
 
 
 def _blown_up(machine: Machine, engine: Engine) -> str:
-    if engine.method.kind in ("fixed", "map", "implicit"):
+    if not engine.method.chooses_steps:
         return f"the step of {engine.step:.3g} s may be too long: halve it, or take an adaptive integrator such as dop853"
     return "an inertia may vanish or a force grow without bound; catena.compile(mechanism).forward_dynamics names the joint"
 

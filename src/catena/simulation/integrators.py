@@ -1,38 +1,46 @@
-"""Integrators as data: a method is a tableau and a name. The drivers in `drivers.py` run any of them.
+"""Integrators as data: a method is a tableau, the driver that runs it, and a name.
 
-k_i = f(t + C_i h, x + h sum_j A_ij k_j),      x(t + h) = x + h sum_i B_i k_i
+    k_i = f(t + C_i h, x + h sum_j A_ij k_j),      x(t + h) = x + h sum_i B_i k_i
 
-name               kind        order   note
-semi_implicit      map         1       speeds first, then coordinates with the new speeds; for large batches
-rk4                fixed       4       the classical one
-dopri5             adaptive    5(4)    Dormand and Prince, dense output of order 4
-dop853             adaptive    8(5,3)  Hairer's, dense output of order 7; the default
-midpoint           implicit    2       Gauss, symplectic in canonical variables, time reversible, keeps quaternions unit
-gauss4             implicit    4       the same with two stages
-radau              library     5       SciPy's, with exact Jacobians: for stiff springs and dampers
+Adding a method is one `register(Method(...))`. A new kind of step needs a driver as well: a method of `Engine`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.integrate import DOP853, RK45
 
 from ..errors import SimulationError, unknown
 
-Array = np.ndarray
+Array = NDArray[np.float64]
+
+DRIVERS = {
+    "map": "equal steps of a traced map x -> x",
+    "fixed": "equal steps of an explicit tableau",
+    "implicit": "equal steps of an implicit tableau, solved by fixed-point iteration",
+    "adaptive": "an explicit tableau with error estimate E and dense output P, which chooses its steps",
+    "library": "SciPy's Radau with exact Jacobians, which chooses its steps",
+}
 
 
 @dataclass(frozen=True)
 class Method:
-    """A method. A (n, n), C (n,) over all stages, those for dense output last; B (s,); E: error weights over s + 1 stages,
+    """An integrator.
+
+    name: its word in `integrator=`. kind: the driver that runs it, one of DRIVERS. order: of the error of a whole run. doc: one
+    line for people. A (n, n), C (n,) over all stages, those for dense output last; B (s,); E: error weights over s + 1 stages,
     one row or two (Hairer's pair); P (n, d): dense output x + h sum_i k_i sum_d P_id theta^(d+1); D (n,): its last term at its
-    largest, which bounds its error; dense: its order."""
+    largest, which bounds its error; dense: its order. stable: the largest frequency times step on which oscillations do not
+    grow, infinite where the method is implicit or chooses its steps.
+    """
 
     name: str
     kind: str
     order: int
+    doc: str = ""
     A: Array = field(default_factory=lambda: np.zeros((1, 1)))
     B: Array = field(default_factory=lambda: np.zeros(1))
     C: Array = field(default_factory=lambda: np.zeros(1))
@@ -40,6 +48,7 @@ class Method:
     P: Array = field(default_factory=lambda: np.zeros((0, 0)))
     D: Array = field(default_factory=lambda: np.zeros(0))
     dense: int = 0
+    stable: float = np.inf
 
     def __post_init__(self) -> None:
         for name in "ABCEPD":  # one memory layout for all, so that the drivers are compiled once
@@ -50,24 +59,30 @@ class Method:
         """Stages of one step, without the derivative at its end."""
         return len(self.B)
 
-
-def _semi_implicit() -> Method:
-    return Method("semi_implicit", "map", 1)
-
-
-def _rk4() -> Method:
-    A = np.array([[0, 0, 0, 0], [0.5, 0, 0, 0], [0, 0.5, 0, 0], [0, 0, 1.0, 0]])
-    return Method("rk4", "fixed", 4, A, np.array([1, 2, 2, 1]) / 6, np.array([0, 0.5, 0.5, 1]))
+    @property
+    def chooses_steps(self) -> bool:
+        """Whether it chooses its steps by a tolerance, and has the dense output that locates events."""
+        return self.kind in ("adaptive", "library")
 
 
-def _midpoint() -> Method:
-    return Method("midpoint", "implicit", 2, np.array([[0.5]]), np.array([1.0]), np.array([0.5]))
+METHODS: dict[str, Method] = {}
 
 
-def _gauss4() -> Method:
-    r = np.sqrt(3) / 6
-    A = np.array([[0.25, 0.25 - r], [0.25 + r, 0.25]])
-    return Method("gauss4", "implicit", 4, A, np.array([0.5, 0.5]), np.array([0.5 - r, 0.5 + r]))
+def register(m: Method) -> Method:
+    """Add an integrator: `simulate`, files and the command line know it from here on."""
+    if m.name in METHODS:
+        raise SimulationError(f"an integrator {m.name!r} is known already; give this one another name")
+    if m.kind not in DRIVERS:
+        raise SimulationError(unknown("kind of driver", m.kind, DRIVERS, f"integrator {m.name!r}"))
+    METHODS[m.name] = m
+    return m
+
+
+def method(name: str) -> Method:
+    """The integrator of that name."""
+    if name not in METHODS:
+        raise SimulationError(unknown("integrator", name, METHODS))
+    return METHODS[name]
 
 
 def _with_end(A: Array, B: Array, C: Array) -> tuple[Array, Array]:
@@ -79,16 +94,14 @@ def _with_end(A: Array, B: Array, C: Array) -> tuple[Array, Array]:
 
 
 def _dopri5() -> Method:
-    from scipy.integrate import RK45
-
     A, C = _with_end(RK45.A, RK45.B, RK45.C)
-    return Method("dopri5", "adaptive", 5, A, RK45.B, C, RK45.E[None], RK45.P, RK45.P[:, 3] / 16, 4)
+    return Method("dopri5", "adaptive", 5, "Dormand and Prince, 5(4), dense output of order 4",
+                  A, RK45.B, C, RK45.E[None], RK45.P, RK45.P[:, 3] / 16, 4)  # fmt: skip
 
 
 def _dop853() -> Method:
     """Hairer's pair with the tableau that SciPy carries; its dense output written as powers of theta."""
-    from scipy.integrate import DOP853 as S
-
+    S = DOP853
     A, C = _with_end(S.A, S.B, S.C)
     n, more = len(A), len(S.A_EXTRA)
     wide = np.zeros((n + more, n + more))
@@ -101,32 +114,27 @@ def _dop853() -> Method:
     for row, weights in enumerate(F):  # x + theta (F0 + (1 - theta)(F1 + theta (F2 + ...)))
         basis = basis * np.polynomial.Polynomial([0.0, 1.0] if row % 2 == 0 else [1.0, -1.0])
         P[:, : len(basis.coef)] += np.outer(weights, basis.coef)
-    C, E, D = (
-        np.append(C, S.C_EXTRA),
-        np.stack([S.E5, S.E3]),
-        F[-1] * (4 / 7) ** 4 * (3 / 7) ** 3,
-    )  # theta^4 (1 - theta)^3, largest
-    return Method("dop853", "adaptive", 8, wide, S.B, C, E, P[:, 1:], D, 7)
+    D = F[-1] * (4 / 7) ** 4 * (3 / 7) ** 3  # theta^4 (1 - theta)^3 at its largest
+    return Method("dop853", "adaptive", 8, "Dormand and Prince after Hairer, 8(5,3), dense output of order 7; the default",
+                  wide, S.B, np.append(C, S.C_EXTRA), np.stack([S.E5, S.E3]), P[:, 1:], D, 7)  # fmt: skip
 
 
-def _radau() -> Method:
-    return Method("radau", "library", 5)
+def _with(tableau: Method, A: ArrayLike, B: ArrayLike, C: ArrayLike) -> Method:
+    """The method with a tableau written out."""
+    return replace(tableau, A=np.array(A), B=np.array(B), C=np.array(C))
 
 
-METHODS = {
-    "semi_implicit": _semi_implicit,
-    "rk4": _rk4,
-    "dopri5": _dopri5,
-    "dop853": _dop853,
-    "midpoint": _midpoint,
-    "gauss4": _gauss4,
-    "radau": _radau,
-}
-
-
-@cache
-def method(name: str) -> Method:
-    """The method of that name."""
-    if name not in METHODS:
-        raise SimulationError(unknown("integrator", name, METHODS))
-    return METHODS[name]()
+_R = np.sqrt(3) / 6
+for _method in (
+    Method("semi_implicit", "map", 1, "speeds first, then coordinates with the new speeds; for large batches", stable=2.0),
+    _with(Method("rk4", "fixed", 4, "Runge and Kutta, the classical one", stable=2.78),
+          [[0.0, 0, 0, 0], [0.5, 0, 0, 0], [0, 0.5, 0, 0], [0, 0, 1.0, 0]], np.array([1, 2, 2, 1]) / 6, [0, 0.5, 0.5, 1]),
+    _dopri5(),
+    _dop853(),
+    _with(Method("midpoint", "implicit", 2, "Gauss, one stage: symplectic in canonical variables, reversible"),
+          [[0.5]], [1], [0.5]),
+    _with(Method("gauss4", "implicit", 4, "Gauss, two stages: the same at order 4"),
+          [[0.25, 0.25 - _R], [0.25 + _R, 0.25]], [0.5, 0.5], [0.5 - _R, 0.5 + _R]),
+    Method("radau", "library", 5, "SciPy's Radau IIA with exact Jacobians: for stiff springs and dampers"),
+):  # fmt: skip
+    register(_method)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import StateError, UnknownNameError
 from ..machine.lookup import Coordinate, coordinates, machine_of, where
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ..machine.machine import Machine
 
 Array = np.ndarray
-Values = Mapping[str, Any]  # {coordinate: its values}
+Values = Mapping[str, ArrayLike]  # {coordinate: its values}
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Trajectory:
         return f"Trajectory({', '.join(self.names)}; {span}, {len(self.origins)} pieces)"
 
     # ------------------------------------------------------------------------------------------------ its two lives
-    def __call__(self, t: Any) -> tuple[Array, Array, Array]:
+    def __call__(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """q, v, a at times t (...): each (..., n), units of the coordinates, per s, per s2."""
         t = np.asarray(t, float)
         i = np.searchsorted(self.breaks, t, side="right")
@@ -90,7 +91,7 @@ class Trajectory:
         """Where its coordinates are in q and v; an UnknownNameError for one that the mechanism does not have."""
         return places(asked, self.names)
 
-    def along(self, asked: Mechanism | Machine, t: Any, q: Any = None) -> tuple[Array, Array, Array]:
+    def along(self, asked: Mechanism | Machine, t: ArrayLike, q: ArrayLike | None = None) -> tuple[Array, Array, Array]:
         """q (..., nq), v, a (..., nv) of the whole mechanism at times t; what the trajectory leaves out stands still at q."""
         machine = machine_of(asked)
         where_to = self.check(machine)
@@ -146,7 +147,7 @@ def _wave(A: Any, w: Any, f: Any, s: Any, lib: Any) -> tuple[Any, Any, Any]:
     return A * sine, A * w * cosine, -A * w**2 * sine
 
 
-def places(asked: Any, names: Sequence[str]) -> tuple[Coordinate, ...]:
+def places(asked: Mechanism | Machine, names: Sequence[str]) -> tuple[Coordinate, ...]:
     """Where coordinates of these names are in q and v. Those of quaternions have no trajectory: their rates are no speeds."""
     named = names_of(asked)
     known = {c.name: c for c in coordinates(named)}
@@ -223,7 +224,7 @@ def pieces(names: tuple[str, ...], breaks: Array, origins: Array, powers: Array,
     return Trajectory(names, breaks, wide, powers, np.zeros((*wide.shape, 3)) if waves is None else waves)
 
 
-def rising(kind: str, times: Any, positions: Values) -> tuple[Array, Array]:
+def rising(kind: str, times: ArrayLike, positions: Values) -> tuple[Array, Array]:
     """Rising times (m,) and places (m, n), checked."""
     t = np.asarray(times, float)
     if t.ndim != 1 or len(t) < 2 or not np.isfinite(t).all():
@@ -236,7 +237,7 @@ def rising(kind: str, times: Any, positions: Values) -> tuple[Array, Array]:
     return t, np.stack([numbers(kind, name, x, len(t)) for name, x in positions.items()], axis=-1)
 
 
-def numbers(kind: str, name: str, given: Any, count: int) -> Array:
+def numbers(kind: str, name: str, given: ArrayLike, count: int) -> Array:
     """`count` finite numbers; one is for all."""
     try:
         x = np.asarray(given, float)

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from ..analysis.vibration import highest_frequency
 from ..compiler.host import default_width
+from ..compiler.trace_cache import fingerprint
 from ..equations.equations import Equations
+from ..equations.formulations import DEFAULT
 from ..errors import SimulationError
 from ..machine.constraint_rows import metric
 from ..machine.equation_machine import Derived
@@ -29,8 +31,6 @@ from .system import System
 
 Array = NDArray[np.float64]
 KEPT = 64  # machines, systems and bounds kept for the next run of the same mechanism
-STABLE = {"semi_implicit": 2.0, "rk4": 2.78}  # frequency times step that explicit methods take
-PLAIN = ("recursive", "kane", "boltzmann_hamel")  # formulations whose state is (q, v), but where kane takes independent speeds
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Plan:
     @property
     def adaptive(self) -> bool:
         """Whether the method chooses its steps by the tolerance."""
-        return self.how.kind in ("adaptive", "library")
+        return self.how.chooses_steps
 
     @property
     def groups(self) -> list[slice]:
@@ -116,7 +116,7 @@ def prepare(
             f"mechanism {machine.mechanism.name!r} has no joint that moves, so that there is nothing to simulate"
         )
     own = machine.equations if isinstance(machine, Derived) else None
-    by = by or (own.formulation if own is not None else "recursive")
+    by = by or (own.formulation if own is not None else DEFAULT)
     own = own if own is not None and own.formulation == by and not options else None
     door.known_options(by, options)
     how, times = method(integrator), door.output_times(start, until, output)
@@ -141,9 +141,9 @@ def prepare(
     x0 = settled(system, start, x0, p)
     if step is not None and not (np.isfinite(step) and 0 < step <= until - start):
         raise SimulationError(f"step = {step} s; it lies above zero and is at most the run's {until - start:g} s")
-    if machine.mechanism.beams and how.name in STABLE and step is not None:
-        _slow_enough(machine, q[0], how.name, float(step))
-    first = min(1e-3, until - start) if how.kind in ("adaptive", "library") else (times[0] - start) / 10
+    if machine.mechanism.beams and how.stable < np.inf and step is not None:
+        _slow_enough(machine, q[0], how, float(step))
+    first = min(1e-3, until - start) if how.chooses_steps else (times[0] - start) / 10
     asked |= {"control": control, "events": events, "limits": limits, "restitution": restitution, "friction": friction}
     return Plan(
         machine, system, how, happening, float(start), float(until), times, x0, p, lead, parameters is not None, control,
@@ -151,13 +151,13 @@ def prepare(
     )  # fmt: skip
 
 
-def _slow_enough(machine: Machine, q: Array, integrator: str, step: float) -> None:
+def _slow_enough(machine: Machine, q: Array, how: Method, step: float) -> None:
     """Refuse a fixed step that the highest mode of a flexible body cannot take."""
     fastest = highest_frequency(machine, q)
-    if fastest * step > STABLE[integrator]:
+    if fastest * step > how.stable:
         raise SimulationError(
-            f"step = {step:g} s is too large for {machine.mechanism.name!r}: its fastest mode has {fastest:.4g} rad/s, and {integrator} "
-            f"is stable up to {STABLE[integrator] / fastest:.3g} s. Take such a step, or integrator='radau', which is implicit"
+            f"step = {step:g} s is too large for {machine.mechanism.name!r}: its fastest mode has {fastest:.4g} rad/s, and {how.name} "
+            f"is stable up to {how.stable / fastest:.3g} s. Take such a step, or integrator='radau', which is implicit"
         )
 
 
@@ -173,12 +173,7 @@ def started(system: System, t: float, q: Array, v: Array, p: Array) -> Array:
     if system.driven is not None or system.jump is not None or system.pieces:
         return np.stack([system.start(*row, t) for row in zip(q, v, p)])
     own = np.tile([*system.controller.start, 0.0], (len(q), 1))
-    plain = _plain(system)
-    return np.concatenate([q, v, own] if plain else [np.array(system.equations.encode(q.T, v.T, _columns(p.T))).T, own], axis=1)
-
-
-def _plain(s: System) -> bool:
-    return s.by in PLAIN and s.nx == s.layout.nq + s.nv
+    return np.concatenate([q, v, own] if system.equations.state_is_qv else [np.array(system.equations.encode(q.T, v.T, _columns(p.T))).T, own], axis=1)
 
 
 def _columns(p: Array) -> Array:
@@ -211,22 +206,22 @@ def kept(key: tuple, owner: Any, make: Callable[[], Any]) -> Any:
 
 
 def made(machine: Machine, by: str, own: Equations | None = None, **options: Any) -> System:
-    """The system of a machine by a formulation, or by its `own` equations; kept for the next run where nothing but words and
-    numbers make it."""
+    """The system of a machine by a formulation, or by its `own` equations; kept for the next run where it is made of data alone,
+    its controller included."""
     m, words = machine.mechanism, options["holding"].words
-    others = {k: x for k, x in options.items() if k != "holding" and x is not None}
+    others = fingerprint({k: x for k, x in options.items() if k != "holding" and x is not None})
 
     def make() -> System:
         return System(m, by, equations=own, snap=machine.snap, **options)
 
-    if words is None or not all(isinstance(x, (str, int, float)) for x in others.values()):
+    if words is None or others is None:
         return make()
-    return kept(("system", id(own or m), by, machine.snap, words, *sorted(others.items())), own or m, make)
+    return kept(("system", id(own or m), by, machine.snap, words, others), own or m, make)
 
 
 def decoded(s: System, x: Array, p: Array) -> tuple[Array, Array]:
     """q (W, nq) and v (W, nv) of states x (size, W)."""
-    if _plain(s):
+    if s.equations.state_is_qv:
         return x[: s.nq].T.copy(), x[s.nq : s.nq + s.nv].T.copy()
     q, v = s.equations.decode(x[: s.nx], _columns(p))
     return np.array(q).T, np.array(v).T

@@ -18,14 +18,16 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..compiler.trace import Tracer, elements, smallest_change, vector
+from ..compiler.trace import DENSE, Tracer, elements, smallest_change, vector
+from ..compiler.trace_cache import kept_tape
 from ..errors import ClosureError, SimulationError, SingularError, StateError
 from ..kernels import dynamics
-from ..kernels.motion import BALL
-from ..kernels.tree import Layout
+from ..kernels.motion import BALL, speeds
+from ..kernels.tree import Coordinate, Layout
 from ..machine.lookup import speeds_of
+from ..model.mechanism import Mechanism
 from .piecewise import Trajectory, names_of, places, trajectory
-from .system import moved
+from .projection import moved
 
 Array = np.ndarray
 LOCKED = "locked"
@@ -35,6 +37,10 @@ CLOSED = 1e-9  # how open (m) a loop may be that the driven coordinates hold
 # ---------------------------------------------------------------------------------------------------- the partition
 def partitioned(layout: Layout, driven: list[int]) -> ca.Function:
     """(t, q, v, p, a_d, tau) -> a, tau, lam: all accelerations and forces, tau's driven entries replaced by those it takes."""
+    return kept_tape(layout.mechanism, "partitioned", driven, lambda: _partitioned(layout, driven))
+
+
+def _partitioned(layout: Layout, driven: list[int]) -> ca.Function:
     s = Tracer(layout)
     nv, mechanism = layout.nv, layout.mechanism
     f = [k for k in range(nv) if k not in driven]
@@ -47,12 +53,13 @@ def partitioned(layout: Layout, driven: list[int]) -> ca.Function:
     if not f:
         raise SimulationError(f"every coordinate of mechanism {mechanism.name!r} is driven, and its loops leave fewer free, so "
                               "the forces are not determined; drive as many as it has freedoms")  # fmt: skip
+    tree = not (rows or s.lift or s.flexible or layout.coupled) and nv > DENSE
+    if tree and all(_whole(c, driven) for c in layout.coordinates):
+        return _by_articulated_bodies(s, driven, a_d)
     M, b = s.mass_matrix(), s.bias()
     for k in f:
         if M[k, k].is_zero():
-            name = mechanism.speed_names[k]
-            raise SingularError(f"{name!r} of mechanism {mechanism.name!r} moves no inertia, so no force answers for its "
-                                "motion; prescribe it too", name)  # fmt: skip
+            raise _without_inertia(mechanism, k)
     whole = np.array([a_d[driven.index(k)] if k in driven else ca.SX(0) for k in range(nv)], dtype=object)
     L = _block(M, f)
     dynamics.factor(L)
@@ -67,6 +74,40 @@ def partitioned(layout: Layout, driven: list[int]) -> ca.Function:
     total = M @ vector(whole) + b - A.T @ lam
     tau = vector([total[k] if k in driven else s.tau[k] for k in range(nv)])
     return ca.Function("partitioned", [s.t, s.q, s.v, s.p, a_d, s.tau], ca.cse([vector(whole), tau, ca.densify(lam)]))
+
+
+def _whole(c: Coordinate, driven: list[int]) -> bool:
+    """Whether all speeds of an elementary motion are driven, or none."""
+    return len({c.vi + k in driven for k in range(speeds(c.motion))}) == 1
+
+
+def _by_articulated_bodies(s: Tracer, driven: list[int], a_d: ca.SX) -> ca.Function:
+    """The partition of a tree in O(n): from the motion with a_f = 0 the free nodes give way, driven ones do not."""
+    nv, x, change = s.layout.nv, s.work(), s.blank(s.layout.nv)
+    still = [a_d[driven.index(k)] if k in driven else ca.SX(0) for k in range(nv)]
+    dynamics.net_forces(s.tree, s.Q, s.V, still, s.loads, x)
+    dynamics.rigid_inertias(s.tree, x)
+    for i in reversed(range(len(s.layout.nodes))):
+        node = s.layout.nodes[i]
+        if node.vi in driven:
+            dynamics.rigid_node(s.tree, i, x)
+            continue
+        with np.errstate(divide="ignore", invalid="ignore"):
+            dynamics.articulate_node(s.tree, i, x)
+        if any(ca.SX(x.D[i, k]).is_constant() and not np.isfinite(float(x.D[i, k])) for k in range(speeds(node.motion))):
+            raise _without_inertia(s.layout.mechanism, node.vi)
+    dynamics.respond(s.tree, s.pushed, x, change)
+    a = [x if k in driven else y for k, (x, y) in enumerate(zip(still, change))]
+    total = s.inverse_dynamics(a=a)
+    tau = vector([total[k] if k in driven else s.tau[k] for k in range(nv)])
+    return ca.Function("partitioned", [s.t, s.q, s.v, s.p, a_d, s.tau], ca.cse([vector(a), tau, ca.SX.zeros(0)]))
+
+
+def _without_inertia(m: Mechanism, k: int) -> SingularError:
+    """The refusal of a force where nothing resists."""
+    name = m.speed_names[k]
+    return SingularError(f"{name!r} of mechanism {m.name!r} moves no inertia, so no force answers for its motion; prescribe it "
+                         "too", name)  # fmt: skip
 
 
 def _block(M: ca.SX, f: list[int]) -> Array:
@@ -118,8 +159,7 @@ class Driven:
 
     def _closed(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
         m = self.layout.mechanism
-        s = Tracer(self.layout)
-        rows = ca.Function("rows", [s.t, s.q, s.v, s.p], list(s.constraint_rows()))
+        rows = kept_tape(m, "rows", (), lambda: _rows(self.layout))
         onto, aim = self.settled(), self.motion(t)[:2] if self.motion else (np.zeros(0),) * 2
         for _ in range(50):
             q, v = (np.array(x).ravel() for x in onto(t, q, v, p, *aim))
@@ -140,6 +180,9 @@ class Driven:
 
     def settled(self) -> ca.Function:
         """(t, q, v, p, q_d, v_d) -> q, v on the motion, quaternions unit, loops closed by the smallest change of the others."""
+        return kept_tape(self.layout.mechanism, "settled", [self.qi, self.vi, self.locked], self._settled)
+
+    def _settled(self) -> ca.Function:
         s = Tracer(self.layout)
         f = [k for k in range(self.layout.nv) if k not in self.speeds]
         given = [s.t, s.q, s.v, s.p]
@@ -167,6 +210,12 @@ class Driven:
         for k, x in zip(f, elements(change)):
             full[k] = x
         return vector(full)
+
+
+def _rows(layout: Layout) -> ca.Function:
+    """(t, q, v, p) -> residuals, rates, gamma and A of the rows."""
+    s = Tracer(layout)
+    return ca.Function("rows", [s.t, s.q, s.v, s.p], list(s.constraint_rows()))
 
 
 def driven(layout: Layout, motion: Any) -> Driven:

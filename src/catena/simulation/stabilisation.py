@@ -1,54 +1,80 @@
 """Stabilisers: how loops stay closed over a long time, although only their accelerations are in the equations.
 
     project       after every step the state is moved back onto the loops, the shortest way in the metric of the mass matrix;
-                  exact, costs two small solves a step, and is the default
+                  exact, costs two small solves per step, and is the default
     baumgarte     A a = gamma - 2 alpha A v - beta^2 e: errors die away like a damped oscillator (Baumgarte 1972)
     corrective    a force -K e - D e' is added to the constraint's, [Merwe1995] eq. 5.75; 60 N/m and 40 N s/m as in its 5.5.5
     none          nothing: the drift of the integrator is seen as it is
 
-e are the rows' residuals (m, or the cosine of an angle), e' = A v their rates.
+e are the rows' residuals (m, or the cosine of an angle), e' = A v their rates. A stabiliser is a frozen record, a subclass of
+`Stabiliser` with `@register`; its fields have defaults, so that its name alone makes one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import casadi as ca
 import numpy as np
 
 from ..compiler.trace import Tracer, elements, vector
+from ..equations.formulation import StateKind
+from ..equations.formulations import formulations
 from ..errors import SimulationError, unknown
 from ..kernels.dynamics import solve
 
-SPEEDS = ("recursive", "lagrange", "kane", "boltzmann_hamel")  # formulations whose state ends with the speeds v
-
 
 @dataclass(frozen=True)
-class Project:
-    """Back onto the loops after every step."""
+class Stabiliser:
+    """name: its word in `stabilise=`. projects: whether states are put back onto the loops after every step. pulls: whether
+    `pull` adds to the accelerations."""
 
-    projects = True
-    pulls = False
+    name: ClassVar[str]
+    projects: ClassVar[bool] = False
+    pulls: ClassVar[bool] = False
 
     def pull(self, s: Tracer) -> tuple[ca.SX, ca.SX]:
-        """What is added to the accelerations (nv,), and its power: nothing."""
+        """What is added to the accelerations (nv,), and its power."""
         return ca.SX.zeros(s.layout.nv), ca.SX(0)
 
 
+STABILISERS: dict[str, type[Stabiliser]] = {}
+
+
+def register(kind: type[Stabiliser]) -> type[Stabiliser]:
+    """Add a stabiliser: `simulate`, files and the command line know it from here on."""
+    if kind.name in STABILISERS:
+        raise SimulationError(f"a stabiliser {kind.name!r} is known already; give this one another name")
+    STABILISERS[kind.name] = kind
+    return kind
+
+
+@register
 @dataclass(frozen=True)
-class Drift(Project):
+class Project(Stabiliser):
+    """Back onto the loops after every step."""
+
+    name = "project"
+    projects = True
+
+
+@register
+@dataclass(frozen=True)
+class Drift(Stabiliser):
     """Nothing is done."""
 
-    projects = False
+    name = "none"
 
 
+@register
 @dataclass(frozen=True)
-class Baumgarte(Drift):
+class Baumgarte(Stabiliser):
     """alpha, beta: 1/s; equal ones damp errors critically with the time constant 1 / alpha."""
 
     alpha: float = 10.0
     beta: float = 10.0
+    name = "baumgarte"
     pulls = True
 
     def pull(self, s: Tracer) -> tuple[ca.SX, ca.SX]:
@@ -58,12 +84,14 @@ class Baumgarte(Drift):
         return a, ca.dot(mu, rate)
 
 
+@register
 @dataclass(frozen=True)
-class Corrective(Drift):
+class Corrective(Stabiliser):
     """stiffness: N/m (N m for the rows of rotations); damping: N s/m."""
 
     stiffness: float = 60.0
     damping: float = 40.0
+    name = "corrective"
     pulls = True
 
     def pull(self, s: Tracer) -> tuple[ca.SX, ca.SX]:
@@ -75,23 +103,18 @@ class Corrective(Drift):
         return vector(a), ca.dot(f, rate)
 
 
-Stabiliser = Project
-STABILISERS: dict[str, type[Project]] = {"project": Project, "baumgarte": Baumgarte, "corrective": Corrective, "none": Drift}
-
-
-def stabiliser(asked: Any, by: str) -> Stabiliser:
+def stabiliser(asked: Stabiliser | str | None) -> Stabiliser:
     """The stabiliser of a name, with its default values, or the record itself; None is "none"."""
-    if isinstance(asked, Project):
-        found = asked
-    else:
-        name = "none" if asked is None else str(asked)
-        if name not in STABILISERS:
-            raise SimulationError(unknown("stabiliser", name, STABILISERS))
-        found = STABILISERS[name]()
-    if found.pulls and by not in SPEEDS:
-        name = type(found).__name__.lower()
-        raise SimulationError(
-            f"stabilise = {name!r} adds to accelerations, and the state of {by!r} has no speeds; take one of "
-            f"{', '.join(SPEEDS)}, or stabilise='project'"
-        )
-    return found
+    if isinstance(asked, Stabiliser):
+        return asked
+    name = "none" if asked is None else str(asked)
+    if name not in STABILISERS:
+        raise SimulationError(unknown("stabiliser", name, STABILISERS))
+    return STABILISERS[name]()
+
+
+def needs_speeds(s: Stabiliser, by: str) -> SimulationError:
+    """The refusal of a stabiliser that adds to accelerations where the state is not (q, v)."""
+    able = [f.name for f in formulations() if f.state is StateKind.SPEEDS]
+    return SimulationError(f"stabilise = {s.name!r} adds to accelerations, and the state of these equations by {by!r} is not "
+                           f"(q, v); take one of {', '.join(able)}, or stabilise='project'")  # fmt: skip

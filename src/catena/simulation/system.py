@@ -9,6 +9,7 @@ balance can be checked at every instant.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -18,8 +19,10 @@ import numpy as np
 
 from ..compiler.lanes import LaneKernel, compile_lanes
 from ..compiler.trace import Tracer
+from ..compiler.trace_cache import kept, kept_tape
 from ..equations.equations import Equations
-from ..equations.formulations import derive
+from ..equations.formulation import StateKind
+from ..equations.formulations import derive, formulation
 from ..kernels.motion import BALL
 from ..kernels.rank import column_scales
 from ..kernels.tree import SNAP, layout
@@ -28,7 +31,7 @@ from ..model.motions import SMOOTH
 from ..results.labels import Labels, labels
 from .piecewise import Trajectory
 from .projection import Binding, moved, projected
-from .stabilisation import Stabiliser, stabiliser
+from .stabilisation import Stabiliser, needs_speeds, stabiliser
 from .switched_constraints import Holding
 from .trajectory_state import Following, Follows
 
@@ -62,13 +65,15 @@ class System:
     def __init__(self, mechanism: Mechanism, by: str = "recursive", law: Any = None, friction: str = "smooth",
                  motion: Any = None, stabilise: Any = "project", holding: Holding | None = None, equations: Equations | None = None,
                  snap: float = SNAP, **options: Any):  # fmt: skip
-        self.mechanism, self.by, self.snap = mechanism, by, snap
-        self.stabiliser: Stabiliser = stabiliser(stabilise, by)
+        self.mechanism, self.by, self.formulation, self.snap = mechanism, by, formulation(by), snap
+        self.stabiliser: Stabiliser = stabiliser(stabilise)
         self.holding = Holding() if holding is None else holding
         quiet: Any = "raise" if motion is None else "ignore"  # what is driven needs no inertia, and is not solved for
+        own = {"snap": snap, **options} if self.formulation.takes("snap") else options
         with np.errstate(divide=quiet, invalid="ignore"):
-            own = {"snap": snap, **options} if by == "recursive" else options
-            self.equations: Equations = equations or derive(mechanism, by, **own)
+            self.equations = equations or kept(mechanism, "equations", [by, quiet, own], lambda: derive(mechanism, by, **own))
+        if self.stabiliser.pulls and not self.equations.state_is_qv:
+            raise needs_speeds(self.stabiliser, by)
         self.layout = layout(mechanism)
         self.law, self.friction = law, friction
         self.nq, self.nv = self.layout.nq, self.layout.nv
@@ -92,6 +97,20 @@ class System:
         self.size = self.nx + self.nc + 1
         self.nu = self.nv + self.holding.size
 
+    def tracer(self) -> Tracer:
+        """The mechanism's kernels with symbols of their own."""
+        return kept(self.mechanism, "tracer", self.snap, lambda: Tracer(self.layout, self.snap))
+
+    def tape(self, name: str, words: object, make: Callable[[Tracer], Sequence[ca.SX]], modes: bool = False) -> ca.Function:
+        """(t, q, v, p) -> what `make` finds with a tracer, kept for the next system; with `modes`, also of what can be held."""
+        s, more = self.tracer(), [self.holding.symbols] if modes else []
+
+        def made() -> ca.Function:
+            return ca.Function(name.replace(" ", "_"), [s.t, s.q, s.v, s.p, *more], [ca.densify(x) for x in make(s)])
+
+        unknown = modes and self.holding.words is None
+        return made() if unknown else kept_tape(self.mechanism, name, [words, self.snap, self.holding.words if modes else ""], made)
+
     def follow(self, trajectory: Trajectory) -> Following:
         """A trajectory in this system: its `at(t)` gives q, v, a as expressions."""
         return self._followed.one(trajectory)
@@ -100,10 +119,6 @@ class System:
         """q, v, a of what is driven on a trajectory, at t."""
         motion = self.driven.motion if self.driven is not None else None
         return self.follow(motion).at(t) if motion is not None else (ca.SX.zeros(0),) * 3
-
-    def tracer(self) -> Tracer:
-        """The mechanism's kernels with symbols of their own."""
-        return Tracer(self.layout, self.snap)
 
     @cached_property
     def column_scales(self) -> np.ndarray:
@@ -142,7 +157,7 @@ class System:
         from .prescribed import forces, partitioned
 
         a_d = self.driven.accelerations(self._aim(self.t))
-        if self.by == "recursive":
+        if self.formulation.by_blocks:
             a, tau, _ = partitioned(self.layout, self.driven.speeds)(*here, a_d, given)
             return a, tau
         tau = forces(e.acceleration, self.driven.speeds, here, given, a_d)
@@ -174,14 +189,13 @@ class System:
         """What a stabiliser adds to the accelerations, and its power."""
         if not (self.mechanism.loops or self.mechanism.nonholonomic) or self.driven is not None:  # driven ones are projected
             return ca.SX.zeros(self.nv), ca.SX(0)
-        s = self.tracer()
-        a, power = ca.Function("pull", [s.t, s.q, s.v, s.p], list(self.stabiliser.pull(s)))(self.t, self.q, self.v, self.p)
+        a, power = self.tape("pull", self.stabiliser, self.stabiliser.pull)(self.t, self.q, self.v, self.p)
         return a, power
 
     @cached_property
     def _rate(self) -> ca.SX:
         """The rate of the formulation's state."""
-        if (self.driven is None or self.by != "recursive") and not self.stabiliser.pulls:
+        if (self.driven is None or not self.formulation.by_blocks) and not self.stabiliser.pulls:
             return self.equations.derivative(self.t, self.x, self.tau, self.p)
         s = self.tracer()
         rate = ca.Function("rate", [s.q, s.v], [s.coordinate_rate()])
@@ -232,21 +246,23 @@ class System:
         """What loads put in besides the energy of springs."""
         if not self.mechanism.loads:
             return ca.SX(0)
-        s = self.tracer()
-        Q = s.applied.generalised()
-        stored = ca.jtimes(s.applied.energy, s.q, s.coordinate_rate())
-        f = ca.Function("load_power", [s.t, s.q, s.v, s.p], [ca.dot(Q, s.v) + stored])
-        return f(self.t, self.q, self.v, self.p)
+        def power(s: Tracer) -> list[ca.SX]:
+            stored = ca.jtimes(s.applied.energy, s.q, s.coordinate_rate())
+            return [ca.dot(s.applied.generalised(), s.v) + stored]
+
+        return self.tape("load power", "", power)(self.t, self.q, self.v, self.p)
 
     @cached_property
     def binding(self) -> ca.Function:
         """(t, q, v, p, modes) -> M; A of the rows and their rates; B of what can be held, its rates and switches."""
-        s = self.tracer()
         closed = self.mechanism.loops or self.mechanism.nonholonomic
-        _, rate, _, A = s.constraint_rows() if closed else (None, ca.SX.zeros(0), None, ca.SX.zeros(0, self.nv))
-        _, held, _, B, z = self.holding.rows(s)
-        given = [s.t, s.q, s.v, s.p, self.holding.symbols]
-        return ca.Function("binding", given, [ca.densify(x) for x in (s.mass_matrix(), A, rate, B, held, z)])
+
+        def rows(s: Tracer) -> tuple[ca.SX, ...]:
+            _, rate, _, A = s.constraint_rows() if closed else (None, ca.SX.zeros(0), None, ca.SX.zeros(0, self.nv))
+            _, held, _, B, z = self.holding.rows(s)
+            return s.mass_matrix(), A, rate, B, held, z
+
+        return self.tape("binding", "", rows, modes=True)
 
     def _row_power(self) -> ca.SX:
         """What speed rows that depend on time put in: lambda (A v), where A v = -B is not zero."""
@@ -269,12 +285,13 @@ class System:
             q, v = self.driven.settled()(self.t, self.q, self.v, self.p, *self._aim(self.t)[:2])
             x = self.equations.encode(q, v, self.p)
             return ca.Function("settle", self.inputs, [ca.cse(ca.densify(ca.vertcat(x, self.c, self.work)))])
-        if self.by == "penalty" or not (balls or self.binds or self.by == "newton_euler"):
+        redundant = self.formulation.state is StateKind.BODIES
+        if self.formulation.approximate or not (balls or self.binds or redundant):
             return None
-        s = self.tracer()
-        given = [s.t, s.q, s.v, s.p, self.holding.symbols]
-        rows = self._rows(s) if self.binds else None
-        f = ca.Function("projected", given, list(projected(s, balls, rows, self.holding.symbols)))
+        def onto(s: Tracer) -> tuple[ca.SX, ca.SX]:
+            return projected(s, balls, self._rows(s) if self.binds else None, self.holding.symbols)
+
+        f = self.tape("projected", [self.binds, self.stabiliser.projects], onto, modes=True)
         q, v = f(self.t, self.q, self.v, self.p, self.holding.symbols)
         x = self.equations.encode(q, v, self.p)
         return ca.Function("settle", self.inputs, [ca.cse(ca.densify(ca.vertcat(x, self.c, self.work)))])
@@ -313,13 +330,12 @@ class System:
     @cached_property
     def observe(self) -> ca.Function:
         """(t, x, u, p) -> q, v, a, tau, (kinetic, potential), rows' residuals and rates, what holds, losses with it."""
-        s = self.tracer()
-        energy = ca.Function("energy", [s.t, s.q, s.v, s.p], [s.energy()])(self.t, self.q, self.v, self.p)
+        here = self.t, self.q, self.v, self.p
+        energy = self.tape("energy", "", lambda s: [s.energy()])(*here)
         outputs = [self.q, self.v, self.acceleration, self.tau - self.losses - self.held[1], energy]
         rows = ca.SX.zeros(0)
         if self.mechanism.loops or self.mechanism.nonholonomic:
-            error, rate, _, _ = s.constraint_rows()
-            rows = ca.Function("rows", [s.t, s.q, s.v, s.p], [ca.vertcat(error, rate)])(self.t, self.q, self.v, self.p)
+            rows = self.tape("rows and rates", "", lambda s: [ca.vertcat(*s.constraint_rows()[:2])])(*here)
         outputs += [rows, self.held[0], self.losses + self.held[1]]
         return ca.Function("observe", self.inputs, ca.cse([ca.densify(x) for x in outputs]))
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import FormatError, QuestionError, StateError, UnknownNameError
 from ..formats import files
@@ -51,7 +52,7 @@ def sine(amplitude: Values, frequency: float, *, phase: float = 0.0, offset: Val
 
 
 # ---------------------------------------------------------------------------------------------------- between states
-def cubic(times: Any, positions: Values, speeds: Any = 0.0) -> Trajectory:
+def cubic(times: ArrayLike, positions: Values, speeds: Values | ArrayLike = 0.0) -> Trajectory:
     """Cubic polynomials between states ([Merwe1995] section 4.6): place and speed given at each of the rising times (s).
 
     positions, speeds: {coordinate: one value a time}; a speed that is not given is zero, one number is for all.
@@ -59,12 +60,12 @@ def cubic(times: Any, positions: Values, speeds: Any = 0.0) -> Trajectory:
     return _hermite("cubic", times, positions, speeds)
 
 
-def quintic(times: Any, positions: Values, speeds: Any = 0.0, accelerations: Any = 0.0) -> Trajectory:
+def quintic(times: ArrayLike, positions: Values, speeds: Values | ArrayLike = 0.0, accelerations: Values | ArrayLike = 0.0) -> Trajectory:
     """As `cubic`, with the acceleration given too at each time; force and torque then have no jumps."""
     return _hermite("quintic", times, positions, speeds, accelerations)
 
 
-def cycloid(times: Any, positions: Values) -> Trajectory:
+def cycloid(times: ArrayLike, positions: Values) -> Trajectory:
     """q0 + (q1 - q0) (s/T - sin(2 pi s/T) / 2 pi) between places, at rest, unaccelerated at each ([Passerello1972] 5.1)."""
     t, q = rising("cycloid", times, positions)
     T, D = np.diff(t)[:, None], np.diff(q, axis=0)
@@ -73,7 +74,7 @@ def cycloid(times: Any, positions: Values) -> Trajectory:
     return closed(tuple(positions), t, powers, waves, q, np.zeros_like(q))
 
 
-def cosine(times: Any, positions: Values) -> Trajectory:
+def cosine(times: ArrayLike, positions: Values) -> Trajectory:
     """q0 + (q1 - q0) (1 - cos(pi s/T)) / 2 between places ([Quinn1991] section 5): at rest at each, accelerated by a cosine."""
     t, q = rising("cosine", times, positions)
     T, D = np.diff(t)[:, None], np.diff(q, axis=0)
@@ -82,7 +83,7 @@ def cosine(times: Any, positions: Values) -> Trajectory:
     return closed(tuple(positions), t, powers, waves, q, np.zeros_like(q))
 
 
-def spline(times: Any, positions: Values, ends: str = "rest") -> Trajectory:
+def spline(times: ArrayLike, positions: Values, ends: str = "rest") -> Trajectory:
     """The cubic spline through places at rising times (s): speeds and accelerations without jumps.
 
     ends: "rest" (no speed at the first and last), "natural" (no acceleration there) or "free" (SciPy's not-a-knot).
@@ -96,7 +97,7 @@ def spline(times: Any, positions: Values, ends: str = "rest") -> Trajectory:
     return from_scipy(tuple(positions), CubicSpline(t, q, bc_type=kinds[ends]))
 
 
-def _hermite(kind: str, times: Any, positions: Values, *rates: Any) -> Trajectory:
+def _hermite(kind: str, times: ArrayLike, positions: Values, *rates: Values | ArrayLike) -> Trajectory:
     """Polynomials between states: places, and as many of their derivatives as `rates` has."""
     from scipy.interpolate import BPoly, PPoly
 
@@ -241,7 +242,7 @@ LAWS = {"cubic": cubic, "quintic": quintic, "cycloid": cycloid, "cosine": cosine
 
 
 def line(
-    asked: Mechanism | Machine, frame: str, to: Any, *, times: Any, start: Any = None, law: str = "quintic", guess: Any = None,
+    asked: Mechanism | Machine, frame: str, to: ArrayLike, *, times: ArrayLike, start: ArrayLike | None = None, law: str = "quintic", guess: ArrayLike | None = None,
     upright: bool = False, tolerance: float = 1e-7,
 ) -> Trajectory:  # fmt: skip
     """A frame's origin goes straight from `start` to `to`, (3,) m in the ground, between two times (s) ([Quinn1991] section 5).

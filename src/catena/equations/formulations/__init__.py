@@ -1,11 +1,15 @@
-"""The formulations: siblings with one face, none importing another. `derive` picks one by its name."""
+"""The formulations: siblings with one face, none importing another. `derive` picks one by its name.
+
+Each file here registers its own record (`catena.equations.formulation`) when it is imported: that file alone when a formulation
+is asked for by its name, all of them when somebody asks which there are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import pkgutil
 from dataclasses import replace
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
 import casadi as ca
 
@@ -14,33 +18,60 @@ from ...errors import FormulationError, unknown
 from ...kernels.tree import layout
 from ...model.mechanism import Mechanism
 from ..equations import Equations, operations
-from .capabilities import CAPABILITIES, RIGID
+from ..features import FEATURES, needs
+from ..formulation import FORMULATIONS, Formulation
 
-ALL_FORMULATIONS = ("newton_euler", "lagrange", "hamilton", "kane", "boltzmann_hamel", "penalty", "recursive", "variational")
+if TYPE_CHECKING:
+    ALL_FORMULATIONS: tuple[str, ...]
 
-WITHOUT_LOADS = ("kane", "boltzmann_hamel")  # they know joint forces only; `loaded` gives them the loads as such
-
-
-def formulation(name: str) -> Callable[..., Equations]:
-    """The function of that name."""
-    if name not in ALL_FORMULATIONS:
-        raise FormulationError(unknown("formulation", name, ALL_FORMULATIONS))
-    return getattr(import_module(f".{name}", __package__), name)
+DEFAULT = "recursive"
+_FILES = tuple(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
 
 
-def derive(mechanism: Mechanism, by: str = "recursive", **options: object) -> Equations:
-    """The equations of motion of a mechanism, by one of `ALL_FORMULATIONS`."""
-    derived = formulation(by)
-    bending = [flexed.body for flexed in mechanism.beams if flexed.modal]
-    if bending and not CAPABILITIES[by] >= RIGID:
-        can = [name for name, features in CAPABILITIES.items() if features >= RIGID]
-        raise FormulationError(f"{by} treats rigid bodies, and body {bending[0]!r} of {mechanism.name!r} bends by modes; take "
-                               f"{', '.join(can[:-1])} or {can[-1]}, or make the body of segments")  # fmt: skip
-    equations = derived(mechanism.validate(), **options)
-    return loaded(equations) if mechanism.loads and by in WITHOUT_LOADS else equations
+def formulation(name: str) -> Formulation:
+    """The record of that name."""
+    if name not in FORMULATIONS and name in _FILES:
+        import_module(f".{name}", __package__)
+    if name not in FORMULATIONS:
+        raise FormulationError(unknown("formulation", name, [f.name for f in formulations()]))
+    return FORMULATIONS[name]
 
 
-def loaded(e: Equations) -> Equations:
+def formulations() -> list[Formulation]:
+    """All records, in the order of their years."""
+    for name in _FILES:
+        formulation(name)
+    return sorted(FORMULATIONS.values(), key=lambda f: (f.year, f.name))
+
+
+def __getattr__(name: str) -> tuple[str, ...]:
+    if name != "ALL_FORMULATIONS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return tuple(f.name for f in formulations())
+
+
+def derive(mechanism: Mechanism, by: str = DEFAULT, **options: object) -> Equations:
+    """The equations of motion of a mechanism, by one of `ALL_FORMULATIONS`; options are that formulation's own."""
+    f = formulation(by)
+    m = mechanism.validate()
+    if not m.moving:
+        raise FormulationError(f"mechanism {m.name!r} has no motion to derive: all its joints are fixed")
+    for feature in needs(m):
+        if feature in f.cannot:
+            raise FormulationError(_refusal(f, m, feature))
+    equations = f.derive(m, **options)
+    return equations if f.own_loads or not m.loads else with_loads(equations)
+
+
+def _refusal(f: Formulation, m: Mechanism, feature: str) -> str:
+    """What the formulation cannot treat, where the mechanism has it, and which can."""
+    here, able = FEATURES[feature], [g.name for g in formulations() if not g.lacks(m)]
+    advice = [f"take {', '.join(able)}"] if able else []
+    return (f"{f.name} does not treat {feature}, and mechanism {m.name!r} has {here.among(m)[0]}; "
+            + ", or ".join(filter(None, [*advice, here.cure or "change the mechanism"])))  # fmt: skip
+
+
+def with_loads(e: Equations) -> Equations:
     """The same equations with the mechanism's loads acting, as generalised forces beside tau."""
     s = Tracer(layout(e.mechanism))
     Q = ca.Function("loads", [s.t, s.q, s.v, s.p], [s.applied.generalised()])
@@ -48,15 +79,15 @@ def loaded(e: Equations) -> Equations:
     at_x = e.derivative(t, x, tau + Q(t, *e.decode(x, s.p), s.p), s.p)
     given = [t, s.q, s.v, tau, s.p]
 
-    def at(f: Any) -> Any:
-        return f and ca.Function(f.name(), given, [ca.cse(f(t, s.q, s.v, tau + Q(t, s.q, s.v, s.p), s.p))])
+    def at(f: ca.Function) -> ca.Function:
+        return ca.Function(f.name(), given, [ca.cse(f(t, s.q, s.v, tau + Q(t, s.q, s.v, s.p), s.p))])
 
     acceleration = at(e.acceleration)
     return replace(
         e,
         derivative=ca.Function("derivative", [t, x, tau, s.p], [ca.cse(at_x)]),
         acceleration=acceleration,
-        multipliers=at(e.multipliers),
+        multipliers=None if e.multipliers is None else at(e.multipliers),
         reactions=None,  # a load moves reactions where it acts, which a generalised force does not say
         counts=replace(e.counts, operations=operations(acceleration)),
     )

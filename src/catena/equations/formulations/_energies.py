@@ -26,7 +26,7 @@ from ...kernels.tree import Layout, layout
 from ...kernels.workspace import Work
 from ...model.mechanism import Mechanism
 from ...model.planarity import plane
-from ..equations import Statement
+from ..statement import Statement
 from ._beams import beams
 
 MARK = " (absolute)"
@@ -134,8 +134,6 @@ def energies(mechanism: Mechanism, coordinates: str = "joint") -> Energies:
     if coordinates not in COORDINATES:
         raise FormulationError(unknown("coordinate system", coordinates, COORDINATES))
     s = Tracer(layout(mechanism))
-    if not s.layout.nv:
-        raise FormulationError(f"mechanism {mechanism.name!r} has no motion to derive: all its joints are fixed")
     T, V = kinematics.energy(s.tree, s.Q, s.V, s.work())
     for beam in beams(s):
         w, X = s.frame_velocity(beam.body, "body"), s.pose(beam.body)

@@ -41,29 +41,21 @@ import casadi as ca
 import numpy as np
 
 from ...compiler.trace import Tracer, matrix, vector
-from ...errors import FormulationError, SingularError
+from ...errors import SingularError
 from ...kernels.motion import BALL
 from ...kernels.tree import layout
 from ...model.mechanism import Mechanism
 from ..equations import Counts, Equations, operations
+from ..formulation import Formulation, register
 from ._boltzmann_hamel_links import Link, Rotations, connectivity, links
 
 SINGULAR = 1e-13  # a pivot so much smaller than its diagonal entry is rounding
 
-Vectors = list[ca.SX]  # one a link
+Vectors = list[ca.SX]  # one per link
 
 
 def boltzmann_hamel(mechanism: Mechanism) -> Equations:
     """The equations of a tree in minimal order (39). State: coordinates q and speeds v."""
-    if not mechanism.moving:
-        raise FormulationError(f"mechanism {mechanism.name!r} has no freedom: all its joints are fixed, there is no motion "
-                               "to derive")  # fmt: skip
-    if mechanism.loops:
-        raise FormulationError(f"boltzmann_hamel treats trees, and joint {mechanism.loops[0].name!r} closes a loop of "
-                               f"{mechanism.name!r}; newton_euler, lagrange, hamilton, kane, penalty and recursive take it")  # fmt: skip
-    if mechanism.nonholonomic:
-        raise FormulationError(f"boltzmann_hamel knows no speed rows, and {mechanism.name!r} has {mechanism.nonholonomic[0].name!r}; "
-                               "newton_euler, lagrange, hamilton, kane, penalty and recursive take it")  # fmt: skip
     s = Tracer(layout(mechanism))
     chain, still = links(s, melt=True), ca.SX(s.layout.nv, 1)
     M_c = configuration_inertia(s, chain)
@@ -294,3 +286,14 @@ def _without_inertia(s: Tracer, name: str) -> SingularError:
         f"body {joint.child!r} mass and inertia, joint {joint.name!r} an armature, or fix it",
         name,
     )
+
+
+register(Formulation(
+    "boltzmann_hamel",
+    boltzmann_hamel,
+    unknowns="angular velocities as quasi-velocities",
+    source="[Quinn1991] eq. 22-39",
+    year=1904,
+    cannot=frozenset({"loops", "speed rows", "flexible bodies by modes"}),
+    own_loads=False,
+))  # fmt: skip

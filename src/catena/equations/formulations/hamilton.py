@@ -20,7 +20,9 @@ from __future__ import annotations
 import casadi as ca
 
 from ...model.mechanism import Mechanism
-from ..equations import Counts, Equations, Statement, operations
+from ..equations import Counts, Equations, operations
+from ..formulation import Formulation, StateKind, register
+from ..statement import Statement
 from ._energies import Energies, energies
 from ._inertia import Factor, multipliers, require_inertia
 
@@ -73,3 +75,14 @@ def _statement(e: Energies, momenta: ca.SX, slope: ca.SX, A: ca.SX) -> Statement
     """The rows h = M v, which give the speeds, and h' = Q - N' dH/dq - w x h + A' lambda."""
     h, rate, lam = ca.SX.sym("h", e.v.numel()), ca.SX.sym("h_rate", e.v.numel()), ca.SX.sym("lam", A.shape[0])
     return e.statement(ca.vertcat(h, rate), ca.vertcat(momenta, slope + A.T @ lam), h=h, h_rate=rate, lam=lam)
+
+
+register(Formulation(
+    "hamilton",
+    hamilton,
+    unknowns="coordinates and momenta",
+    source="[Baysec1996] eq. 10-15, 59-65",
+    year=1834,
+    cannot=frozenset({"reactions"}),
+    state=StateKind.MOMENTA,
+))  # fmt: skip

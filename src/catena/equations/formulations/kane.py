@@ -40,12 +40,13 @@ import casadi as ca
 import numpy as np
 
 from ...compiler.trace import Tracer, matrix, vector
-from ...errors import FormulationError, SingularError
+from ...errors import SingularError
 from ...kernels import kinematics, motion
 from ...kernels.tree import layout
 from ...model.mechanism import GROUND, Mechanism
 from ...spatial import add, full, rotate, transpose, unrotate_symmetric
 from ..equations import Counts, Equations, operations
+from ..formulation import Formulation, register
 from ._independent_speeds import own_rows, somewhere
 from ._kane_speeds import Map, Speeds, adapted_speeds, own_speeds
 
@@ -89,9 +90,6 @@ def kane(mechanism: Mechanism, rows: Map | None = None, speeds: Map | None = Non
     chosen once and for all: by default those that the rows determine best at a random place. With rows, `multipliers` are
     what they do to the mechanism, and `reactions` are absent: where on the bodies a row acts is not known here.
     """
-    if not mechanism.moving:
-        raise FormulationError(f"mechanism {mechanism.name!r} has no freedom: all its joints are fixed, there is no motion "
-                               "to derive")  # fmt: skip
     s = Tracer(layout(mechanism))
     t, masses = s.t, mass_centres(s)
     A, f = inertia(s, masses), forces(s, masses)
@@ -249,3 +247,14 @@ def _without_inertia(s: Tracer, label: str) -> SingularError:
     joint = next((j for j in m.moving if name in j.speed_names), None)
     cure = f"; give body {joint.child!r} mass and inertia, joint {joint.name!r} an armature, or fix it" if joint else ""
     return SingularError(f"kane: the mass matrix of {m.name!r} is singular everywhere: no body resists {name!r}{cure}", name)
+
+
+register(Formulation(
+    "kane",
+    kane,
+    unknowns="speeds, with partial velocities by recursion over the tree",
+    source="[Passerello1972] ch. I-III",
+    year=1961,
+    cannot=frozenset({"flexible bodies by modes"}),
+    own_loads=False,
+))  # fmt: skip

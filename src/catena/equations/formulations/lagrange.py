@@ -22,7 +22,9 @@ from __future__ import annotations
 import casadi as ca
 
 from ...model.mechanism import Mechanism
-from ..equations import Counts, Equations, Statement, operations
+from ..equations import Counts, Equations, operations
+from ..formulation import Formulation, register
+from ..statement import Statement
 from ._energies import Energies, energies
 from ._inertia import Factor, multipliers, require_inertia
 
@@ -76,3 +78,13 @@ def generalised_force(mechanism: Mechanism, frame: str) -> ca.Function:
     F, x = ca.SX.sym("F", 3), e.tracer.pose(frame)[:, 3]
     Q = e.along(ca.jtimes(x, e.q, F, True))
     return ca.Function("generalised_force", [e.q, F, e.p], [ca.cse(ca.densify(Q))], ["q", "F", "p"], ["Q"])
+
+
+register(Formulation(
+    "lagrange",
+    lagrange,
+    unknowns="coordinates; energies differentiated, multipliers for loops and speed rows",
+    source="[Baysec1996] eq. 5-9",
+    year=1788,
+    cannot=frozenset({"reactions"}),
+))  # fmt: skip

@@ -37,7 +37,7 @@ import casadi as ca
 import numpy as np
 
 from ...compiler.trace import elements, matrix, vector
-from ...errors import FormulationError, SingularError
+from ...errors import SingularError
 from ...model.mechanism import Mechanism
 from ...model.values import value_of
 from ...spatial import add, apply, cross, full, rotate, scale, unrotate
@@ -45,6 +45,7 @@ from ..absolute.charts import State, chart, state
 from ..absolute.constraint_rows import Rows, joint, mimics, nonholonomic, speeds
 from ..absolute.joint_constraints import Bodies
 from ..equations import Counts, Equations, operations
+from ..formulation import Formulation, StateKind, register
 from ._newton_euler_reactions import reactions
 
 VANISHED = 1e-14  # a pivot this small beside the diagonal it came from is rounding
@@ -54,8 +55,6 @@ PROXIMAL, ROUNDS = 1e-9, 3  # compliance of the closing rows beside 1 / mass, an
 def newton_euler(mechanism: Mechanism) -> Equations:
     """Newton's and Euler's equations of every link, with the joints' constraints differentiated twice."""
     b = Bodies(mechanism)
-    if not b.links:
-        raise FormulationError(f"newton_euler: all joints of {mechanism.name!r} are fixed, so nothing in it can move")
     x, s = state(b, [chart(b, k) for k in range(len(b.links))]), b.tracer
     solved, unknowns = _system(b, x)
     _require_inertia(b, solved, unknowns)
@@ -198,3 +197,14 @@ def _load(b: Bodies, k: int) -> ca.SX:
             torque, force = (elements(z) for z in b.tracer.applied.wrenches[x.name])
             f, t = add(f, force), add(t, unrotate(R, add(torque, cross(rotate(R, x.origin), force))))
     return ca.vertcat(*f, *t)
+
+
+register(Formulation(
+    "newton_euler",
+    newton_euler,
+    unknowns="every body free; joint forces and moments among the unknowns",
+    source="[Baysec1996] eq. 23-46, [Passerello1972] ch. I",
+    year=1750,
+    cannot=frozenset({"flexible bodies by modes"}),
+    state=StateKind.BODIES,
+))  # fmt: skip

@@ -5,7 +5,7 @@ spring of stiffness beta and a damper (20), (77):
 
     m w' = Q - beta A^T (f + gamma f')               (18), (21), (22), (77); A = df'/dw; Q (69) is all that acts beside joints
 
-m is the inertia of one link a block, so nothing larger than a block is ever inverted: in the plane nothing larger than a number
+m has one block per link, its inertia, so nothing larger than a block is ever inverted: in the plane nothing larger than a number
 (70-76). A link joined to the ground keeps its joint's coordinates (theta_1 in 66, I_A1 in 70), so its joint holds exactly;
 every other link has its pose and velocity. The triple pendulum has 2 + 6 + 6 = 14 first-order equations.
 
@@ -47,6 +47,7 @@ from ..absolute.charts import State, chart, hinged, state
 from ..absolute.constraint_rows import joint, nonholonomic, speeds
 from ..absolute.joint_constraints import Bodies, Pair
 from ..equations import Counts, Equations, operations
+from ..formulation import Formulation, StateKind, register
 
 STEP = 1e-3  # s, which the default beta and gamma are made for
 TIME = 1.0  # s, T above
@@ -93,8 +94,6 @@ def _grounded(pair: Pair) -> bool:
 def _faults(b: Bodies, beta: float | None, gamma: float | None, step: float) -> Iterator[str]:
     """What it cannot treat, and what can."""
     m = b.mechanism
-    if not b.links:
-        yield f"all joints of {m.name!r} are fixed, so nothing in it can move"
     for name, value, unit in (("beta", beta, "N/m"), ("step", step, "s")):
         if value is not None and not 0.0 < value < np.inf:
             yield f"{name} is {value:g}; it is a number above zero, {unit}"
@@ -102,12 +101,9 @@ def _faults(b: Bodies, beta: float | None, gamma: float | None, step: float) -> 
         yield f"gamma is {gamma:g}; it is a number from zero up, s"
     for pair in b.pairs:
         j = pair.joint
-        if j.mimic is not None:
-            yield (f"joint {j.name!r} of {m.name!r} mimics {j.mimic.joint!r}; here springs hold bodies together, they do not "
-                   "couple joints. newton_euler, lagrange and recursive treat it")  # fmt: skip
         if not _grounded(pair) and any(value_of(z, m.parameters) for z in j.armature):
             yield (f"joint {j.name!r} of {m.name!r} has an armature, which ties the accelerations of two bodies together, and "
-                   "here each has its own equation. newton_euler, lagrange and recursive treat it")  # fmt: skip
+                   "here each has its own equation; take another formulation")  # fmt: skip
 
 
 def _system(b: Bodies, x: State) -> tuple[ca.Function, ca.Function, ca.Function, int]:
@@ -213,7 +209,7 @@ def _require_inertia(b: Bodies, x: State, m: np.ndarray) -> None:
             name = c.names[1][int(np.argmax(np.abs(vectors[:, 0])))]
             raise FormulationError(
                 f"penalty: body {link.name!r} of {b.mechanism.name!r} has no inertia along {name!r}, and its equation divides "
-                "by that; give it some, or use newton_euler, lagrange or recursive"
+                "by that; give it some, or take another formulation"
             )
         k += size
 
@@ -228,3 +224,16 @@ def _error(b: Bodies, settled: ca.Function, beta: float) -> float:
         soft, stiff = (np.array(a(*given, z)) for z in (beta, 4.0 * beta))
         worst = max(worst, 4.0 / 3.0 * np.abs(soft - stiff).max() / max(np.abs(stiff).max(), 1e-300))
     return MARGIN * float(worst)
+
+
+register(Formulation(
+    "penalty",
+    penalty,
+    unknowns="body coordinates held together by stiff springs and dampers",
+    source="[Baysec1996] eq. 16-22, 77",
+    year=1996,
+    cannot=frozenset({"mimic joints", "reactions", "flexible bodies by modes"}),
+    partly=frozenset({"armature"}),
+    state=StateKind.BODIES,
+    approximate=True,
+))  # fmt: skip

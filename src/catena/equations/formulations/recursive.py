@@ -1,6 +1,6 @@
 """recursive: the O(n) passes of the foundation behind the common face ([Merwe1995] chapters 4 and 5).
 
-State: coordinates q and speeds v. Nothing is solved but one pivot a joint; with flexible bodies by modes, whose masses move
+State: coordinates q and speeds v. Nothing is solved but one pivot per joint; with flexible bodies by modes, whose masses move
 with all their amplitudes at once, the mass matrix.
 """
 
@@ -11,11 +11,13 @@ from typing import Any
 import casadi as ca
 
 from ...compiler.trace import Tracer, elements
+from ...compiler.trace_cache import kept_tape
 from ...kernels.tree import SNAP, layout
 from ...model.mechanism import Mechanism
 from ...model.motions import Motion
 from ...spatial import add, cross, neg, rotate
 from ..equations import Counts, Equations, operations
+from ..formulation import Formulation, register
 
 
 def recursive(mechanism: Mechanism, snap: float = SNAP) -> Equations:
@@ -23,11 +25,10 @@ def recursive(mechanism: Mechanism, snap: float = SNAP) -> Equations:
     s = Tracer(layout(mechanism), snap)
     t, nq, nv = s.t, s.layout.nq, s.layout.nv
     given, rows = [t, s.q, s.v, s.tau, s.p], len(s.con.kind) > 0 or bool(mechanism.nonholonomic)
-    a, lam = s.constrained() if rows else (s.forward_dynamics(), ca.SX.zeros(0))
-    acceleration = ca.Function("acceleration", given, [ca.cse(a)])
-    force = ca.SX.sym("lam", lam.numel())
-    held = _held(s, force) if len(s.con.kind) else {}
-    wrenches = ca.Function("wrenches", [t, s.q, s.v, s.a, s.p, force], [s.reactions(held)])
+    solved = kept_tape(mechanism, "constrained dynamics", snap, lambda: ca.Function("solved", given, ca.cse(list(_solve(s, rows)))))
+    a, lam = solved(*given)
+    acceleration = ca.Function("acceleration", given, [a])
+    wrenches = kept_tape(mechanism, "joint wrenches", snap, lambda: _wrenches(s, lam.numel()))
     x = ca.SX.sym("x", nq + nv)
     q, v = x[:nq], x[nq:]
     rate = ca.Function("rate", [s.q, s.v], [s.coordinate_rate()])
@@ -49,6 +50,18 @@ def recursive(mechanism: Mechanism, snap: float = SNAP) -> Equations:
     )
 
 
+def _solve(s: Tracer, rows: bool) -> tuple[ca.SX, ca.SX]:
+    """a (nv,) and the multipliers of the rows."""
+    return s.constrained() if rows else (s.forward_dynamics(), ca.SX.zeros(0))
+
+
+def _wrenches(s: Tracer, rows: int) -> ca.Function:
+    """(t, q, v, a, p, lam) -> the wrenches of the joints, of the outward pass."""
+    force = ca.SX.sym("lam", rows)
+    held = _held(s, force) if len(s.con.kind) else {}
+    return ca.Function("wrenches", [s.t, s.q, s.v, s.a, s.p, force], [s.reactions(held)])
+
+
 def _held(s: Tracer, lam: ca.SX) -> dict[str, tuple[Any, Any]]:
     """What the loops' rows do to the bodies they join: torque about the node's origin and force, in the node's axes."""
     W = s.row_wrenches()
@@ -65,3 +78,13 @@ def _held(s: Tracer, lam: ca.SX) -> dict[str, tuple[Any, Any]]:
             t, f = found.get(body, ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)))
             found[body] = (add(t, w[:3]), add(f, w[3:]))
     return found
+
+
+register(Formulation(
+    "recursive",
+    recursive,
+    unknowns="none: two passes over the tree, O(n)",
+    source="[Merwe1995] ch. 3-6",
+    year=1980,
+    by_blocks=True,
+))  # fmt: skip

@@ -37,7 +37,9 @@ from ...errors import FormulationError, SingularError, UnknownNameError
 from ...kernels.tree import layout
 from ...model.mechanism import GROUND, Mechanism
 from ...spatial import add, full, rotate, transpose, unrotate_symmetric
-from ..equations import Counts, Equations, Statement, operations
+from ..equations import Counts, Equations, operations
+from ..formulation import Formulation, register
+from ..statement import Statement
 from ._independent_speeds import somewhere
 from ._variational_beams import Flexible
 from ._variational_speeds import own_speeds
@@ -70,7 +72,6 @@ def variational(
     the body's axes; by default the joints' speeds. State: the coordinates q and these speeds u; where the mechanism has rows,
     those that are independent are chosen anew at every instant.
     """
-    _require(mechanism)
     s = Tracer(layout(mechanism))
     u = own_speeds(s, speeds)
     k = Kinematics(s, u, _homes(s, frames, "frames"))
@@ -208,15 +209,6 @@ def _homes(s: Tracer, frames: Frames, option: str) -> Callable[[int], int]:
     return lambda i: homes.get(i, i)
 
 
-def _require(m: Mechanism) -> None:
-    """Refuse what has no motion, and what closes."""
-    if not m.moving:
-        raise FormulationError(f"mechanism {m.name!r} has no freedom: all its joints are fixed, there is no motion to derive")
-    if m.loops:
-        raise FormulationError(f"variational treats trees, and joint {m.loops[0].name!r} closes a loop of {m.name!r}; open it, "
-                               "or take lagrange, newton_euler or recursive")  # fmt: skip
-
-
 def _require_inertia(s: Tracer, u: Speeds, M: ca.SX) -> None:
     """Refuse a mechanism whose mass matrix is singular wherever it is: name the speed."""
     f, found = ca.Function("M", [s.t, s.q, s.p], [ca.densify(M)]), []
@@ -250,3 +242,13 @@ def _statement(s: Tracer, M: ca.SX, b: ca.SX, Q: ca.SX) -> Statement:
     """M a + b = Q."""
     symbols = {"t": s.t, "q": s.q, "v": s.v, "a": s.a, "tau": s.tau, "p": s.p}
     return Statement.of(symbols, M @ s.a + b, Q)
+
+
+register(Formulation(
+    "variational",
+    variational,
+    unknowns="variations of vectors in the frames they live in",
+    source="[Everett1988] eq. 25-32, [algebra.md](algebra.md)",
+    year=1988,
+    cannot=frozenset({"loops", "reactions"}),
+))  # fmt: skip

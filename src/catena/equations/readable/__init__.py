@@ -16,7 +16,7 @@ import casadi as ca
 import sympy as sp
 
 from ...errors import UnknownNameError
-from ..equations import Equations, Statement
+from ..statement import Derived, Statement
 from . import printing, program
 from .convert import sx_to_sympy
 from .harmonics import Budget, NotHarmonic, OutOfBudget
@@ -62,7 +62,7 @@ class Readable:
         return self.text()
 
 
-def read(equations: Equations, seconds: float = SECONDS) -> Readable:
+def read(equations: Derived, seconds: float = SECONDS) -> Readable:
     """The equations as people read them. seconds: how long to look for the textbook's form; 0 does not look."""
     if equations.readable is None:
         note = f"accelerations as {equations.formulation} computes them"
@@ -83,7 +83,7 @@ def read(equations: Equations, seconds: float = SECONDS) -> Readable:
     return _in_steps(statement, names, f"in full these equations have {length} characters")
 
 
-def _solved(equations: Equations) -> Statement:
+def _solved(equations: Derived) -> Statement:
     """a = what the formulation computes."""
     f = equations.acceleration
     symbols = dict(zip(("t", "q", "v", "tau", "p"), f.sx_in()))
@@ -101,12 +101,12 @@ def _in_steps(statement: Statement, names: Names, note: str) -> Readable:
 
 
 # ------------------------------------------------------------------------------------------------------- programs
-def python(equations: Equations, what: str = "acceleration") -> str:
+def python(equations: Derived, what: str = "acceleration") -> str:
     """The source of a Python function `acceleration(t, q, v, tau, p)` or `derivative(t, x, tau, p)`, with math only."""
     return program.python(*_program(equations, what))
 
 
-def c(equations: Equations, what: str = "acceleration") -> str:
+def c(equations: Derived, what: str = "acceleration") -> str:
     """The source of the same function in C, with math.h only; results go into its last argument."""
     return program.c(*_program(equations, what))
 
@@ -114,7 +114,7 @@ def c(equations: Equations, what: str = "acceleration") -> str:
 PROGRAMS = {"acceleration": ("t", "q", "v", "tau", "p"), "derivative": ("t", "x", "tau", "p")}  # and what they take
 
 
-def _program(equations: Equations, what: str) -> tuple[ca.Function, list[Argument], str, str]:
+def _program(equations: Derived, what: str) -> tuple[ca.Function, list[Argument], str, str]:
     if what not in PROGRAMS:
         raise UnknownNameError("program", what, PROGRAMS, "Equations.python and Equations.c")
     m, names = equations.mechanism, names_of(equations.mechanism)

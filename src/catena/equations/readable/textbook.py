@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import sympy as sp
 
 from ...compiler.tape import Node, Tape, read
-from ..equations import Statement
+from ..statement import Statement
 from .convert import constant, expression, number
 from .harmonics import OPERATIONS, Budget, Harmonics, NotHarmonic, OutOfBudget, exact, fraction
 from .names import Names, symbols

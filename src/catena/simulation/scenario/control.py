@@ -1,92 +1,93 @@
-"""control = { kind = "pd", kp = 100, kd = 20, target = { elbow = "30 deg" } }; [[scenario.control]] gives several, which add.
+"""Controllers in a file.
 
-kind               keys                                                                      see `catena.control`
-pid                kp, ki, kd, target, limits, anti_windup, gravity, smooth, sample
-pd                 kp, kd, target, limits, gravity, smooth, sample
-computed_torque    trajectory, kp, kd, limits, smooth, sample
-forces             table
+    control = { kind = "pd", kp = 100, kd = 20, target = { elbow = "30 deg" } }
+
+[[scenario.control]] gives several, whose forces add. Each kind is a record: its keys are the arguments of what `make` makes.
 """
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
 from pathlib import Path
-from typing import Any
 
-from ...errors import unknown
 from ...formats.toml.tables import Table
 from ...formats.units import describe
 from ...model.mechanism import Mechanism
+from ..control import PD, PID, ComputedTorque, Forces
+from ..control_laws import Controller
+from .kinds import Context, Family, Key, Kind, Reader, flag, number
 from .motion import one_or_more, read_trajectory
 from .names import by_name
 
-KINDS: dict[str, tuple[str, tuple[str, ...]]] = {  # kind -> its class, its keys
-    "pid": ("PID", ("kp", "ki", "kd", "target", "limits", "anti_windup", "gravity", "smooth", "sample")),
-    "pd": ("PD", ("kp", "kd", "target", "limits", "gravity", "smooth", "sample")),
-    "computed_torque": ("ComputedTorque", ("trajectory", "kp", "kd", "limits", "smooth", "sample")),
-    "forces": ("Forces", ("table",)),
-}
-NEEDED = ("kp", "ki", "kd", "target", "trajectory", "table")
+CONTROLLERS: Family[Controller] = Family("controller")
 
 
-def read_control(t: Table, m: Mechanism, folder: Path) -> Any:
+def read_control(t: Table, m: Mechanism, folder: Path) -> Controller | None:
     """The controller, or the sum of several; None where there is a fault."""
-    found = [_one(table, m, folder) for table in one_or_more(t, "control")]
-    if not found or any(c is None for c in found):
-        return None
-    total = found[0]
-    for other in found[1:]:
-        total = total + other
-    return total
+    found = [CONTROLLERS.read(table, Context(m, folder)) for table in one_or_more(t, "control")]
+    sound = [c for c in found if c is not None]
+    return reduce(add, sound) if sound and len(sound) == len(found) else None
 
 
-def _one(t: Table, m: Mechanism, folder: Path) -> Any:
-    from .. import control
-
-    before = t.faults
-    kind = t.text("kind")
-    if kind not in KINDS:
-        if kind:
-            t.fault(f"kind: {unknown('controller', kind, KINDS)}")
-        return None
-    name, keys = KINDS[kind]
-    t.only(("kind", *keys))
-    for key in keys:
-        if key in NEEDED and key not in t:
-            t.fault(f"{key} is missing")
-    values = {key: _value(t, key, m, folder) for key in keys if key in t}
-    return getattr(control, name)(**values) if t.faults == before else None
+# ---------------------------------------------------------------------------------------------------- readers of keys
+def gains(t: Table, key: str, c: Context) -> object:
+    """One gain for all, or a table by joints or coordinates."""
+    if not isinstance(t.data[key], dict):
+        return t.number(key, "any", symbolic=False)
+    table = t.table(key)
+    return by_name(table, c.mechanism, "any") if table else {}
 
 
-def _value(t: Table, key: str, m: Mechanism, folder: Path) -> Any:
-    given = t.data[key]
-    if key in ("kp", "ki", "kd"):
-        return by_name(t.table(key), m, "any") if isinstance(given, dict) else t.number(key, "any", symbolic=False)  # type: ignore[arg-type]
-    if key in ("target", "trajectory", "table"):
-        if not isinstance(given, dict) and key == "target":
-            return t.number(key, "any", symbolic=False)
+def path(letter: str) -> Reader:
+    """A trajectory of coordinates ("q") or of forces ("tau")."""
+
+    def read(t: Table, key: str, c: Context) -> object:
         table = t.table(key)
-        return read_trajectory(table, m, folder, "tau" if key == "table" else "q") if table else None
-    if key == "limits":
-        return _limits(t, m)
-    if key == "sample":
-        return t.number(key, "time", symbolic=False)
-    if key == "anti_windup" and not isinstance(given, bool):
-        return t.number(key, "time", symbolic=False)
-    return t.flag(key, False)
+        return read_trajectory(table, c.mechanism, c.folder, letter) if table else None
+
+    return read
 
 
-def _limits(t: Table, m: Mechanism) -> Any:
+def target(t: Table, key: str, c: Context) -> object:
+    """A trajectory, or one number for all coordinates."""
+    return path("q")(t, key, c) if isinstance(t.data[key], dict) else t.number(key, "any", symbolic=False)
+
+
+def limits(t: Table, key: str, c: Context) -> object:
     """ "effort", one force for all, or a table of forces and of pairs [lowest, highest]."""
-    given = t.data["limits"]
+    given = t.data[key]
     if given == "effort":
         return given
-    if not isinstance(given, dict):
-        if isinstance(given, list):
-            t.fault(f"limits is {describe(given)}; a force, a table by joints, or 'effort' is wanted")
-            return None
-        return t.number("limits", "any", symbolic=False)
-    table = t.table("limits")
-    assert table is not None
+    if isinstance(given, list):
+        t.fault(f"{key} is {describe(given)}; a force, a table by joints, or 'effort' is wanted")
+        return None
+    table = t.table(key) if isinstance(given, dict) else None
+    if table is None:
+        return t.number(key, "any", symbolic=False)
     pairs = {name: x for name, x in given.items() if isinstance(x, list)}
     single = Table({name: x for name, x in given.items() if name not in pairs}, table.where, table.ledger)
-    return by_name(single, m, "tau") | by_name(Table(pairs, table.where, table.ledger), m, "tau", 2)
+    both = Table(pairs, table.where, table.ledger)
+    return by_name(single, c.mechanism, "tau") | by_name(both, c.mechanism, "tau", 2)
+
+
+def windup(t: Table, key: str, c: Context) -> object:
+    """True, false, or a time."""
+    return flag(t, key, c) if isinstance(t.data[key], bool) else t.number(key, "time", symbolic=False)
+
+
+_KP, _KI, _KD = (Key(name, gains, needed=True) for name in ("kp", "ki", "kd"))
+_TARGET, _LIMITS = Key("target", target, needed=True), Key("limits", limits)
+_GRAVITY, _SMOOTH, _SAMPLE = Key("gravity", flag), Key("smooth", flag), Key("sample", number("time"))
+
+_KINDS: tuple[Kind[Controller], ...] = (
+    Kind("pid", PID, (_KP, _KI, _KD, _TARGET, _LIMITS, Key("anti_windup", windup), _GRAVITY, _SMOOTH, _SAMPLE),
+         "tau = kp e + ki z + kd e', z' = e, e = target - q"),
+    Kind("pd", PD, (_KP, _KD, _TARGET, _LIMITS, _GRAVITY, _SMOOTH, _SAMPLE),
+         "the same without z, with the forces that hold the mechanism still"),
+    Kind("computed_torque", ComputedTorque, (Key("trajectory", path("q"), True), _KP, _KD, _LIMITS, _SMOOTH, _SAMPLE),
+         "the forces of the accelerations a* + kd e' + kp e"),
+    Kind("forces", Forces, (Key("table", path("tau"), True),), "forces as functions of time"),
+)  # fmt: skip
+for _kind in _KINDS:
+    CONTROLLERS.register(_kind)

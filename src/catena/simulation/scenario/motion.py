@@ -8,33 +8,58 @@ A table without kind is a place for each coordinate it names. [[scenario.motion]
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from ...errors import unknown
 from ...formats.toml.tables import Table
 from ...model.mechanism import Mechanism
+from .. import trajectories
+from ..piecewise import Trajectory
+from .kinds import Context, Family, Key, Kind, flag, number, numbers, point, values, word
 from .names import by_name
 
-if TYPE_CHECKING:
-    from ..piecewise import Trajectory
+TRAJECTORIES: Family[Trajectory] = Family("trajectory")
 
-TRAJECTORIES: dict[str, tuple[str, ...]] = {  # kind -> its keys
-    "constant": ("values",),
-    "sine": ("amplitude", "frequency", "phase", "offset"),
-    "cubic": ("times", "positions", "speeds"),
-    "quintic": ("times", "positions", "speeds", "accelerations"),
-    "cycloid": ("times", "positions"),
-    "cosine": ("times", "positions"),
-    "spline": ("times", "positions", "ends"),
-    "csv": ("file", "ends"),
-    "line": ("frame", "to", "start", "times", "law", "upright"),
-}
-LETTERS = {"values": "q", "amplitude": "q", "offset": "q", "positions": "q", "speeds": "v", "accelerations": "a"}
+_COORDINATES = "a table of coordinates"
+_TIMES = Key("times", numbers("time"), needed=True)
+_POSITIONS = Key("positions", values(along="times"), needed=True, what=_COORDINATES)
+_SPEEDS = Key("speeds", values("v", along="times"))
+_ACCELERATIONS = Key("accelerations", values("a", along="times"))
+_ENDS = Key("ends", word)
 
 
-def read_motion(t: Table, m: Mechanism, folder: Path) -> dict[str, Any]:
+def _beside(t: Table, key: str, c: Context) -> Path:
+    """The .csv file that a table names: in the folder of the scenario or below it, nowhere else."""
+    path = c.folder / t.text(key)
+    if path.suffix.lower() != ".csv" or not path.resolve().is_relative_to(c.folder.resolve()):
+        t.fault(f"{key} is {t.data.get(key)!r}; a .csv file in the folder of the scenario, or in one below it, is wanted")
+    return path
+
+
+def _csv(file: Path, ends: str = "natural") -> Trajectory:
+    return trajectories.csv(file, ends)
+
+
+for _kind in (
+    Kind("constant", trajectories.constant, (Key("values", values(), True, _COORDINATES),), "a place"),
+    Kind("sine", trajectories.sine,
+         (Key("amplitude", values(), True, _COORDINATES), Key("frequency", number("angular speed"), True),
+          Key("phase", number("angle")), Key("offset", values())), "amplitude sin(frequency t + phase) + offset"),
+    Kind("cubic", trajectories.cubic, (_TIMES, _POSITIONS, _SPEEDS), "polynomials of degree 3 from place to place"),
+    Kind("quintic", trajectories.quintic, (_TIMES, _POSITIONS, _SPEEDS, _ACCELERATIONS), "the same of degree 5"),
+    Kind("cycloid", trajectories.cycloid, (_TIMES, _POSITIONS), "cycloids from rest to rest"),
+    Kind("cosine", trajectories.cosine, (_TIMES, _POSITIONS), "half waves from rest to rest"),
+    Kind("spline", trajectories.spline, (_TIMES, _POSITIONS, _ENDS), "a cubic spline through all places"),
+    Kind("csv", _csv, (Key("file", _beside, True), _ENDS), "a spline through the rows of a file"),
+    Kind("line", trajectories.line,
+         (Key("frame", word, True), Key("to", point, True), Key("start", point), _TIMES,
+          Key("law", word), Key("upright", flag)), "a straight line of a frame, by inverse kinematics", of_mechanism=True),
+):  # fmt: skip
+    TRAJECTORIES.register(_kind)
+
+
+def read_motion(t: Table, m: Mechanism, folder: Path) -> dict[str, Trajectory | str]:
     """{coordinate: Trajectory} and {joint: "locked"}."""
-    found: dict[str, Any] = {}
+    found: dict[str, Trajectory | str] = {}
     for table in one_or_more(t, "motion"):
         locked = table.items("locked", default=[])
         rest = Table({k: x for k, x in table.data.items() if k != "locked"}, table.where, table.ledger)
@@ -42,69 +67,20 @@ def read_motion(t: Table, m: Mechanism, folder: Path) -> dict[str, Any]:
         for name in locked:
             if name not in names:
                 table.fault(f"locked: {unknown('joint', name, dict.fromkeys(names), f'mechanism {m.name!r}')}")
-        for name in (*locked, *(path.names if rest.data and (path := read_trajectory(rest, m, folder)) else ())):
+        path = read_trajectory(rest, m, folder) if rest.data else None
+        for name in (*locked, *(path.names if path is not None else ())):
             if name in found:
                 table.fault(f"the motion of {name!r} is given twice")
-            found[name] = "locked" if name in locked else path.of([name])  # type: ignore[union-attr]
+            found[name] = path.of([name]) if path is not None and name not in locked else "locked"
     return found
 
 
 def read_trajectory(t: Table, m: Mechanism, folder: Path, letter: str = "q") -> Trajectory | None:
     """A trajectory, or None where the table has a fault. letter: what its values are, "q" coordinates or "tau" forces."""
-    from .. import trajectories
-
-    before = t.faults
-    if "kind" not in t:
-        values = by_name(t, m, letter)
-        return trajectories.constant(values) if t.faults == before else None
-    kind = t.text("kind")
-    if kind not in TRAJECTORIES:
-        t.fault(f"kind: {unknown('trajectory', kind, TRAJECTORIES)}")
-        return None
-    t.only(("kind", *TRAJECTORIES[kind]))
-    values = _values(t, kind, m, folder, letter)
-    if t.faults > before:
-        return None
-    if kind == "line":
-        return trajectories.line(m, values.pop("frame"), values.pop("to"), **values)
-    if kind == "csv":
-        return trajectories.csv(values.pop("file"), **values)
-    return getattr(trajectories, kind)(**values)
-
-
-def _values(t: Table, kind: str, m: Mechanism, folder: Path, letter: str) -> dict[str, Any]:
-    """The arguments of a trajectory's function."""
-    found: dict[str, Any] = {}
-    if "times" in TRAJECTORIES[kind]:
-        times = t.items("times")
-        found["times"] = [t.scalar(x, "times", "time", symbolic=False) for x in times]
-    for key in TRAJECTORIES[kind]:
-        if key in LETTERS and (key in t or key in ("values", "amplitude", "positions")):
-            table = t.table(key)
-            if table is None:
-                t.fault(f"{key} is missing: a table of coordinates" if key not in t else f"{key} has no coordinates")
-                continue
-            own = letter if LETTERS[key] == "q" else LETTERS[key]
-            found[key] = by_name(table, m, own, len(found["times"]) if "times" in found else None)
-    needed = ("frequency", "frame", "to")
-    wanted = [key for key in TRAJECTORIES[kind] if key in t or key in needed]
-    numbers = {"frequency": "angular speed", "phase": "angle"}
-    found |= {key: t.number(key, numbers[key], symbolic=False) for key in wanted if key in numbers}
-    found |= {key: t.text(key) for key in wanted if key in ("ends", "frame", "law")}
-    found |= {key: t.vector(key, "length", symbolic=False) for key in wanted if key in ("to", "start")}
-    if "upright" in t:
-        found["upright"] = t.flag("upright", False)
-    if kind == "csv":
-        found["file"] = _beside(t, folder)
-    return found
-
-
-def _beside(t: Table, folder: Path) -> Path:
-    """The .csv file that a table names: in the folder of the scenario or below it, nowhere else."""
-    path = folder / t.text("file")
-    if path.suffix.lower() != ".csv" or not path.resolve().is_relative_to(folder.resolve()):
-        t.fault(f"file is {t.data.get('file')!r}; a .csv file in the folder of the scenario, or in one below it, is wanted")
-    return path
+    if "kind" in t:
+        return TRAJECTORIES.read(t, Context(m, folder, letter))
+    before, at = t.faults, by_name(t, m, letter)
+    return trajectories.constant(at) if t.faults == before else None
 
 
 def one_or_more(t: Table, key: str) -> list[Table]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import formats
-from ...equations import formulations
+from ...equations.formulations import formulation
 from ...errors import CatenaError, FormatError, unknown
 from ...formats.toml.reader import draft, open_file
 from ...formats.toml.tables import Ledger, Table
 from ...formats.units import describe
 from ...model.mechanism import Mechanism
+from ..integrators import method
+from ..stabilisation import stabiliser
 from .control import read_control
 from .events import read_events
 from .initial import read_initial
@@ -28,6 +30,7 @@ KEYS = ("until", "start", "output", "initial", "by", "integrator", "tolerance", 
 FILE_KEYS = ("mechanism", "scenario")
 MECHANISM_KEYS = ("file", "floating", "mimic", "companion")
 PLOTS = ("overview", "coordinates", "energies", "cyclograph")  # drawn unless the scenario names others
+MEMBERS: dict[str, Callable[[str], object]] = {"by": formulation, "integrator": method, "stabilise": stabiliser}
 WORDS = {"limits": ("check", "ignore", "stop"), "friction": ("smooth", "stick")}
 
 
@@ -139,19 +142,16 @@ def _careful(t: Table, key: str, reader: Any, m: Mechanism, folder: Path) -> Any
 
 
 def _words(t: Table) -> dict[str, str]:
-    from ..integrators import METHODS
-    from ..stabilisation import STABILISERS
-
-    allowed = {**WORDS, "by": formulations.ALL_FORMULATIONS, "integrator": tuple(METHODS), "stabilise": tuple(STABILISERS)}
-    what = {"by": "formulation", "stabilise": "stabiliser", "limits": "word", "friction": "word"}
-    found = {}
-    for key, words in allowed.items():
-        if key not in t:
-            continue
-        word = t.text(key)
-        if word and word not in words:
-            t.fault(f"{key}: {unknown(what.get(key, key), word, words)}")
-        found[key] = word
+    """The words of a scenario: members of families, looked up in their registries, and others."""
+    found = {key: t.text(key) for key in (*MEMBERS, *WORDS) if key in t}
+    for key, word in found.items():
+        try:
+            if word and key in MEMBERS:
+                MEMBERS[key](word)
+            elif word and word not in WORDS[key]:
+                t.fault(f"{key}: {unknown('word', word, WORDS[key])}")
+        except CatenaError as why:
+            t.fault(f"{key}: {why}")
     return found
 
 

@@ -1,0 +1,117 @@
+"""Tapes kept by structure: what was traced once is not traced again, in this process or, through the disk, in the next.
+
+A tape is a function of the mechanism's structure and of a few words; its key is the hash of both, of the sources of catena
+and of CasADi's version. What the hash cannot see (Python functions, records from outside catena) is kept in memory alone,
+under the mechanism itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from threading import RLock
+from typing import Any, TypeVar
+
+import casadi as ca
+import numpy as np
+from sympy import srepr
+
+from ..kernels.constraint_rows import loop_rows
+from ..model.mechanism import Mechanism
+from . import cache as disk
+
+KEPT = 256  # in memory
+Made = TypeVar("Made")
+PACKAGE = __name__.partition(".")[0]
+
+_known: OrderedDict[tuple[object, ...], tuple[Mechanism, Any]] = OrderedDict()
+_lock = RLock()
+
+
+class Opaque(Exception):
+    """A value whose meaning cannot be hashed."""
+
+
+def kept(m: Mechanism, name: str, words: object, make: Callable[[], Made]) -> Made:
+    """What `make` made of this very mechanism, kept in memory. words: whatever else decides it; if opaque, it is made anew."""
+    more = fingerprint(words)
+    if more is None:
+        return make()
+    key = (id(m), name, more)
+    with _lock:
+        if key not in _known:
+            _known[key] = (m, make())  # the mechanism is kept alive, so that its id stays its own
+            while len(_known) > KEPT:
+                _known.popitem(last=False)
+        _known.move_to_end(key)
+        return _known[key][1]
+
+
+def kept_tape(m: Mechanism, name: str, words: object, make: Callable[[], ca.Function]) -> ca.Function:
+    """The tape `name` of a mechanism, from memory, from the disk, or made now. words: whatever else decides it."""
+    return kept(m, f"tape {name}", words, lambda: _from_disk(m, name, words, make))
+
+
+def _from_disk(m: Mechanism, name: str, words: object, make: Callable[[], ca.Function]) -> ca.Function:
+    own = fingerprint([m, words, [j.freedoms for j in m.joints], [loop_rows(j) for j in m.loops]])  # a joint's kind may be anyone's
+    if own is None:
+        return make()
+    key = disk.key("tape", name, own, _sources(), ca.CasadiMeta.version())
+    if (data := disk.load(key)) is not None:
+        return ca.Function.deserialize(data.decode())
+    tape = make()
+    disk.store(key, tape.serialize().encode())
+    return tape
+
+
+@cache
+def _sources() -> str:
+    """The hash of catena's own sources: a tape of other code is another tape."""
+    digest = hashlib.sha256()
+    root = Path(__file__).parent.parent
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+# ---------------------------------------------------------------------------------------------------- fingerprints
+def fingerprint(x: object) -> str | None:
+    """Equal for values that say the same, in any process; None for values with parts that only Python knows."""
+    digest = hashlib.sha256()
+    try:
+        for part in _parts(x):
+            digest.update(len(part).to_bytes(8, "little") + part)
+    except Opaque:
+        return None
+    return digest.hexdigest()
+
+
+def _parts(x: object) -> Iterator[bytes]:
+    """The bytes of plain values, arrays, mappings, sequences, and catena's own records."""
+    yield type(x).__qualname__.encode()
+    if x is None or isinstance(x, (bool, int, float, str, bytes, Enum)):
+        yield repr(x).encode()
+    elif isinstance(x, (np.ndarray, np.generic)) and x.dtype != object:
+        yield repr((x.shape, x.dtype.str)).encode()
+        yield np.ascontiguousarray(x).tobytes()
+    elif isinstance(x, Mapping):
+        for name in sorted(x, key=repr):
+            yield from _parts(name)
+            yield from _parts(x[name])
+    elif isinstance(x, (list, tuple)):
+        yield str(len(x)).encode()
+        for value in x:
+            yield from _parts(value)
+    elif is_dataclass(x) and type(x).__module__.partition(".")[0] == PACKAGE:
+        for f in fields(x):
+            yield f.name.encode()
+            yield from _parts(getattr(x, f.name))
+    elif type(x).__module__.partition(".")[0] == "sympy":  # an expression of parameters
+        yield srepr(x).encode()
+    else:
+        raise Opaque(type(x))

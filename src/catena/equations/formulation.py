@@ -1,0 +1,74 @@
+"""The registry of formulations: one record per formulation says everything that the rest of catena must know about it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from ..errors import FormulationError
+from ..model.mechanism import Mechanism
+from .equations import Equations
+from .features import FEATURES, needs
+
+
+class StateKind(Enum):
+    """What a formulation integrates beside, or in place of, the coordinates q."""
+
+    SPEEDS = "speeds"
+    MOMENTA = "momenta"
+    BODIES = "bodies"  # every body's own place and velocity, more than the mechanism has freedoms
+
+
+@dataclass(frozen=True)
+class Formulation:
+    """A way to derive equations of motion.
+
+    name: its word in `by=`. derive(mechanism, **options): the equations; the mechanism is valid, moves, and needs nothing of
+    `cannot`. unknowns: what stands in them, one line for people. source: keys of docs/references.md, with equation numbers.
+    year: when it was published, or its source here; lists are in this order. cannot: the names of FEATURES that it does not treat. partly: those
+    it treats in some mechanisms, and refuses by itself in others. state: what it integrates. own_loads: whether it knows where
+    loads act; if not, they reach it as generalised forces, and it has no reactions then. approximate: its constraints hold
+    only nearly, so that no state is projected onto them and nothing can be held exactly. by_blocks: prescribed motion is solved
+    by blocks of the mass matrix, where driven bodies need no inertia, instead of from its own accelerations.
+    """
+
+    name: str
+    derive: Callable[..., Equations]
+    unknowns: str
+    source: str
+    year: int
+    cannot: frozenset[str] = frozenset()
+    partly: frozenset[str] = frozenset()
+    state: StateKind = StateKind.SPEEDS
+    own_loads: bool = True
+    approximate: bool = False
+    by_blocks: bool = False
+
+    def treats(self, feature: str) -> str:
+        """ "yes", "partly" or "-", as a table shows it."""
+        return "-" if feature in self.cannot else "partly" if feature in self.partly else "yes"
+
+    def takes(self, option: str) -> bool:
+        """Whether `derive` has an option of that name."""
+        return option in inspect.signature(self.derive).parameters
+
+    def lacks(self, m: Mechanism) -> list[str]:
+        """The features of a mechanism that it does not treat, or only in part."""
+        return [feature for feature in needs(m) if self.treats(feature) != "yes"]
+
+
+FORMULATIONS: dict[str, Formulation] = {}
+
+
+def register(f: Formulation) -> Formulation:
+    """Add a formulation: `derive`, `check`, `compare`, `simulate`, files and the command line know it from here on."""
+    if FORMULATIONS.get(f.name, f) != f:
+        raise FormulationError(f"a formulation {f.name!r} is known already; give this one another name")
+    if wrong := (f.cannot | f.partly) - set(FEATURES):
+        raise FormulationError(
+            f"formulation {f.name!r}: {', '.join(sorted(wrong))} is no feature; features are: {', '.join(FEATURES)}"
+        )
+    FORMULATIONS[f.name] = f
+    return f

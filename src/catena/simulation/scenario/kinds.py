@@ -1,0 +1,121 @@
+"""Families whose members are written as a table with a `kind`: controllers and trajectories. One record per kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, NamedTuple, TypeVar
+
+from ...errors import SimulationError, unknown
+from ...formats.toml.tables import Table
+from ...model.mechanism import Mechanism
+from .names import by_name
+
+Made = TypeVar("Made")
+
+
+class Context(NamedTuple):
+    """Where a table stands. letter: what its values by name are, "q" coordinates or "tau" forces."""
+
+    mechanism: Mechanism
+    folder: Path
+    letter: str = "q"
+
+
+Reader = Callable[[Table, str, Context], object]
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of a kind's table, and of its maker's arguments. read(table, key, context): its value; faults go to the table."""
+
+    name: str
+    read: Reader
+    needed: bool = False
+    what: str = ""
+
+
+@dataclass(frozen=True)
+class Kind(Generic[Made]):
+    """A member: make(**values of its keys) makes it; with `of_mechanism`, the mechanism is its first argument. doc: one line."""
+
+    name: str
+    make: Callable[..., Made]
+    keys: tuple[Key, ...]
+    doc: str
+    of_mechanism: bool = False
+
+
+class Family(dict[str, Kind[Made]]):
+    """The kinds of a family, by name. what: its word in messages."""
+
+    def __init__(self, what: str):
+        super().__init__()
+        self.what = what
+
+    def register(self, kind: Kind[Made]) -> Kind[Made]:
+        """Add a kind: files know it from here on."""
+        if kind.name in self:
+            raise SimulationError(f"a {self.what} of kind {kind.name!r} is known already; give this one another name")
+        self[kind.name] = kind
+        return kind
+
+    def read(self, t: Table, context: Context) -> Made | None:
+        """What a table makes; None where it has a fault."""
+        before, name = t.faults, t.text("kind")
+        if name not in self:
+            if name:
+                t.fault(f"kind: {unknown(self.what, name, self)}")
+            return None
+        kind = self[name]
+        t.only(("kind", *(key.name for key in kind.keys)))
+        values = {}
+        for key in kind.keys:
+            if key.name in t:
+                values[key.name] = key.read(t, key.name, context)
+            elif key.needed:
+                t.fault(f"{key.name} is missing" + (f": {key.what}" if key.what else ""))
+        if t.faults > before:
+            return None
+        return kind.make(context.mechanism, **values) if kind.of_mechanism else kind.make(**values)
+
+
+# ---------------------------------------------------------------------------------------------------- readers of keys
+def number(dimension: str) -> Reader:
+    """A number of some dimension."""
+    return lambda t, key, _: t.number(key, dimension, symbolic=False)
+
+
+def numbers(dimension: str) -> Reader:
+    """A list of numbers."""
+    return lambda t, key, _: [t.scalar(x, key, dimension, symbolic=False) for x in t.items(key)]
+
+
+def point(t: Table, key: str, _: Context) -> object:
+    """Three lengths."""
+    return t.vector(key, "length", symbolic=False)
+
+
+def word(t: Table, key: str, _: Context) -> object:
+    """A text."""
+    return t.text(key)
+
+
+def flag(t: Table, key: str, _: Context) -> object:
+    """True or false."""
+    return t.flag(key, False)
+
+
+def values(letter: str = "", along: str = "") -> Reader:
+    """Values by the names of coordinates; with `along`, a list for each, as long as that key's. letter: the context's if none."""
+
+    def read(t: Table, key: str, c: Context) -> object:
+        table = t.table(key)
+        if table is None:
+            t.fault(f"{key} has no coordinates")
+            return None
+        count = len(t.items(along)) if along and along in t else None
+        return by_name(table, c.mechanism, letter or c.letter, count)
+
+    return read
