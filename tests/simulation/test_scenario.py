@@ -152,7 +152,7 @@ name = "down"
     result = simulate(asked.mechanism, **asked.arguments)
     said = dict(zip(result.data["event"].values, result.data["event_time"].values))
     assert said["down"] == pytest.approx(np.interp(1, -result.data["q"].values[:, 0], result.time), abs=1e-2)
-    assert said["impulse at elbow"] == 0.2
+    assert said["an impulse strikes elbow"] == 0.2
 
 
 def test_inverse_dynamics_along_a_run_gives_its_torques_back(tmp_path):

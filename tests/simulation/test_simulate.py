@@ -22,7 +22,7 @@ from catena.model.loads import KnifeEdge, Rolling
 from catena.model.mechanism import GROUND, Body, Joint, Mechanism
 from catena.model.pose import Pose
 from catena.simulation import simulate
-from catena.simulation.event_plan import scheme
+from catena.simulation.event_plan import plan_events
 from catena.simulation.events import Stop, When
 from catena.simulation.plan import made
 
@@ -194,13 +194,13 @@ def test_systems_are_kept_for_the_next_run() -> None:
     first = simulate(machine, [0.3, 0.1], until=1.0)
     again = simulate(machine, [0.3, 0.1], until=1.0)
     assert np.array_equal(first.state.values, again.state.values)
-    from catena.simulation.switched_constraints import Holding
+    from catena.simulation.switched_constraints import SwitchedConstraints
 
     options = {"law": None, "friction": "smooth", "stabilise": "project"}
-    assert made(machine, "recursive", **options, holding=Holding()) is made(machine, "recursive", **options, holding=Holding())
+    assert made(machine, "recursive", **options, holding=SwitchedConstraints()) is made(machine, "recursive", **options, holding=SwitchedConstraints())
 
     def held(*events: object) -> object:
-        return made(machine, "recursive", **options, holding=scheme(machine, events, "check", "smooth").holding)
+        return made(machine, "recursive", **options, holding=plan_events(machine, events, "check", "smooth").holding)
 
     assert held(Stop("pin1", 0.5, upper=1.0)) is held(Stop("pin1", 0.7, upper=1.0))  # the tapes do not know how it bounces
     assert held(Stop("pin1", 0.5, upper=1.0)) is not held(Stop("pin1", 0.5, upper=2.0))
@@ -338,7 +338,7 @@ def test_a_machines_own_settings_are_honoured(triple: Mechanism) -> None:
     assert kane.ledger.formulation == "kane" and simulate(triple, until=0.1).ledger.formulation == "recursive"
     assert simulate(catena.compile(triple, by="kane"), until=0.1, by="recursive").ledger.formulation == "recursive"
     soft = derive(triple.with_(parameters={**triple.parameters, "I1": 0.1, "I2": 0.1, "I3": 0.1}), "penalty", beta=1e5)
-    plan = made(catena.compile(soft), "penalty", soft, holding=scheme(Machine(triple), (), "check", "smooth").holding)
+    plan = made(catena.compile(soft), "penalty", soft, holding=plan_events(Machine(triple), (), "check", "smooth").holding)
     assert plan.equations is soft
     (second,) = (j for j in triple.joints if j.name == "pin2")
     right = 1.5708 - np.pi / 2  # what a right angle printed with four decimals leaves

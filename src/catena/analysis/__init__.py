@@ -15,7 +15,7 @@ from .actuation import Actuation, inverse_dynamics
 from .assembly import assemble
 from .capture import Target
 from .hybrid_dynamics import hybrid_dynamics
-from .impulse import Impulse, impulse
+from .impulse import ImpulseResponse, impulse
 from .inverse_kinematics import inverse_kinematics
 from .kinematic_drive import DrivenMotion, kinematics
 from .linearization import StateSpace, linearize
@@ -26,7 +26,7 @@ from .statics import equilibrium, static_torques
 from .vibration import Modes, highest_frequency, modes
 
 __all__ = [
-    "QUESTIONS", "Actuation", "DrivenMotion", "Impulse", "Mobility", "Modes", "Question", "Rows", "StateSpace", "Target", "assemble",
+    "QUESTIONS", "Actuation", "DrivenMotion", "ImpulseResponse", "Mobility", "Modes", "Question", "Rows", "StateSpace", "Target", "assemble",
     "equilibrium", "highest_frequency", "hybrid_dynamics", "impulse", "inverse_dynamics", "inverse_kinematics", "kinematics",
     "linearize", "mobility", "modes", "project", "reactions", "register", "rows_at", "spaces", "static_torques",
 ]  # fmt: skip
@@ -39,7 +39,7 @@ for _question in (
     Question("inverse_dynamics", inverse_dynamics, "the motor forces of a motion, loops included", "`Actuation`: tau (nv,)"),
     Question("hybrid_dynamics", hybrid_dynamics, "some accelerations and some forces given, find the others", "tau (nv,), a (nv,)"),
     Question("reactions", reactions, "the wrench in every joint, loops included", "{joint: (6,)}, torque first"),
-    Question("impulse", impulse, "the jump of speeds from blows, captures and sudden locks", "`Impulse`"),
+    Question("impulse", impulse, "the jump of speeds from blows, captures and sudden locks", "`ImpulseResponse`"),
     Question("equilibrium", equilibrium, "coordinates at which the mechanism stays at rest", "q (nq,)"),
     Question("static_torques", static_torques, "the motor forces that hold it at rest", "`Actuation`: tau (nv,)"),
     Question("linearize", linearize, "state matrices at a state; their poles", "`StateSpace`: A, B"),

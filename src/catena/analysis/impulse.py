@@ -1,4 +1,4 @@
-"""Impulses: what a blow, a capture or a sudden lock does to the speeds, at once.
+"""Impulses: what a blow, a capture or a sudden lock does to the speeds, at once. The equations themselves are in `impact.py`.
 
 [Passerello1972] chapter IV: momentum changes by the impulses, the configuration does not. With P the generalised impulse from
 outside, B the rows that must hold afterwards (loops; locked speeds; a frame that moves with its target) and e the restitution:
@@ -17,22 +17,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import QuestionError, UnknownNameError
-from ..machine.constraint_rows import Metric, Rows, least_change, metric, rows_at, spaces
+from ..machine.constraint_rows import Metric, Rows, metric, rows_at, spaces
 from ..machine.lookup import all_speeds_of, by_speed, machine_of, state, where
 from ..machine.reactions import influence, undetermined
-from ..machine.terms import accelerated
 from ..model.mechanism import Mechanism
 from .capture import NONE, Meeting, Target, meeting, three
+from .impact import impact, row_sizes
 
 if TYPE_CHECKING:
     from ..machine.machine import Machine
 
 Array = np.ndarray
+BROKEN = 1e-6  # how fast the speeds before a blow may break a row, beside the fastest that their energy allows
+CONTRADICTION = 1e-7  # how far rows may be missed after it, in the same measure
 Strikes = dict[tuple[str, str], Array]  # (frame, axes): impulse, torque first
 
 
 @dataclass(frozen=True)
-class Impulse:
+class ImpulseResponse:
     """What a blow did. It unpacks as (dv, impulses).
 
     dv (nv,): the change of the speeds. impulses: {joint: (6,)}, the impulse that each joint, loops included, gave its child,
@@ -61,8 +63,8 @@ def impulse(
     m: Mechanism | Machine, q: Any, v: Any = None, *, at: str | None = None, linear: Sequence[float] = NONE,
     angular: Sequence[float] = NONE, axes: str = "world", joint: Mapping[str, Any] | None = None, lock: Iterable[str] = (),
     capture: tuple[str, Target] | None = None, restitution: float = 0.0,
-) -> Impulse:  # fmt: skip
-    """The change of speeds, dv, impulses = impulse(...): see `Impulse`.
+) -> ImpulseResponse:  # fmt: skip
+    """The change of speeds, dv, impulses = impulse(...): see `ImpulseResponse`.
 
     at: the frame or body struck, by linear (N s) and angular (N m s) impulses at its origin, along the axes of the "world" or
     of the "body". joint: {coordinate or joint: impulse}, N m s or N s, from its motor. lock: joints or coordinates that stop.
@@ -77,14 +79,10 @@ def impulse(
         )
     P, strikes = _applied(machine, q, at, linear, angular, axes, joint)
     rows = rows_at(machine, q, v)
-    if rows.rate.size and np.abs(rows.rate).max() > 1e-6 * max(1.0, np.abs(v).max()):
-        worst = int(np.abs(rows.rate).argmax())
-        raise QuestionError(f"impulse: the speeds before the blow break {rows.names[worst][0]!r}, by "
-                            f"{abs(rows.rate[worst]):.3g} m/s "
-                            "(or rad/s); take those of assemble(mechanism, q, v)")  # fmt: skip
+    _consistent(machine, q, v, rows)
     meet = None if capture is None else meeting(machine, q, *capture)
     system = _system(machine, q, v, rows, all_speeds_of(machine, lock), meet)
-    change, L = _struck(machine, system, P, restitution)
+    change, L = _struck(machine, system, P, -(1.0 + restitution) * system.approach)
     gave = np.zeros(6)
     if meet is not None:
         gave = meet.rows.T @ L[len(L) - len(meet.rows) :]
@@ -93,7 +91,7 @@ def impulse(
     moved = np.zeros(6) if meet is None else after[machine.nv :] if meet.yields else meet.velocity
     impulses = _joint_impulses(machine, q, change[: machine.nv], strikes, rows, L[: len(rows.A)])
     before_energy, after_energy = (0.5 * float(x @ system.M @ x) for x in (system.speed, after))
-    return Impulse(change[: machine.nv], impulses, before_energy, after_energy, gave, moved)
+    return ImpulseResponse(change[: machine.nv], impulses, before_energy, after_energy, gave, moved)
 
 
 def _applied(
@@ -142,19 +140,40 @@ def _system(machine: Machine, q: Array, v: Array, rows: Rows, stop: list[int], m
                    Metric(np.concatenate([by.column, np.ones(6)]), by.size))  # fmt: skip
 
 
-def _struck(machine: Machine, s: _System, P: Array, e: float) -> tuple[Array, Array]:
+def _consistent(machine: Machine, q: Array, v: Array, rows: Rows) -> None:
+    """Refuse speeds before the blow that break the loops."""
+    if not rows.rate.size:
+        return
+    M = machine.mass_matrix(q)
+    broken = _beside(rows.rate, row_sizes(machine, M, rows.A), M, v)
+    if broken.max() > BROKEN:
+        worst = int(broken.argmax())
+        raise QuestionError(
+            f"impulse: the speeds before the blow break {rows.names[worst][0]!r}, by {abs(rows.rate[worst]):.3g} m/s (or rad/s); "
+            "take those of assemble(mechanism, q, v)"
+        )
+
+
+def _struck(machine: Machine, s: _System, P: Array, wanted: Array) -> tuple[Array, Array]:
     """The change of all speeds and the rows' impulses L."""
     pushed = np.concatenate([P, np.zeros(len(s.speed) - len(P))])
-    change, L = accelerated(machine, s.M, pushed[:, None])[:, 0], np.zeros(0)
+    found = impact(machine, s.M, s.B, wanted, pushed, s.by)
     if len(s.B):
-        more, L = least_change(s.M, s.B, -(1.0 + e) * s.approach - s.B @ change, s.by)
-        change = change + more
-    left = np.abs(s.B @ change + (1.0 + e) * s.approach).max(initial=0.0)
-    if left > 1e-7 * max(1.0, np.abs(s.approach).max(initial=0.0), np.abs(s.speed).max(initial=0.0)):
-        raise QuestionError(f"impulse: locks, loops and the target contradict each other in {where(machine)}: {left:.3g} "
-                            "m/s (or rad/s) "
-                            "cannot be met; lock less, or let the target meet along one direction")  # fmt: skip
-    return change, L
+        energy = s.speed @ s.M @ s.speed + found.dv @ s.M @ found.dv
+        left = np.abs(found.missed)
+        if left.max() > CONTRADICTION * np.sqrt(energy):
+            worst = float(np.abs(s.B @ found.dv - wanted)[left.argmax()])
+            raise QuestionError(
+                f"impulse: locks, loops and the target contradict each other in {where(machine)}: {worst:.3g} m/s (or rad/s) "
+                "cannot be met; lock less, or let the target meet along one direction"
+            )
+    return found.dv, found.L
+
+
+def _beside(rate: Array, size: Array, M: Array, v: Array) -> Array:
+    """How fast rows are broken, beside the fastest that the kinetic energy allows."""
+    allowed = size * np.sqrt(v @ M @ v)
+    return np.abs(rate) / np.where(allowed > 0.0, allowed, np.inf)
 
 
 def _joint_impulses(machine: Machine, q: Array, dv: Array, strikes: Strikes, rows: Rows, L: Array) -> dict[str, Array]:

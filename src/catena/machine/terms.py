@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .machine import Machine
 
 Array = np.ndarray
+SINGULAR = 1e-13  # an eigenvalue of the scaled mass matrix this small beside the largest is zero
 
 
 @dataclass(frozen=True)
@@ -43,18 +44,26 @@ def terms(machine: Machine, q: Array, v: Array, wrenches: Any = None, t: float =
 
 
 def accelerated(machine: Machine, M: Array, forces: Array) -> Array:
-    """M^-1 forces (nv, k), also where M is singular (a gimbal in lock) as long as no force acts there: then the shortest."""
-    values = np.linalg.eigvalsh(M)
-    if not len(values) or values[0] > 1e-13 * values[-1]:
-        return np.linalg.solve(M, forces)
-    found = np.linalg.lstsq(M, forces, rcond=1e-12)[0]
-    left = np.abs(M @ found - forces).max(axis=1)
-    if left.max() > 1e-8 * max(1.0, np.abs(forces).max()):
+    """M^-1 forces (nv, k), also where M is singular (a gimbal in lock) as long as no force acts there: then the shortest.
+
+    Both are scaled by the diagonal of M first, so that neither units nor ratios of inertia decide what is singular.
+    """
+    size = np.sqrt(np.maximum(np.diagonal(M), 0.0))
+    size = np.where(size > 0.0, size, 1.0)
+    S, f = M / np.outer(size, size), forces / size[:, None]
+    values = np.linalg.eigvalsh(S)
+    if not len(values) or values[0] > SINGULAR * values[-1]:
+        return np.linalg.solve(S, f) / size[:, None]
+    found = np.linalg.lstsq(S, f, rcond=10.0 * SINGULAR)[0]
+    left = np.abs(S @ found - f).max(axis=1)
+    if left.max() > 1e-8 * np.abs(f).max():
         name = (*machine.speed_names, *["the target"] * 6)[int(left.argmax())]
-        raise SingularError(f"a force acts on {name!r} of {where(machine)}, which has no inertia here: its axes have come "
-                            "into one "
-                            "line, or it carries no mass", name)  # fmt: skip
-    return found
+        raise SingularError(
+            f"a force acts on {name!r} of {where(machine)}, which has no inertia here: its axes have come into one line, or it "
+            "carries no mass",
+            name,
+        )
+    return found / size[:, None]
 
 
 def name_of(machine: Machine, residual: Array) -> tuple[str, float]:

@@ -54,6 +54,8 @@ def _held(thing: Keyed, name: str, key: Key, known: _Known) -> Iterator[str]:
         yield from _texts(name, value if key.sort == "expressions" else (value,), known.symbols, key)
     elif key.sort == "number":
         yield from _number(name, value, key, known.parameters)
+    elif key.sort == "times" and not all(abs(t) < float("inf") for t in value):
+        yield f"{name} is {value}; it holds the instants (s) at which the load jumps, begins or ends"
     elif key.sort == "numbers":
         yield from _numbers(name, value, key, known.parameters)
 

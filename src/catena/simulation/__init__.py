@@ -5,7 +5,9 @@
     system          the mechanism, its losses and its controller as one first-order system, traced and compiled
     integrators     methods as data; drivers, fixed_step, radau: the loops that run them; engine calls them
     runner          the time loop, a generator of slices; sinks, result_file: where they end up; record: what is shown of them
-    events          what happens at instants; event_plan, event_handler, switched_constraints: how
+    events          what happens at instants; event_kinds: how each kind is read, checked and handled
+    event_plan      what can happen in a run: switched_constraints (stops, friction, locks) with their guards
+    event_handler   what is done at an event; mode_choice: what is held afterwards; accumulation: impacts without end
     control         controllers; trajectories: coordinates as functions of time
     scenario/       the [scenario] of a file
 """

@@ -16,7 +16,7 @@ from .starts import from_names
 
 if TYPE_CHECKING:
     from ..machine.machine import Machine
-    from .event_plan import Scheme
+    from .event_plan import EventPlan
 
 
 Array = NDArray[np.float64]
@@ -141,7 +141,7 @@ def known_options(by: str, options: dict[str, Any]) -> None:
             raise SimulationError(unknown("option", name, words, f"simulate(by={by!r})"))
 
 
-def events_possible(scheme: Scheme, how: Method, by: str, start: float, until: float) -> None:
+def events_possible(scheme: EventPlan, how: Method, by: str, start: float, until: float) -> None:
     """Refuse events outside the run, and those that the integrator or the formulation cannot treat."""
     if late := [e for t, e in scheme.timed if not start <= t <= until]:
         raise SimulationError(f"{late[0].title} is to happen at {late[0].at} s; the run goes from {start:g} to {until:g} s")

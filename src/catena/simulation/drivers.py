@@ -25,6 +25,7 @@ SAFETY, SHRINK, GROW = 0.9, 0.2, 6.0
 NOW, BEFORE = 0.6, -0.2  # the parts of this step's error and of the last one's in the next step: PI.4.2 of [Soderlind2006]
 BETWEEN = 20.0  # the error allowed to dense output, beside that of a step
 LOOKS = 8  # places within a step at which guards are looked at
+HALVINGS = 100  # of the interval in which a guard falls, at most: an event may be near the start of a long step
 
 
 # ---------------------------------------------------------------------------------------------------- stages
@@ -126,8 +127,8 @@ def adaptive(
 ):  # fmt: skip
     """Advance x from t to `end`, filling rows of `out` at `times` from `row` on; s stages a step.
 
-    Returns status, t, h, row, accepted, rejected, evaluations, event. g holds the guards' values at t; a guard that goes
-    from above zero to zero or below is an event: x and t are left at its instant.
+    Returns status, t, h, row, accepted, rejected, evaluations, event. g holds the guards' values and rates at t; where one
+    falls to zero (`fell`) is an event: x and t are left at its instant.
     """
     size, stages = len(x), K.shape[0]
     b, sums = np.zeros((1, P.shape[0])), np.zeros((2, W))
@@ -222,10 +223,13 @@ def adaptive(
 
 
 # ---------------------------------------------------------------------------------------------------- events
-def _fell(before, values):
-    """The first guard that was above zero and is no more, or -1."""
-    for j in range(len(before)):
+def fell(before, values):
+    """The first guard that has fallen, or -1. Both arrays have the guards' values, then their rates; see `guards.py`."""
+    n = len(values) // 2
+    for j in range(n):
         if before[j] > 0.0 and values[j] <= 0.0:
+            return j
+        if values[j] < 0.0 and values[n + j] < 0.0:
             return j
     return -1
 
@@ -233,7 +237,8 @@ def _fell(before, values):
 def _locate(guard, buffer, x, new, K, P, b, scratch, t, step, g, g_new, values, before):
     """The first guard that falls to zero within a step, and where: looked for at some places, then halved on the dense output.
 
-    For one lane. Guards at the step's end are left in g_new.
+    For one lane. Guards at the step's end are left in g_new. The place is found to the last digit of its distance from the
+    step's start: what happens soon after the last event is located as well as what happens late.
     """
     before[:] = g
     low, high, event = 0.0, 1.0, -1
@@ -247,21 +252,21 @@ def _locate(guard, buffer, x, new, K, P, b, scratch, t, step, g, g_new, values, 
             _dense(P, high, b, x, K, step, scratch)
             place(buffer, scratch, t + high * step, 1)
             call_block(guard, buffer, values)
-        event = _fell(before, values)
+        event = fell(before, values)
         if event >= 0:
             break
         before[:] = values
         low = high
     if event < 0:
         return -1, 1.0
-    for _ in range(60):
+    for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
-        if high - low < 1e-15 or middle <= low or middle >= high:
+        if middle <= low or middle >= high:
             break
         _dense(P, middle, b, x, K, step, scratch)
         place(buffer, scratch, t + middle * step, 1)
         call_block(guard, buffer, values)
-        found = _fell(before, values)
+        found = fell(before, values)
         if found >= 0:
             high, event = middle, found
         else:

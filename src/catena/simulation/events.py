@@ -1,4 +1,4 @@
-"""Events: what happens at an instant of a run. Frozen records; `agenda.py` lets them happen.
+"""Events: what happens at an instant of a run. Frozen records; `event_kinds.py` says how each is read, checked and handled.
 
     Stop       a joint that meets its limit bounces or stays
     Impulse    a blow: momentum comes in at a frame or a joint
@@ -21,7 +21,7 @@ from typing import Any
 
 from ..errors import SimulationError
 
-Guard = str | Callable[[Any], Any]
+Condition = str | Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,14 @@ class Stop:
 
 
 @dataclass(frozen=True)
-class Happening:
-    """Something that happens at a time (or at each of several), or when a guard falls to zero.
+class InstantEvent:
+    """An event that happens at a time (or at each of several), or when a guard falls to zero.
 
     at: s. when: see the head of this file. name: how it is called in the result.
     """
 
     at: float | tuple[float, ...] | None = field(default=None, kw_only=True)
-    when: Guard | None = field(default=None, kw_only=True)
+    when: Condition | None = field(default=None, kw_only=True)
     name: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -74,7 +74,7 @@ class Happening:
 
 
 @dataclass(frozen=True)
-class Impulse(Happening):
+class Impulse(InstantEvent):
     """A blow. frame: where it strikes, with linear (N s) and angular (N m s) impulses along the axes of the "world" or of the
     "body". joint: {coordinate or joint: N m s or N s} from motors."""
 
@@ -93,7 +93,7 @@ class Impulse(Happening):
 
 
 @dataclass(frozen=True)
-class Lock(Happening):
+class Lock(InstantEvent):
     """Something stops relative to another thing, and stays so until it is released.
 
     joint: all its speeds become zero. Or frame: caught where it is by the body `to`, as if by a joint of this kind ("fixed",
@@ -114,22 +114,21 @@ class Lock(Happening):
     @property
     def title(self) -> str:
         """The name, or what is locked."""
-        return self.name or f"lock of {self.joint or self.frame}"
+        return self.name or f"the lock of {self.joint or self.frame}"
 
 
 @dataclass(frozen=True)
-class Release(Happening):
+class Release(InstantEvent):
     """A lock opens. lock: its name, or the joint or frame it holds."""
 
     lock: str = ""
 
 
 @dataclass(frozen=True)
-class When(Happening):
+class When(InstantEvent):
     """An instant that is recorded in the result. end: the run ends there."""
 
     end: bool = False
 
 
-Event = Stop | Impulse | Lock | Release | When
-EVENTS: dict[str, type] = {"stop": Stop, "impulse": Impulse, "lock": Lock, "release": Release, "when": When}
+Event = Stop | InstantEvent

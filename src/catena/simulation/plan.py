@@ -24,13 +24,14 @@ from ..machine.machine import Machine, compile
 from ..model.mechanism import Mechanism
 from . import checks as door
 from .engine import Engine
-from .event_plan import Scheme, scheme
+from .event_plan import EventPlan, plan_events
 from .events import Event
 from .integrators import Method, method
 from .system import System
 
 Array = NDArray[np.float64]
 KEPT = 64  # machines, systems and bounds kept for the next run of the same mechanism
+MARGIN = 4.0  # units of rounding of the time that are left out on either side of a switch
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Plan:
     machine: Machine
     system: System
     how: Method
-    scheme: Scheme
+    scheme: EventPlan
     start: float
     until: float
     times: Array
@@ -61,6 +62,26 @@ class Plan:
     asked: dict[str, Any]
     largest: float = np.inf
     refine: int = 1
+
+    @cached_property
+    def switches(self) -> Array:
+        """When loads jump, begin or end on the way, as they say themselves, s; rising."""
+        times = {float(t) for load in self.machine.mechanism.loads for t in load.holding("times")}
+        return np.array(sorted(t for t in times if self.start < t < self.until))
+
+    def before_switch(self, t: float) -> float:
+        """Just before the next switch after t: the integrator ends there, so that no stage of a step sees the other side."""
+        later = self.switches[self.switches > t]
+        return float(later[0] - MARGIN * np.spacing(later[0])) if len(later) else np.inf
+
+    def at_switch(self, t: float) -> float:
+        """The instant of the next switch if t is just before it, otherwise t."""
+        later = self.switches[self.switches > t]
+        return float(later[0]) if len(later) and t >= self.before_switch(t) else t
+
+    def after_switch(self, t: float) -> float:
+        """Just after t if it is the instant of a switch, otherwise t."""
+        return float(t + MARGIN * np.spacing(t)) if t in self.switches else t
 
     @property
     def adaptive(self) -> bool:
@@ -107,7 +128,7 @@ class Plan:
 def prepare(
     mechanism: Mechanism | Machine, q: Any, v: Any, until: float, *, control: Any, by: str | None, integrator: str, tolerance: float,
     step: float | None, output: Any, parameters: Any, start: float, events: Iterable[Event], limits: str, restitution: float,
-    friction: str, stabilise: Any, motion: Any, threads: int | None, most_steps: int, options: dict[str, Any],
+    friction: str, stabilise: Any, motion: Any, threads: int | None, most_steps: int, largest_step: float | None, options: dict[str, Any],
 ) -> Plan:  # fmt: skip
     """Check everything that is asked, and make what is needed to run it."""
     machine, events = machine_of(mechanism), tuple(events)
@@ -125,7 +146,7 @@ def prepare(
     q, v, p, lead = door.starting_points(machine, q, v, parameters)
     if limits != "ignore":
         door.within_limits(machine, q, kept(("bounds", id(machine)), machine, lambda: door.bounds(machine)))
-    happening = scheme(machine, events, limits, friction, restitution)
+    happening = plan_events(machine, events, limits, friction, restitution)
     door.events_possible(happening, how, by, start, until)
     law = control if hasattr(control, "law") else None
     asked = {"motion": motion, "stabilise": stabilise, "options": options if own is None else own.derivative}
@@ -141,13 +162,15 @@ def prepare(
     x0 = settled(system, start, x0, p)
     if step is not None and not (np.isfinite(step) and 0 < step <= until - start):
         raise SimulationError(f"step = {step} s; it lies above zero and is at most the run's {until - start:g} s")
+    if largest_step is not None and not largest_step > 0:
+        raise SimulationError(f"largest_step = {largest_step} s; it lies above zero")
     if machine.mechanism.beams and how.stable < np.inf and step is not None:
         _slow_enough(machine, q[0], how, float(step))
     first = min(1e-3, until - start) if how.chooses_steps else (times[0] - start) / 10
     asked |= {"control": control, "events": events, "limits": limits, "restitution": restitution, "friction": friction}
     return Plan(
         machine, system, how, happening, float(start), float(until), times, x0, p, lead, parameters is not None, control,
-        tolerance, float(step or first), most_steps, threads or machine.threads, asked,
+        tolerance, float(step or first), most_steps, threads or machine.threads, asked, float(largest_step or np.inf),
     )  # fmt: skip
 
 

@@ -91,12 +91,14 @@ def _locate(guard: Callable, dense: Callable, old: float, new: float, y: Array, 
     low = old
     for high in np.linspace(old, new, drivers.LOOKS + 1)[1:]:
         values = guard(high, y if high == new else dense(high))
-        if np.any((g > 0) & (values <= 0)):
+        event = drivers.fell(g, values)
+        if event >= 0:
             break
         low, g = high, values
     else:
         return -1, new, g
     while high - low > 4 * np.spacing(high):
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if np.any((g > 0) & (guard(middle, dense(middle)) <= 0)) else (middle, high)
-    return int(np.argmax((g > 0) & (guard(high, dense(high)) <= 0))), high, g
+        found = drivers.fell(g, guard(middle, dense(middle)))
+        low, high, event = (low, middle, found) if found >= 0 else (middle, high, event)
+    return event, high, g

@@ -44,6 +44,7 @@ def simulate(
     integrator: str = "dop853",
     tolerance: float = 1e-9,
     step: float | None = None,
+    largest_step: float | None = None,
     output: ArrayLike | None = None,
     parameters: Mapping[str, ArrayLike] | ArrayLike | None = None,
     start: float = 0.0,
@@ -68,7 +69,8 @@ def simulate(
     ones are kept and the others found. control: None, joint forces (nv,), a controller of `catena.control`, or any
     function (t, q, v) -> forces with an attribute `sample` (s), called every so often and held. by: a formulation, by
     default the Machine's own, or recursive. integrator: one of `catena.ALL_INTEGRATORS`; tolerance: relative and absolute, of
-    the whole run, for adaptive ones; step: s, the largest of fixed ones. output: spacing (s) or times of the rows.
+    the whole run, for adaptive ones; step: s, the largest of fixed ones; largest_step: s, of adaptive ones, so that a short pulse of
+    a force is not stepped over (loads may say their `switches` instead). output: spacing (s) or times of the rows.
     parameters: {name: value or one per run}. motion: coordinates that are prescribed, {coordinate: Trajectory or "locked"}.
 
     events: what happens at instants, records of `catena.events`. limits: "check" the start alone, "ignore" them,
@@ -86,7 +88,8 @@ def simulate(
     plan = prepare(
         mechanism, q, v, until, control=control, by=by, integrator=integrator, tolerance=tolerance, step=step, output=output,
         parameters=parameters, start=start, motion=motion, events=events, limits=limits, restitution=restitution,
-        friction=friction, stabilise=stabilise, threads=threads, most_steps=most_steps, options=options,
+        friction=friction, stabilise=stabilise, threads=threads, most_steps=most_steps,
+        largest_step=largest_step, options=options,
     )  # fmt: skip
     if out is None and resume:
         raise SimulationError("resume continues the run of a file; say which: out='run.nc'")

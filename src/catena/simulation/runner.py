@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..errors import SimulationError
 from . import diagnostics, drivers
 from .engine import Engine, Tally
-from .event_handler import Agenda
+from .event_handler import EventHandler
 from .plan import Plan, decoded
 
 Array = NDArray[np.float64]
@@ -62,7 +62,7 @@ class Runner:
 
     def __init__(self, plan: Plan, rows: slice = slice(0, 1)):
         self.plan, self.engine = plan, plan.engine(rows)
-        self.agenda = Agenda(plan.scheme, plan.machine, self.engine) if not plan.scheme.empty else None
+        self.agenda = EventHandler(plan.scheme, plan.machine, self.engine) if not plan.scheme.empty else None
         control = plan.control
         self.sampled = callable(control) and not hasattr(control, "law")
         self.sample = float(getattr(control, "sample", 0.0)) if self.sampled else np.inf
@@ -104,12 +104,15 @@ class Runner:
         end, last = self._until()
         taken = engine.tally.accepted + engine.tally.rejected
         engine.most = min(plan.most, taken + STEPS.get(plan.how.kind, plan.most))
-        part = engine.run(self.t, end, plan.times[self.row : last])
+        part = engine.run(plan.after_switch(self.t), end, plan.times[self.row : last])
         engine.most, taken = plan.most, engine.tally.accepted + engine.tally.rejected
         n = len(part.rows)
         t, x = plan.times[self.row : self.row + n], part.rows
         u = np.broadcast_to(engine.held.copy(), (n, *engine.held.shape))
-        self.row, self.t, self.status = self.row + n, part.t, part.status
+        self.row, self.t, self.status = self.row + n, plan.at_switch(part.t), part.status
+        if self.t > part.t and self.row < len(plan.times) and plan.times[self.row] == self.t:  # a row at a switch
+            t, x = np.append(t, self.t), np.concatenate([x, engine.x[None]])
+            u, self.row, n = np.broadcast_to(engine.held.copy(), (n + 1, *engine.held.shape)), self.row + 1, n + 1
         if self.status == drivers.TOO_MANY and taken < plan.most:
             self.status = drivers.REACHED  # of this slice alone
             return Slice(t, x, u)
@@ -136,6 +139,7 @@ class Runner:
         end = times[last - 1] if last < len(times) else self.plan.until
         end = min(end, self.plan.start + self.asked * self.sample) if self.sampled else end
         end = min(end, self.agenda.next(self.t)) if self.agenda is not None else end
+        end = min(end, self.plan.before_switch(self.t))
         return end, self.row + int(np.searchsorted(times[self.row : last], end, side="right"))
 
     def _length(self) -> int:
@@ -158,7 +162,7 @@ class Runner:
     def _end(self) -> None:
         assert self.agenda is not None
         self.over, self.status = True, drivers.EVENT
-        self.sentence = f"ended by {self.agenda.log[-1].what!r} at t = {self.t:.9g} s"
+        self.sentence = f"ended by {self.agenda.ended_by!r} at t = {self.t:.9g} s"
 
     def _ask(self) -> None:
         ask(self.engine, self.plan.control, self.t)

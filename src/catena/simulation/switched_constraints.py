@@ -1,23 +1,23 @@
-"""Holding: rows that can be switched on and off while a mechanism moves. Dry friction that sticks, stops, locks.
+"""Switched constraints: rows that are on or off while a mechanism moves. Dry friction that sticks, stops, locks.
 
     M a + bias = tau + A' lambda + B' mu,      z (B a - gamma) = 0,   mu = 0 where z = 0
 
-z is one switch a row. A joint that is held has the row v_k = 0; a frame that is locked to a body has the rows of a loop joint
-that closes where the frame is at that instant. The forces mu enter as joint forces, so that every formulation can be held: its
-acceleration is linear in them. All switches stand in the tape as inputs (`modes`); nothing is compiled anew when one is thrown.
+z is one switch per row. A speed that is held has the row v_k = 0; a frame that is locked to a body has the rows of a loop joint
+that closes where the frame was at that instant. The forces mu enter as joint forces, so that every formulation can be held: its
+acceleration is linear in them. All modes stand in the tape as inputs; nothing is compiled anew when a mode changes.
 
-Of a held joint the modes also have the interval in which its force must stay, lo <= mu <= hi: friction holds up to its limit in
-both directions, a stop only pushes, a lock does what it must. Of a free one they have the direction in which it slips. The
-guards follow from the modes; an event is a guard that falls to zero:
+A part that can be switched (`HoldableSpeed`, `LockableFrame`) says which record its mode is, its rows, and its guards. The
+events are guards that fall to zero (`guards.py`):
 
-    free   q - lower,   upper - q,   d v          held   mu - lo,   hi - mu
+    free   q - lower,   upper - q,   d v          held   mu - low,   high - mu
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -26,68 +26,213 @@ from ..compiler.trace import Tracer, elements, vector
 from ..kernels.constrained_dynamics import factor_rows, solve_rows
 from ..kernels.constraint_rows import Constraints, constraints, loop_rows
 from ..kernels.rank import independent
-from ..kernels.tree import Layout, layout
+from ..kernels.tree import layout
 from ..model.mechanism import Joint
 from ..spatial import rotate
+from .guards import LOWER, UPPER, Guard, Meaning, Side
 
 if TYPE_CHECKING:
     from .system import System
 
-BIG = 1e300  # a force without limit
-NEAR = 1e-12  # m, rad (and m/s, rad/s): how far a guard's zero lies beyond the place it guards
-WEAK = 1e-9  # N, N m beside 1 and the friction: the same for forces
-ON, WAY, LOW, HIGH = range(4)  # the modes of a holdable speed: switch, direction of slipping, interval of its force
-POSE = 13  # modes of a lock: switch, then rotation by rows and origin of its place
+NO_LIMIT = 1e300  # a force without limit
 
 
+# ---------------------------------------------------------------------------------------------------- modes
+class SpeedMode(NamedTuple):
+    """The mode of a holdable speed, of numbers or of symbols.
+
+    held: 1 or 0. way: the direction in which it slips while it is free. low, high: the interval in which the force that holds
+    it must stay: friction holds up to its limit in both directions, a stop only pushes, a lock does what it must.
+    """
+
+    held: Any = 0.0
+    way: Any = 0.0
+    low: Any = 0.0
+    high: Any = 0.0
+
+    @property
+    def locked(self) -> bool:
+        """Whether it is held by a lock, which nothing but a release opens."""
+        return bool(self.held > 0.5 and self.low <= -NO_LIMIT and self.high >= NO_LIMIT)
+
+    @property
+    def stop(self) -> Side | None:
+        """The stop on which it rests."""
+        if self.held < 0.5 or self.locked:
+            return None
+        return LOWER if self.high >= NO_LIMIT else UPPER if self.low <= -NO_LIMIT else None
+
+
+LOCKED = SpeedMode(1.0, 0.0, -NO_LIMIT, NO_LIMIT)
+
+
+class FrameMode(NamedTuple):
+    """The mode of a lockable frame: locked (1 or 0), and the place on the other body where it is: rotation by rows, origin."""
+
+    locked: Any = 0.0
+    xx: Any = 1.0
+    xy: Any = 0.0
+    xz: Any = 0.0
+    yx: Any = 0.0
+    yy: Any = 1.0
+    yz: Any = 0.0
+    zx: Any = 0.0
+    zy: Any = 0.0
+    zz: Any = 1.0
+    x: Any = 0.0
+    y: Any = 0.0
+    z: Any = 0.0
+
+    @staticmethod
+    def at(X: np.ndarray) -> FrameMode:
+        """Locked at the place X (4, 4)."""
+        return FrameMode(1.0, *X[:3, :3].ravel(), *X[:3, 3])
+
+    @property
+    def rotation(self) -> tuple[tuple[Any, ...], ...]:
+        """By rows."""
+        return tuple(tuple(self[1 + 3 * i : 4 + 3 * i]) for i in range(3))
+
+    @property
+    def origin(self) -> tuple[Any, ...]:
+        """(3,)."""
+        return tuple(self[10:])
+
+
+class Rows(NamedTuple):
+    """Rows that can be switched: residuals, rates, gamma (m,) each, B (m, nv), and the switches z (m,)."""
+
+    error: ca.SX
+    rate: ca.SX
+    gamma: ca.SX
+    B: ca.SX
+    z: ca.SX
+
+
+# ---------------------------------------------------------------------------------------------------- parts
 @dataclass(frozen=True)
-class Holdable:
+class HoldableSpeed:
     """A speed that may be held. lower, upper: of its coordinate; friction: Coulomb's limit; each a number or expression.
 
-    index: of the speed; coordinate: of its coordinate, -1 for a ball's. name: of the speed.
+    name, unit: of the speed, its unit without "per second" (m or rad). index: of the speed; coordinate: of its coordinate, -1
+    for a ball's. restitution: of its stops; no tape has it.
     """
 
     name: str
     index: int
     coordinate: int
+    unit: str = ""
     lower: Any = -np.inf
     upper: Any = np.inf
     friction: Any = 0.0
     restitution: float = 0.0
 
+    mode = SpeedMode()  # where nothing holds it
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """Those on which it has a stop."""
+        if self.coordinate < 0:
+            return ()
+        return tuple(side for side in (LOWER, UPPER) if _finite(self.limit(side)))
+
     @property
     def guarded(self) -> bool:
-        """Whether an event can come from it: it has a limit, or friction."""
-        return _nonzero(self.friction) or (self.coordinate >= 0 and (_finite(self.lower) or _finite(self.upper)))
+        """Whether an event can come from it: it has a stop, or friction."""
+        return bool(self.sides) or _nonzero(self.friction)
+
+    def limit(self, side: Side) -> Any:
+        """The coordinate's limit on that side."""
+        return self.lower if side is LOWER else self.upper
+
+    def rows(self, s: Tracer, mode: SpeedMode) -> Rows:
+        """v_k = 0."""
+        B = ca.SX(1, s.layout.nv)
+        B[0, self.index] = 1.0
+        return Rows(ca.SX.zeros(1), s.v[self.index], ca.SX.zeros(1), B, ca.SX(mode.held))
+
+    def row_scales(self, s: Tracer) -> np.ndarray:
+        """N of its row, where rank is decided (`kernels.rank`)."""
+        return s.con.column[[self.index]]
+
+    def guards(self, system: System, part: int, mode: SpeedMode, mu: ca.SX, limits: tuple[ca.SX, ca.SX]) -> Iterator[Guard]:
+        """Free: the distance to each stop, and the speed of slipping. Held: how far its force is from each end of its interval."""
+        free, v = mode.held < 0.5, system.v[self.index]
+        for side, limit in zip((LOWER, UPPER), limits):
+            if side in self.sides:
+                gap = side.sign * (system.q[self.coordinate] - limit)
+                yield Guard(Meaning.REACHES_STOP, part, _while(free, gap), _while(free, side.sign * v), side)
+        if _nonzero(self.friction):
+            slip, faster = mode.way * v, mode.way * system.acceleration[self.index]
+            yield Guard(Meaning.COMES_TO_REST, part, _while(free, slip), _while(free, faster))
+        if self.guarded:
+            yield Guard(Meaning.LETS_GO, part, _while(mode.held > 0.5, mu - mode.low), ca.SX(-1), LOWER)
+            yield Guard(Meaning.LETS_GO, part, _while(mode.held > 0.5, mode.high - mu), ca.SX(-1), UPPER)
 
 
-class Holding:
-    """The holdable speeds, lockable frames and further guards of a run, and their expressions for one system.
+@dataclass(frozen=True)
+class LockableFrame:
+    """A frame that another body may catch. joint: the loop joint that then closes; its place on the parent is the mode."""
 
-    locks: loop joints whose place on the parent is not known yet: it is a mode. guards: functions of a Tracer to an
-    expression. words: equal for two that have the same tapes; None if that cannot be known.
+    joint: Joint
+
+    mode = FrameMode()  # a rotation, so that rows that are off have numbers
+
+    @property
+    def name(self) -> str:
+        """Of the lock."""
+        return self.joint.name
+
+    def rows(self, s: Tracer, mode: FrameMode) -> Rows:
+        """Those of the loop joint."""
+        con = self._constraints(s)
+        p = con.p.astype(object)
+        p[:, 0] = mode.origin
+        both = zip(*((row.a, row.b) for row in loop_rows(self.joint)))
+        a, c = (np.array([rotate(mode.rotation, x) for x in rows], object) for rows in both)
+        error, rate, gamma, B = s.rows_of(con._replace(p=p, a=a, c=c))
+        return Rows(error, rate, gamma, B, ca.repmat(ca.SX(mode.locked), error.numel(), 1))
+
+    def row_scales(self, s: Tracer) -> np.ndarray:
+        """N of its rows, where rank is decided (`kernels.rank`)."""
+        return self._constraints(s).size
+
+    def _constraints(self, s: Tracer) -> Constraints:
+        """Of the mechanism with this loop joint, and no other."""
+        return constraints(layout(s.layout.mechanism.with_(loops=(self.joint,))), s.value)
+
+
+Part = HoldableSpeed | LockableFrame
+
+
+# ---------------------------------------------------------------------------------------------------- all of a run
+class SwitchedConstraints:
+    """The holdable speeds, lockable frames and guards of events of a run, and their expressions for one system.
+
+    conditions: of events, functions of a Tracer to an expression. words: equal for two that have the same tapes; None if that
+    cannot be known.
     """
 
-    def __init__(self, speeds: Sequence[Holdable] = (), locks: Sequence[Joint] = (), guards: Sequence[Callable] = (),
-                 words: str | None = ""):  # fmt: skip
-        self.speeds, self.locks, self.guards, self.words = tuple(speeds), tuple(locks), tuple(guards), words
-        self.size = 4 * len(self.speeds) + POSE * len(self.locks)
+    def __init__(self, speeds: Sequence[HoldableSpeed] = (), locks: Sequence[LockableFrame] = (),
+                 conditions: Sequence[Callable[[Tracer], Any]] = (), words: str | None = ""):  # fmt: skip
+        self.speeds, self.locks, self.conditions, self.words = tuple(speeds), tuple(locks), tuple(conditions), words
+        self.parts: tuple[Part, ...] = (*self.speeds, *self.locks)
+        ends = list(accumulate((len(part.mode) for part in self.parts), initial=0))
+        self.slots = tuple(slice(a, b) for a, b in pairwise(ends))  # where the modes of each part stand
+        self.size = ends[-1]
         self.symbols = ca.SX.sym("modes", self.size)
-        self.names = tuple(f"{s.name} {m}" for s in self.speeds for m in ("held", "way", "low", "high"))
-        parts = [f"{a}{b}" for a in "xyz" for b in "xyz"] + list("xyz")
-        self.names += tuple(f"{j.name} {m}" for j in self.locks for m in ("locked", *parts))
+        self.names = tuple(f"{part.name} {field}" for part in self.parts for field in part.mode._fields)
 
     def start(self) -> np.ndarray:
         """The modes with nothing held."""
-        modes = np.zeros(self.size)
-        for k in range(len(self.locks)):
-            modes[self.lock(k)][[1, 5, 9]] = 1.0  # a rotation, so that rows that are off have numbers
-        return modes
+        return np.array([x for part in self.parts for x in part.mode], float)
 
-    def lock(self, k: int) -> slice:
-        """Where the modes of the k-th lock stand."""
-        first = 4 * len(self.speeds) + POSE * k
-        return slice(first, first + POSE)
+    def mode(self, part: int, modes: np.ndarray) -> Any:
+        """The record of a part's mode, from the modes (size,) of a run."""
+        return type(self.parts[part].mode)(*modes[self.slots[part]])
+
+    def _symbolic(self, part: int) -> Any:
+        return type(self.parts[part].mode)(*elements(self.symbols[self.slots[part]]))
 
     def values(self, s: Tracer) -> tuple[ca.SX, ca.SX, ca.SX]:
         """lower, upper and friction of the holdable speeds, as expressions of the tracer's parameters."""
@@ -96,25 +241,16 @@ class Holding:
         return lower, upper, dry
 
     # ------------------------------------------------------------------------------------------------ rows
-    def rows(self, s: Tracer) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:
-        """Residuals, rates, gamma (m,) each, B (m, nv), and the switches z (m,), of the tracer's symbols and the modes."""
-        n, modes = len(self.speeds), self.symbols
-        z = [modes[4 * k + ON] for k in range(n)]
-        B = ca.SX(n, s.layout.nv)
-        for k, h in enumerate(self.speeds):
-            B[k, h.index] = 1.0
-        error, rate, gamma = ca.SX.zeros(n), ca.mtimes(B, s.v), ca.SX.zeros(n)
-        for k, joint in enumerate(self.locks):
-            e, r, g, A = _loop_rows(s, joint, modes[self.lock(k)])
-            error, rate, gamma = ca.vertcat(error, e), ca.vertcat(rate, r), ca.vertcat(gamma, g)
-            B = ca.vertcat(B, A)
-            z += [modes[self.lock(k)][0]] * e.numel()
-        return error, rate, gamma, ca.densify(B), vector(z)
+    def rows(self, s: Tracer) -> Rows:
+        """The rows of all parts, of the tracer's symbols and the modes."""
+        found = [part.rows(s, self._symbolic(k)) for k, part in enumerate(self.parts)]
+        if not found:
+            return Rows(*(ca.SX.zeros(0),) * 3, ca.SX.zeros(0, s.layout.nv), ca.SX.zeros(0))
+        return Rows(*(ca.densify(ca.vertcat(*column)) for column in zip(*found)))
 
     def row_scales(self, s: Tracer) -> list[float]:
         """N of these rows, where rank is decided (`kernels.rank`)."""
-        speeds = [float(s.con.column[h.index]) for h in self.speeds]
-        return speeds + [float(x) for joint in self.locks for x in constraints(_closing(s, joint), s.value).size]
+        return [float(x) for part in self.parts for x in part.row_scales(s)]
 
     def _kept(self, s: Tracer, B: ca.SX, z: ca.SX, driven: Sequence[int]) -> ca.SX:
         """(m,) 1 for the rows that are on and say more than loops, driven speeds and other rows do, else 0."""
@@ -129,7 +265,7 @@ class Holding:
 
     def force(self, system: System, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
         """mu (m,) and B' mu (nv,): what holds, when the joint forces tau act besides."""
-        s = Tracer(system.layout)
+        s = system.tracer()
         given = [s.t, s.q, s.v, s.p]
         _, _, gamma, B, z = self.rows(s)
         keep = self._kept(s, B, z, system.driven.speeds if system.driven is not None else ())
@@ -145,34 +281,33 @@ class Holding:
 
     def slipping(self, p: ca.SX, system: System) -> ca.SX:
         """Coulomb's force (nv,) on the joints that slip: against the direction in which each does."""
-        s = Tracer(system.layout)
+        s = system.tracer()
         dry = ca.Function("dry", [s.p], [self.values(s)[2]])(p) if self.speeds else ca.SX.zeros(0)
         force = ca.SX.zeros(system.nv)
         for k, h in enumerate(self.speeds):
-            force[h.index] -= dry[k] * self.symbols[4 * k + WAY] * (1.0 - self.symbols[4 * k + ON])
+            mode = self._symbolic(k)
+            force[h.index] -= dry[k] * mode.way * (1.0 - mode.held)
         return force
 
-    # ------------------------------------------------------------------------------------------------ guards
-    def guard(self, system: System) -> ca.SX:
-        """Three values a holdable speed, then one a further guard; an event is one that falls to zero."""
-        s = Tracer(system.layout)
-        lower, upper, dry = (ca.Function("value", [s.p], [x])(system.p) for x in self.values(s))
-        q, v, found = system.q, system.v, []
+    def frozen(self, rate: ca.SX, nq: int) -> ca.SX:
+        """The rate of a state (q, v) in which what is held stands still to the last digit."""
         for k, h in enumerate(self.speeds):
-            z, d, low, high = (self.symbols[4 * k + i] for i in range(4))
-            mu, slack = system.held[0][k], WEAK * (1.0 + dry[k])
-            bounded = h.coordinate >= 0
-            inside = (q[h.coordinate] - lower[k] if bounded and _finite(h.lower) else ca.SX(1.0),
-                      upper[k] - q[h.coordinate] if bounded and _finite(h.upper) else ca.SX(1.0))  # fmt: skip
-            found += [
-                ca.if_else(z > 0.5, mu - low + slack, inside[0] + NEAR),
-                ca.if_else(z > 0.5, high - mu + slack, inside[1] + NEAR),
-                (1.0 - z) * d * v[h.index] + NEAR if _nonzero(h.friction) else ca.SX(1.0),
-            ]
-        for guard in self.guards:
-            f = ca.Function("guard", [s.t, s.q, s.v, s.p], [guard(s)])
-            found.append(f(system.t, system.q, system.v, system.p))
-        return ca.densify(ca.vertcat(*found)) if found else ca.SX.zeros(0)
+            for entry in (nq + h.index, h.coordinate) if h.coordinate >= 0 else (nq + h.index,):
+                rate[entry] = _while(self._symbolic(k).held < 0.5, rate[entry], 0.0)
+        return rate
+
+    # ------------------------------------------------------------------------------------------------ guards
+    def guards(self, system: System) -> tuple[Guard, ...]:
+        """Of all parts, then of the events."""
+        s = system.tracer()
+        lower, upper, _ = (ca.Function("value", [s.p], [x])(system.p) for x in self.values(s))
+        found: list[Guard] = []
+        for k, h in enumerate(self.speeds):
+            found += h.guards(system, k, self._symbolic(k), system.held[0][k], (lower[k], upper[k]))
+        for k, condition in enumerate(self.conditions):
+            f = ca.Function("guard", [s.t, s.q, s.v, s.p], [condition(s)])
+            found.append(Guard(Meaning.HAPPENS, k, f(system.t, system.q, system.v, system.p)))
+        return tuple(found)
 
 
 def _answered(S: ca.SX, r: ca.SX, keep: ca.SX) -> ca.SX:
@@ -195,18 +330,8 @@ def _entries(S: ca.SX) -> np.ndarray:
     return found
 
 
-def _closing(s: Tracer, joint: Joint) -> Layout:
-    """The mechanism with this loop joint, and no other."""
-    return layout(s.layout.mechanism.with_(loops=(joint,)))
-
-
-def _loop_rows(s: Tracer, joint: Joint, modes: ca.SX) -> tuple[ca.SX, ...]:
-    """Residuals, rates, gamma and rows of a loop joint whose place on its parent's node is a mode."""
-    con: Constraints = constraints(_closing(s, joint), s.value)
-    R, p = tuple(tuple(modes[1 + 3 * i + j] for j in range(3)) for i in range(3)), con.p.astype(object)
-    p[:, 0] = [modes[10 + i] for i in range(3)]
-    a, c = (np.array([rotate(R, x) for x in rows], object) for rows in zip(*((row.a, row.b) for row in loop_rows(joint))))
-    return s.rows_of(con._replace(p=p, a=a, c=c))
+def _while(mode: ca.SX, value: Any, otherwise: Any = 1.0) -> ca.SX:
+    return ca.if_else(mode, value, otherwise)
 
 
 def _finite(x: Any) -> bool:

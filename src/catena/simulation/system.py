@@ -2,7 +2,7 @@
 
     x' = f(t, x, u, p),      x = (state of the formulation, controller's own state, work done)
 
-u is what a sampled controller holds, and after it the modes of what can be held (`holding.py`); a traced controller stands
+u is what a sampled controller holds, and after it the modes of what can be held (`switched_constraints.py`); a traced controller stands
 inside f. The last entry of x is the work that everything but gravity and springs has done on the mechanism, so that the energy
 balance can be checked at every instant.
 """
@@ -29,10 +29,11 @@ from ..kernels.tree import SNAP, layout
 from ..model.mechanism import Mechanism
 from ..model.motions import SMOOTH
 from ..results.labels import Labels, labels
+from .guards import Guard, expressions
 from .piecewise import Trajectory
 from .projection import Binding, moved, projected
 from .stabilisation import Stabiliser, needs_speeds, stabiliser
-from .switched_constraints import Holding
+from .switched_constraints import SwitchedConstraints
 from .trajectory_state import Following, Follows
 
 
@@ -63,11 +64,11 @@ class System:
     """
 
     def __init__(self, mechanism: Mechanism, by: str = "recursive", law: Any = None, friction: str = "smooth",
-                 motion: Any = None, stabilise: Any = "project", holding: Holding | None = None, equations: Equations | None = None,
+                 motion: Any = None, stabilise: Any = "project", holding: SwitchedConstraints | None = None, equations: Equations | None = None,
                  snap: float = SNAP, **options: Any):  # fmt: skip
         self.mechanism, self.by, self.formulation, self.snap = mechanism, by, formulation(by), snap
         self.stabiliser: Stabiliser = stabiliser(stabilise)
-        self.holding = Holding() if holding is None else holding
+        self.holding = SwitchedConstraints() if holding is None else holding
         quiet: Any = "raise" if motion is None else "ignore"  # what is driven needs no inertia, and is not solved for
         own = {"snap": snap, **options} if self.formulation.takes("snap") else options
         with np.errstate(divide=quiet, invalid="ignore"):
@@ -194,7 +195,11 @@ class System:
 
     @cached_property
     def _rate(self) -> ca.SX:
-        """The rate of the formulation's state."""
+        """The rate of the formulation's state; what is held stands still to the last digit where the state is (q, v)."""
+        rate = self._free_rate()
+        return self.holding.frozen(rate, self.nq) if self.equations.state_is_qv else rate
+
+    def _free_rate(self) -> ca.SX:
         if (self.driven is None or not self.formulation.by_blocks) and not self.stabiliser.pulls:
             return self.equations.derivative(self.t, self.x, self.tau, self.p)
         s = self.tracer()
@@ -219,10 +224,15 @@ class System:
         return ca.Function("jacobian", self.inputs, [ca.cse(ca.densify(ca.jacobian(rate, self.inputs[1])))])
 
     @cached_property
+    def guards(self) -> tuple[Guard, ...]:
+        """What can happen on the way."""
+        return self.holding.guards(self)
+
+    @cached_property
     def guard(self) -> ca.Function | None:
-        """(t, x, u, p) -> the guards of what can happen. None if nothing can."""
-        g = self.holding.guard(self)
-        return ca.Function("guard", self.inputs, [ca.cse(g)]) if g.numel() and not g.is_constant() else None
+        """(t, x, u, p) -> the values of the guards, then their rates. None if there are none."""
+        g = expressions(self.guards)
+        return ca.Function("guard", self.inputs, [ca.cse(g)]) if g.numel() else None
 
     @cached_property
     def bounds(self) -> ca.Function:

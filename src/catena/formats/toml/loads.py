@@ -78,7 +78,11 @@ def _expressions(t: Table, key: str, k: Key) -> tuple[str | float, ...]:
     return tuple(t.expression(x, key) for x in t.items(key))
 
 
+def _times(t: Table, key: str, k: Key) -> tuple[float, ...]:
+    return tuple(t.scalar(x, key, "time", symbolic=False) for x in t.items(key))
+
+
 _READERS: dict[str, Callable[[Table, str, Key], object]] = {
     "frame": _name, "coordinate": _name, "speed": _name, "word": _name, "number": _number, "numbers": _numbers,
-    "expression": _expression, "expressions": _expressions, "text": _text, "direction": _direction,
+    "expression": _expression, "expressions": _expressions, "text": _text, "direction": _direction, "times": _times,
 }  # fmt: skip

@@ -114,7 +114,8 @@ def _load(thing: Keyed) -> Pairs:
     yield "kind", _string(thing.kind)
     for key in thing.schema():
         value = getattr(thing, key)
-        yield key, f"[{', '.join(map(_mixed, value))}]" if isinstance(value, tuple) else _mixed(value)
+        if value != ():
+            yield key, f"[{', '.join(map(_mixed, value))}]" if isinstance(value, tuple) else _mixed(value)
 
 
 def _mixed(x: Scalar | str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ...spatial import rotate
-from .keys import EXPRESSION, EXPRESSIONS, FRAME, SPEED, Key, Load, Scene, register
+from .keys import EXPRESSION, EXPRESSIONS, FRAME, SPEED, TIMES, Key, Load, Scene, register
 
 ZERO: tuple[str | float, ...] = (0.0, 0.0, 0.0)
 
@@ -13,13 +13,17 @@ ZERO: tuple[str | float, ...] = (0.0, 0.0, 0.0)
 @register
 @dataclass(frozen=True)
 class Force(Load):
-    """A wrench on a frame, torque and force each as three texts or numbers, in "world" or "body" axes at the frame's origin."""
+    """A wrench on a frame, torque and force each as three texts or numbers, in "world" or "body" axes at the frame's origin.
+
+    switches: times (s) at which it jumps, begins or ends; a simulation steps exactly onto them.
+    """
 
     kind = "force"
     frame: str = field(metadata=FRAME)
     torque: tuple[str | float, ...] = field(default=ZERO, metadata=EXPRESSIONS)
     force: tuple[str | float, ...] = field(default=ZERO, metadata=EXPRESSIONS)
     axes: str = field(default="world", metadata=Key("word", words=("world", "body")).of())
+    switches: tuple[float, ...] = field(default=(), metadata=TIMES)
 
     def act(self, s: Scene) -> None:
         """Push at the frame's origin."""
@@ -33,11 +37,12 @@ class Force(Load):
 @register
 @dataclass(frozen=True)
 class JointForce(Load):
-    """A generalised force along one coordinate's speed, as a text or number (N m or N)."""
+    """A generalised force along one coordinate's speed, as a text or number (N m or N). switches: as for `Force`."""
 
     kind = "joint_force"
     coordinate: str = field(metadata=SPEED)
     force: str | float = field(metadata=EXPRESSION)
+    switches: tuple[float, ...] = field(default=(), metadata=TIMES)
 
     def act(self, s: Scene) -> None:
         """Drive the speed."""

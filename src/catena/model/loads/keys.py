@@ -28,6 +28,7 @@ class Key:
         text         an expression that must be a text
         direction    three numbers that are not all zero; kept with length one
         word         one of `words`
+        times        any number of instants, s
 
     zero, negative: whether a number may be that.
     """
@@ -50,11 +51,14 @@ class Key:
             return tuple(map(scalar, value))
         if self.sort == "expressions":
             return tuple(value)
+        if self.sort == "times":
+            return tuple(map(float, value))
         return unit(value) if self.sort == "direction" else value
 
 
 FRAME, COORDINATE, SPEED = Key("frame").of(), Key("coordinate").of(), Key("speed").of()
 EXPRESSION, EXPRESSIONS, DIRECTION = Key("expression").of(), Key("expressions").of(), Key("direction").of()
+TIMES = Key("times").of()
 
 
 def number(measure: str, zero: bool = True, negative: bool = False) -> dict[str, Key]:

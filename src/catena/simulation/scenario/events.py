@@ -9,22 +9,15 @@ at = "1 s"
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from ...errors import CatenaError, unknown
 from ...formats.toml.tables import Table
 from ...model.mechanism import Mechanism
+from ..event_kinds import EVENT_KINDS
 from .names import by_name, places
-
-WHEN = ("at", "when", "name")
-KEYS: dict[str, tuple[str, ...]] = {
-    "stop": ("joint", "restitution", "lower", "upper"),
-    "impulse": (*WHEN, "frame", "linear", "angular", "axes", "joint"),
-    "lock": (*WHEN, "joint", "frame", "to", "kind", "axis"),
-    "release": (*WHEN, "lock"),
-    "when": (*WHEN, "end"),
-}
 
 
 def read_events(t: Table, m: Mechanism, folder: Path) -> list[Any]:
@@ -33,45 +26,49 @@ def read_events(t: Table, m: Mechanism, folder: Path) -> list[Any]:
 
 
 def _one(t: Table, m: Mechanism) -> Any:
-    from ..events import EVENTS
-
-    before = t.faults
-    kind = t.text("event")
-    if kind not in KEYS:
-        if kind:
-            t.fault(f"event: {unknown('event', kind, KEYS)}")
+    before, name = t.faults, t.text("event")
+    if name not in EVENT_KINDS:
+        if name:
+            t.fault(f"event: {unknown('event', name, EVENT_KINDS)}")
         return None
-    t.only(("event", *KEYS[kind]))
-    values = {key: _value(t, kind, key, m) for key in KEYS[kind] if key in t}
+    kind = EVENT_KINDS[name]
+    t.only(("event", *kind.keys))
+    values = {key: READERS[how](t, key, m) for key, how in kind.keys.items() if key in t}
     if t.faults > before:
         return None
     try:
-        return EVENTS[kind](**values)
+        return kind.record(**values)
     except (CatenaError, TypeError) as why:
         t.fault(str(why))
         return None
 
 
-def _value(t: Table, kind: str, key: str, m: Mechanism) -> Any:
-    if key == "at":
-        many = isinstance(t.data[key], list)
-        return (
-            tuple(t.scalar(x, key, "time", symbolic=False) for x in t.data[key])
-            if many
-            else t.number(key, "time", symbolic=False)
-        )
-    if key in ("linear", "angular"):
-        return t.vector(key, "any", symbolic=False)
-    if key == "axis":
-        return t.vector(key, "number", symbolic=False)
-    if key in ("lower", "upper"):
-        own = next((p for p in places(m, "q") if t.data.get("joint") in (p.name, p.joint)), None)
-        return t.number(key, own.dimension if own else "any", symbolic=False)
-    if key == "restitution":
-        return t.number(key, "number", symbolic=False)
-    if key == "joint" and kind == "impulse":
-        table = t.table(key)
-        return by_name(table, m, "impulse") if table else {}
-    if key == "end":
-        return t.flag(key, False)
-    return t.text(key)
+def _times(t: Table, key: str, m: Mechanism) -> Any:
+    """One time or several."""
+    if isinstance(t.data[key], list):
+        return tuple(t.scalar(x, key, "time", symbolic=False) for x in t.data[key])
+    return t.number(key, "time", symbolic=False)
+
+
+def _coordinate(t: Table, key: str, m: Mechanism) -> Any:
+    """A value of the coordinate that the table names under `joint`."""
+    own = next((p for p in places(m, "q") if t.data.get("joint") in (p.name, p.joint)), None)
+    return t.number(key, own.dimension if own else "any", symbolic=False)
+
+
+def _impulses(t: Table, key: str, m: Mechanism) -> Any:
+    """{coordinate or speed: impulse}."""
+    table = t.table(key)
+    return by_name(table, m, "impulse") if table else {}
+
+
+READERS: dict[str, Callable[[Table, str, Mechanism], Any]] = {
+    "times": _times,
+    "coordinate": _coordinate,
+    "impulses": _impulses,
+    "text": lambda t, key, m: t.text(key),
+    "flag": lambda t, key, m: t.flag(key, False),
+    "number": lambda t, key, m: t.number(key, "number", symbolic=False),
+    "vector": lambda t, key, m: t.vector(key, "any", symbolic=False),
+    "direction": lambda t, key, m: t.vector(key, "number", symbolic=False),
+}  # how a kind of event says that its keys are read

@@ -25,7 +25,7 @@ from .initial import read_initial
 from .motion import read_motion
 
 Array = NDArray[np.float64]
-KEYS = ("until", "start", "output", "initial", "by", "integrator", "tolerance", "step", "control", "motion", "events", "limits",
+KEYS = ("until", "start", "output", "initial", "by", "integrator", "tolerance", "step", "largest_step", "control", "motion", "events", "limits",
         "restitution", "friction", "stabilise", "gravity", "parameters", "plots")  # fmt: skip
 FILE_KEYS = ("mechanism", "scenario")
 MECHANISM_KEYS = ("file", "floating", "mimic", "companion")
@@ -117,7 +117,7 @@ def _read(t: Table, m: Mechanism, folder: Path) -> Scenario:
     until = t.number("until", "time", 1.0, instead=1.0, symbolic=False)
     q, v, near = read_initial(t.table("initial"), m, t)
     options: dict[str, Any] = {}
-    for key in ("start", "output", "step"):
+    for key in ("start", "output", "step", "largest_step"):
         if key in t:
             options[key] = t.number(key, "time", instead=1.0, symbolic=False)
     for key in ("tolerance", "restitution"):
