@@ -167,7 +167,8 @@ def prepare(
     if machine.mechanism.beams and how.stable < np.inf and step is not None:
         _slow_enough(machine, q[0], how, float(step))
     first = min(1e-3, until - start) if how.chooses_steps else (times[0] - start) / 10
-    asked |= {"control": control, "events": events, "limits": limits, "restitution": restitution, "friction": friction}
+    asked |= {"control": control, "events": events, "limits": limits, "restitution": restitution, "friction": friction,
+              "largest step": largest_step}  # fmt: skip
     return Plan(
         machine, system, how, happening, float(start), float(until), times, x0, p, lead, parameters is not None, control,
         tolerance, float(step or first), most_steps, threads or machine.threads, asked, float(largest_step or np.inf),
