@@ -362,7 +362,7 @@ def test_a_kind_of_event_can_be_added_from_outside(monkeypatch, tmp_path) -> Non
     """A brake that halves a speed: a record, and how it is read and handled; it works from Python and from a file."""
     from dataclasses import dataclass
 
-    from catena.simulation.event_kinds import EVENT_KINDS, INSTANT, EventKind
+    from catena.simulation.event_kinds import EVENT_KINDS, INSTANT, EventKind, register
     from catena.simulation.events import InstantEvent
     from catena.simulation.scenario import read
 
@@ -375,7 +375,11 @@ def test_a_kind_of_event_can_be_added_from_outside(monkeypatch, tmp_path) -> Non
         handler.say(t, "the brake acts")
         handler.jump(t, wanted={0: e.to * v[0]})
 
-    monkeypatch.setitem(EVENT_KINDS, "brake", EventKind("brake", Brake, "a brake", {**INSTANT, "to": "number"}, handle=slow))
+    monkeypatch.setitem(EVENT_KINDS, "brake", None)  # it is gone after the test
+    del EVENT_KINDS["brake"]
+    kind = register(EventKind("brake", Brake, "a brake", {**INSTANT, "to": "number"}, handle=slow))
+    with pytest.raises(SimulationError, match="a kind of event 'brake' exists already"):
+        register(kind)
     run = simulate(sledge(), v=[4.0], until=1.0, events=[Brake(when="1 - q_x")])
     assert happened(run) == [(pytest.approx(0.25), "the brake acts")] and run.v.values[-1, 0] == pytest.approx(2.0)
     assert run.ledger.relative_energy_balance < 1e-12

@@ -318,7 +318,7 @@ def test_everything_that_decides_a_run_is_in_its_key():
         "forces": (m, {"control": [1.0, 0.0]}), "event": (m, {"events": [When(when="q_elbow", name="e")]}),
         "other event": (m, {"events": [When(when="q_elbow - 1", name="e")]}), "stops": (m, {"limits": "stop"}),
         "output": (m, {"output": 0.05}), "tolerance": (m, {"tolerance": 1e-8}), "parameters": (m, {"parameters": {"m2": 3.0}}),
-        "integrator": (m, {"integrator": "dopri5"}),
+        "integrator": (m, {"integrator": "dopri5"}), "largest step": (m, {"largest_step": 0.01}),
     }  # fmt: skip
     keys = {name: key(plan_of(mechanism, **more)) for name, (mechanism, more) in ({"plain": (m, {})} | others).items()}
     assert all(keys[a] != keys[b] for a in keys for b in keys if a != b)

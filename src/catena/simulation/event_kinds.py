@@ -166,6 +166,14 @@ EVENT_KINDS: dict[str, EventKind] = {
 }  # fmt: skip
 
 
+def register(kind: EventKind) -> EventKind:
+    """Add a kind of event from outside: simulate and files know it from here on."""
+    if kind.name in EVENT_KINDS:
+        raise SimulationError(f"a kind of event {kind.name!r} exists already; give this one another name")
+    EVENT_KINDS[kind.name] = kind
+    return kind
+
+
 def at_instants(events: Sequence[Event]) -> list[InstantEvent]:
     """Those that happen at a time or under a condition."""
     return [e for e in events if isinstance(e, InstantEvent)]

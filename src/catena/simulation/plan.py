@@ -128,7 +128,8 @@ class Plan:
 def prepare(
     mechanism: Mechanism | Machine, q: Any, v: Any, until: float, *, control: Any, by: str | None, integrator: str, tolerance: float,
     step: float | None, output: Any, parameters: Any, start: float, events: Iterable[Event], limits: str, restitution: float,
-    friction: str, stabilise: Any, motion: Any, threads: int | None, most_steps: int, largest_step: float | None, options: dict[str, Any],
+    friction: str, stabilise: Any, motion: Any, threads: int | None, most_steps: int, options: dict[str, Any],
+    largest_step: float | None = None,
 ) -> Plan:  # fmt: skip
     """Check everything that is asked, and make what is needed to run it."""
     machine, events = machine_of(mechanism), tuple(events)
