@@ -29,7 +29,7 @@ def gather(t: Text, name: str, rows: list[str], n: int, x: str) -> None:
         for half in (0, 1):
             t.store(t(f"shufflevector {t.V} {even}, {t.V} {odd}, {_crossing(t.width, half)}"), t.at(x, j), half)
 
-    def single(j: int) -> None:
+    def single(j: int | str) -> None:
         lanes = "poison"
         for l, row in enumerate(rows):
             lanes = t(f"insertelement {t.V} {lanes}, double {t.load(row, j, 'double')}, i64 {l}")
@@ -52,7 +52,7 @@ def scatter(t: Text, name: str, rows: list[str], n: int, y: str) -> None:
             two = t(f"shufflevector {t.V} {crossed[l % 2]}, {t.V} poison, <2 x i32> <i32 {even}, i32 {even + 1}>")
             t.store(two, t.at(row, j, "double"), of="<2 x double>")
 
-    def single(j: int) -> None:
+    def single(j: int | str) -> None:
         lanes = t.load(y, j)
         for l, row in enumerate(rows):
             t.store(t(f"extractelement {t.V} {lanes}, i64 {l}"), row, j, "double")
@@ -60,9 +60,13 @@ def scatter(t: Text, name: str, rows: list[str], n: int, y: str) -> None:
     _columns(t, name, n, pair, single)
 
 
-def _columns(t: Text, name: str, n: int, pair: Callable[[int | str], None], single: Callable[[int], None]) -> None:
+def _columns(t: Text, name: str, n: int, pair: Callable[[int | str], None], single: Callable[[int | str], None]) -> None:
     """All columns: in pairs, and the odd one at the end by itself. One lane has no pairs to shuffle."""
     paired = n - n % 2 if t.width > 1 else 0
+    if t.width == 1 and n > UNROLLED:
+        with t.loop(name, n) as counter:
+            single(counter)
+        return
     if paired > UNROLLED:
         with t.loop(name, paired, step=2) as counter:
             pair(counter)
