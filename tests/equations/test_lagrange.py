@@ -9,6 +9,7 @@ import sympy as sp
 import closed
 import zoo
 from catena.analysis.assembly import assemble
+from catena.equations.formulations import derive
 from catena.equations.formulations.hamilton import hamilton
 from catena.equations.formulations.lagrange import generalised_force, lagrange
 from catena.errors import FormulationError, SingularError
@@ -325,4 +326,4 @@ def test_unknown_coordinates() -> None:
 def test_nothing_to_derive() -> None:
     m = Mechanism("statue", (Body("stone", 1.0, (0, 0, 0), (1, 1, 1)),), (Joint("base", "fixed", GROUND, "stone"),))
     with pytest.raises(FormulationError, match="'statue' has no motion to derive"):
-        lagrange(m)
+        derive(m, "lagrange")

@@ -55,8 +55,11 @@ class Single:
     limit: float = LARGEST
 
 
-def write(t: Text, s: Single, n_slots: int, unseen: Sequence[int] = ()) -> None:
-    """Write `single`, around the module's `tape`. One lane. unseen: inputs that no result shows if they are no numbers."""
+def write(t: Text, s: Single, n_slots: int, unseen: Sequence[int] | None = None) -> None:
+    """Write `single`, around the module's `tape`. One lane.
+
+    unseen: inputs that no result shows if they are no numbers; None where that is not known, and all are looked at.
+    """
     n, size = int(np.prod(s.shape)), sum(s.given) + s.same
     t.lines += ["declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"]
     with t.function("ptr @single(ptr %self, ptr %arguments, i64 %count)"):
@@ -77,10 +80,12 @@ def write(t: Text, s: Single, n_slots: int, unseen: Sequence[int] = ()) -> None:
             t.store(_word(t, time, VALUE, "double"), "%x", size, "double")
         for k in s.quaternions:
             _require(t, _unit(t, k))
-        for k in unseen:
+        if unseen is None:
+            _require(t, _bounded(t, "x", sum(s.given), LARGEST))
+        for k in unseen or ():
             _require(t, _within(t, t.load("%x", k, "double"), LARGEST))
         t.do("call void @tape(ptr %x, ptr %y, ptr %w)")
-        _require(t, _bounded(t, n, s.limit))
+        _require(t, _bounded(t, "y", n, s.limit))
         shape = t.at(table, FIRST, "i64")
         more = f"i32 {DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null"
         made = t(f"call ptr {known[MAKE]}(ptr {known[ARRAY]}, i32 {len(s.shape)}, ptr {shape}, {more})")
@@ -135,14 +140,14 @@ def _within(t: Text, x: str, limit: float) -> str:
     return t(f"fcmp ole double {t(f'call double @llvm.fabs.f64(double {x})')}, 0x{bits_of(limit):016X}")
 
 
-def _bounded(t: Text, n: int, limit: float) -> str:
-    """Whether every result is a number within the limit."""
-    t.do("%good = alloca i1", "store i1 true, ptr %good")
-    with t.loop("out", n) as k:
-        fine = _within(t, t.load("%y", k, "double"), limit)
-        good = t("load i1, ptr %good")
-        t.do(f"store i1 {t(f'and i1 {good}, {fine}')}, ptr %good")
-    return t("load i1, ptr %good")
+def _bounded(t: Text, name: str, n: int, limit: float) -> str:
+    """Whether n numbers are all within the limit."""
+    t.do(f"%good.{name} = alloca i1", f"store i1 true, ptr %good.{name}")
+    with t.loop(f"each.{name}", n) as k:
+        fine = _within(t, t.load(f"%{name}", k, "double"), limit)
+        good = t(f"load i1, ptr %good.{name}")
+        t.do(f"store i1 {t(f'and i1 {good}, {fine}')}, ptr %good.{name}")
+    return t(f"load i1, ptr %good.{name}")
 
 
 # ---------------------------------------------------------------------------------------------------- the interpreter's side
