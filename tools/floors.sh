@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Are the floors in pyproject.toml true? Installs the lowest version it allows of every requirement into a scratch environment,
 # then runs there a few commands and the tests nearest to the requirements: units (pint), files of results (xarray, h5netcdf,
-# h5py), films (scipy, matplotlib), robots (pin, example-robot-data), one state (numba, llvmlite). It takes some minutes.
+# h5py), films (scipy, matplotlib), robots (pin, example-robot-data), machine code (llvmlite, casadi). It takes some minutes.
 #
 #     tools/floors.sh                              with Python 3.11
 #     tools/floors.sh tests/simulation             other tests

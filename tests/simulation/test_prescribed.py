@@ -13,6 +13,7 @@ from catena.analysis.assembly import assemble
 from catena.analysis.hybrid_dynamics import hybrid_dynamics
 from catena.analysis.kinematic_drive import kinematics
 from catena.errors import CatenaError, ClosureError, SimulationError, SingularError, StateError, UnknownNameError
+from catena.formats import load
 from catena.kernels.tree import layout
 from catena.machine.machine import compile
 from catena.model.mechanism import GROUND, Body, Joint, Mechanism
@@ -277,8 +278,7 @@ STEP = T.Trajectory(("pin1",), np.array([1.0]), np.zeros((2, 1)), np.array([[[0.
     "motion, kind, words",
     [
         ({"pin9": 0.0}, UnknownNameError, "no coordinate 'pin9' in mechanism 'pendulum2'"),
-        ({"pin1": "lockd"}, StateError, "is 'lockd'; it is a Trajectory, a number or 'locked'"),
-        ({"pin1": np.sin}, StateError, "a function of time becomes a Trajectory by trajectories.function("),
+        ({"pin1": "lockd"}, CatenaError, "'lockd': no name 'lockd'; names are: t"),
         ({"pni1": "locked"}, UnknownNameError, "Did you mean 'pin1'?"),
         (STEP, SimulationError, "the place of 'pin1' jumps from 0 to 2 at t = 1 s"),
         (3.0, StateError, "motion is 3.0"),
@@ -356,3 +356,13 @@ def test_a_free_joint_without_inertia_is_refused_by_both_routes(monkeypatch):
         monkeypatch.setattr(prescribed, "DENSE", dense)
         with pytest.raises(SingularError, match="'joint3' of mechanism 'arm3' moves no inertia"):
             prescribed._partitioned(layout(m), [0])
+
+
+def test_a_motion_is_a_text_or_a_function_of_time():
+    two = load("two_link_arm")
+    given = "0.3 + 0.2*sin(t)", lambda t: 0.3 + 0.2 * np.sin(t)
+    runs = [simulate(two, q=[0.3, -0.5], v=[0.2, 0.0], until=1.0, output=0.5, motion={"shoulder": x}) for x in given]
+    exact = simulate(two, q=[0.3, -0.5], v=[0.2, 0.0], until=1.0, output=0.5,
+                            motion=T.sine({"shoulder": 0.2}, frequency=1.0, offset={"shoulder": 0.3}))  # fmt: skip
+    for run in runs:
+        np.testing.assert_allclose(run.q.values, exact.q.values, atol=1e-8)

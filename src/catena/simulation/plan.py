@@ -28,6 +28,7 @@ from .event_plan import EventPlan, plan_events
 from .events import Event
 from .integrators import Method, method
 from .system import System
+from .trajectories import of_run
 
 Array = NDArray[np.float64]
 KEPT = 64  # machines, systems and bounds kept for the next run of the same mechanism
@@ -150,6 +151,7 @@ def prepare(
     happening = plan_events(machine, events, limits, friction, restitution)
     door.events_possible(happening, how, by, start, until)
     law = control if hasattr(control, "law") else None
+    motion = of_run(motion, start, until)
     asked = {"motion": motion, "stabilise": stabilise, "options": options if own is None else own.derivative}
     try:
         system = made(machine, by, own, law=law, friction=friction, holding=happening.holding, motion=motion, stabilise=stabilise,

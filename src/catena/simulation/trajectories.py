@@ -147,6 +147,14 @@ def function(values: Values, times: Any, tolerance: float = 1e-10) -> Trajectory
                      "is too fast: give times nearer to each other, or a larger tolerance")  # fmt: skip
 
 
+def of_run(motion: Any, start: float, until: float) -> Any:
+    """What `motion` drives in a run, its texts and functions of time as trajectories from start to until."""
+    if not isinstance(motion, Mapping):
+        return motion
+    timed = lambda x: (isinstance(x, str) and x != "locked") or (callable(x) and not isinstance(x, Trajectory))  # noqa: E731
+    return {name: function({name: x}, (start, until)) if timed(x) else x for name, x in motion.items()}
+
+
 def _of_time(name: str, x: Any, t: Any) -> Any:
     """An expression of the symbol t: from a text, from a function, or a number."""
     if isinstance(x, str):
