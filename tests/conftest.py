@@ -1,22 +1,13 @@
-"""`pytest --shuffle SEED` runs the tests in a random order; `--shuffle random` draws a seed and prints it."""
+"""`pytest --shuffle SEED` runs the tests in a random order, the same for the same seed and in every worker."""
 
 from __future__ import annotations
 
 import random
-from typing import Any
-
 import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--shuffle", metavar="SEED", help="run the tests in a random order: a number, or 'random'")
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_configure(config: Any) -> None:
-    """The seed is drawn once, before workers are started: they are given the same options and so the same order."""
-    if config.getoption("shuffle") == "random":
-        config.option.shuffle = str(random.randrange(10**6))
+    parser.addoption("--shuffle", metavar="SEED", type=int, help="run the tests in a random order")
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
