@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from catena.model.joint_kinds import KINDS
-from catena.model.mechanism import GROUND, Body, Joint, Mechanism
+from catena.model.mechanism import GROUND, Body, Joint, Mechanism, Mimic
 from catena.model.pose import Pose
 
 MOVING = tuple(k for k in KINDS if k != "fixed")
@@ -113,6 +113,25 @@ def planar_tree() -> Mechanism:
         Joint("rod", "prismatic", "b2", "b3", place, axis=(1, 0, 0)),
     ]
     return Mechanism("planar_tree", tuple(bodies), tuple(joints), gravity=(0, -9.81, 0), planar=True).validate()
+
+
+def follower(armature: float = 0.7, **more: object) -> Mechanism:
+    """A leader with a rotor, and a slide that follows it with a rotor of its own."""
+    rng = np.random.default_rng(1)
+    place = random_pose(rng)
+    joints = [
+        Joint("leader", "revolute", "ground", "a", place, axis=(1, 2, 3), armature=0.3),
+        Joint("slide", "prismatic", "a", "b", place, axis=(0, 1, 1), mimic=Mimic("leader", -2, 0.3), armature=armature),
+        Joint("wrist", "ball", "b", "c", place),
+    ]
+    return Mechanism("follower", [random_body(rng, n) for n in "abc"], joints, **more)  # type: ignore[arg-type]
+
+
+def still() -> Mechanism:
+    """A mechanism in which nothing moves."""
+    rng = np.random.default_rng(2)
+    joints = [Joint("foot", "fixed", "ground", "a", random_pose(rng)), Joint("weld", "fixed", "a", "b", random_pose(rng))]
+    return Mechanism("still", [random_body(rng, n) for n in "ab"], joints)
 
 
 def replaced(joint: Joint, **changes: object) -> Joint:

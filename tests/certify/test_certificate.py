@@ -11,6 +11,7 @@ import pytest
 import catena
 import zoo
 from catena.certify import check, compare
+from catena.certify.certificate import _middle
 from catena.equations.formulations import ALL_FORMULATIONS, derive
 from catena.equations.formulations.lagrange import lagrange
 from catena.equations.formulations.recursive import recursive
@@ -98,3 +99,20 @@ def test_closed_loops_agree():
 @pytest.mark.parametrize("name", ["four_bar", "slider_crank"])
 def test_closed_examples_have_their_certificate_with_free_runs(name):
     assert check(catena.load(name), states=5).passed
+
+
+def test_the_formulations_agree_on_the_rotor_of_a_follower():
+    certificate = catena.check(zoo.follower(), formulations=EXACT, states=20, run=False)
+    assert certificate.passed, str(certificate)
+
+
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank", "bricard", "two_four_bars"])
+def test_the_certificate_holds_for_closed_examples(name):
+    """bricard has a row too many where it is closed, and only there."""
+    certificate = catena.check(catena.load(name), formulations=EXACT, states=20, run=False)
+    assert certificate.passed, str(certificate)
+    assert sum(f.reactions is not None for f in certificate.findings) >= 2
+
+
+def test_one_answer_that_is_no_number_does_not_hide_the_others():
+    np.testing.assert_array_equal(_middle([np.array([1.0, 2.0]), np.array([np.nan, 2.0]), np.array([1.0, np.inf])]), [1.0, 2.0])

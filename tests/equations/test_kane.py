@@ -8,6 +8,7 @@ import pytest
 import sympy
 from scipy.integrate import solve_ivp
 
+import catena
 from catena.analysis.assembly import assemble
 from catena.compiler.trace import Tracer
 from catena.equations.formulations.kane import generalised_force, kane, mass_centres
@@ -293,6 +294,13 @@ def test_a_loop_is_rows_and_too_many_are_refused():
     with pytest.raises(SingularError, match="only 1 of the 2 rows"):
         kane(two.with_(loops=(Joint("rod_end", "revolute", "rod2", GROUND, axis=(0, 1, 0)),)))
 
+
+
+def test_kane_leaves_out_rows_that_follow_from_others():
+    mechanism = catena.load("bricard")
+    e, machine = catena.derive(mechanism, by="kane"), catena.compile(mechanism)
+    assert e.multipliers.size1_out(0) == len(machine.rows) == 5
+    assert e.counts.largest_matrix == 1
 
 
 def test_rows_are_checked():

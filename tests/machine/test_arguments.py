@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import catena
+import zoo
 from catena import Body, Joint, Mechanism, Pose
 from catena.errors import StateError
 from catena.model.expressions import parse
@@ -90,3 +91,25 @@ def test_the_parameters_of_a_mechanism_do_not_change(arm):
             change()
     assert p == {"m2": 2.0} == pickle.loads(pickle.dumps(p)) and hash(p) == hash(pickle.loads(pickle.dumps(p)))
     assert arm.mechanism.with_(parameters={"m2": 3.0}).parameters == {"m2": 3.0}
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda m, q, v: m.bias(np.tile(q, (5, 1)), np.tile(v, (3, 1))), r"do not fit together: q \(5,\), v \(3,\)"),
+        (lambda m, q, v: m.bias(q, v, {"c": np.zeros((2, 6)), "b": np.zeros((3, 6))}), "do not fit together: c"),
+        (lambda m, q, v: m.bias(q, v, {"c": [0, 0, np.nan, 0, 0, 0]}), "wrenches hold a number that is not finite"),
+        (lambda m, q, v: m.bias(q, v, {"c": "abc"}), "the wrench at 'c' is a str"),
+        (lambda m, q, v: m.bias(q, v, {("c", "world", 1): np.zeros(6)}), "at a frame, or at"),
+        (lambda m, q, v: m.bias(q + 0j, v), "not an array of real numbers"),
+        (lambda m, q, v: m.move(q[:2], v), r"move: q has shape \(2,\)"),
+        (lambda m, q, v: catena.compile(m.mechanism, threads=-1), "threads is -1"),
+        (lambda m, q, v: catena.compile(m.mechanism, snap=float("nan")), "snap is nan"),
+        (lambda m, q, v: catena.compile("two_link_arm"), "made of a Mechanism, not of a str"),
+    ],
+)
+def test_bad_arguments_are_named(ask, words):
+    machine = catena.compile(zoo.follower())
+    q = machine.neutral()
+    with pytest.raises(StateError, match=words):
+        ask(machine, q, np.zeros(machine.nv))

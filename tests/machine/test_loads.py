@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import zoo
-from catena.errors import MechanismError
+from catena.errors import MechanismError, StateError
 from catena.machine.machine import compile
 from catena.model.loads import Bushing, Force, JointForce, JointSpring, KnifeEdge, Rolling, SpeedRow, Spring
 from catena.model.mechanism import Body, Frame, Joint, Mechanism
@@ -91,3 +91,20 @@ def test_a_helical_loop_closes_in_both_lives():
     found = [compile(TREE.with_(loops=(loop,)), life=life).constraint_rows(q, v) for life in ("generic", "lanes")]
     for one, two in zip(*found):
         np.testing.assert_allclose(one, two, atol=1e-12)
+
+
+def rail(**more: object) -> Mechanism:
+    return Mechanism("rail", [Body("a", 1.0, (0, 0, 0), (1, 1, 1))], [Joint("slide", "prismatic", "ground", "a")], **more)  # type: ignore[arg-type]
+
+
+def test_a_row_without_a_speed_is_refused():
+    with pytest.raises(MechanismError, match="row 'r': 'q_slide' has no speed in it"):
+        compile(rail(nonholonomic=[SpeedRow("r", "q_slide")]))
+
+
+def test_a_spring_whose_ends_meet_is_named():
+    machine = compile(rail(loads=[Spring("coil", "ground", "a", 10.0, 0.3)]))
+    assert np.isfinite(machine.forward_dynamics([0.1], [0.0], [0.0])).all()
+    for q in (np.zeros(1), np.array([[0.1], [0.0]])):
+        with pytest.raises(StateError, match="the ends of spring 'coil', 'ground' and 'a', lie in one point"):
+            machine.forward_dynamics(q, np.zeros(1), np.zeros(1))

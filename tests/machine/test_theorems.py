@@ -10,7 +10,7 @@ from catena.machine.machine import compile
 from catena.model.joint_kinds import KINDS
 from catena.model.loads import KnifeEdge
 from catena.model.mechanism import Joint, Mimic
-from zoo import MOVING, arm, random_tree, replaced
+from zoo import MOVING, arm, follower, random_tree, replaced
 
 TREES = {
     "every_kind_chain": random_tree(11, ["free", *MOVING, "fixed", "revolute"], branching=0),
@@ -287,3 +287,13 @@ def test_any_leading_shape_is_a_batch_and_arguments_broadcast():
     close(tau[1, 2], machine.inverse_dynamics(q[1, 2], v[2], np.zeros(6)))
     assert machine.inverse_dynamics(np.zeros((0, 6)), np.zeros((0, 6)), np.zeros((0, 6))).shape == (0, 6)
     assert machine.pose(q, "link6").shape == (2, 3, 4, 4)
+
+
+@pytest.mark.parametrize("life", ["generic", "lanes"])
+def test_the_rotor_of_a_follower_counts_by_its_ratio_squared(life):
+    with_rotor, without = (compile(follower(x), life=life) for x in (0.7, 0.0))
+    q = with_rotor.sample(np.random.default_rng(0), 4)
+    added = with_rotor.mass_matrix(q) - without.mass_matrix(q)
+    wanted = np.zeros_like(added)
+    wanted[:, 0, 0] = 0.7 * 2**2
+    np.testing.assert_allclose(added, wanted, atol=1e-12)

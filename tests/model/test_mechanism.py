@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sympy
 
 import catena
 from catena import Body, Joint, KnifeEdge, Mechanism, Pose, Spring
@@ -93,6 +94,19 @@ def test_the_documentation_names_every_kind_of_joint_load_and_row():
         assert f"| {word} |" in page or f"`{word}`" in page, word
     for kind in CATALOGUE.values():
         assert kind.doc
+
+
+def test_symbols_with_assumptions_are_parameters_like_any():
+    m, l = sympy.symbols("m l", positive=True)
+    rod = Mechanism("rod", [Body("rod", m, (l, 0, 0), (0, m * l**2, m * l**2))],
+                    [Joint("pin", "revolute", "ground", "rod", Pose(position=(l, 0, 0)), axis=(0, 1, 0))],
+                    parameters={"m": 2.0, "l": 0.5})  # fmt: skip
+    for life in ("generic", "lanes"):
+        np.testing.assert_allclose(catena.compile(rod, life=life).mass_matrix([0.3]), [[1.0]])
+
+
+def test_axes_may_be_an_array():
+    assert Joint("u", "universal", "ground", "a", axis=np.eye(3)[:2]).axis == ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
 
 
 # ---------------------------------------------------------------------------------------------------- thresholds
