@@ -15,6 +15,7 @@ import builtins
 import functools
 import inspect
 import textwrap
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ from ..errors import CompileError
 from .kernel_intrinsics import INTRINSICS, PLAIN
 from .kernel_text import Array, KernelText, Slot, Value
 
+_PARSING = threading.Lock()  # Python 3.11 counts the depth of all syntax trees that are being made together (its issue 106905)
 UNROLLED = 6  # literal loops of at most so many rounds are written out
 
 
@@ -55,7 +57,8 @@ class _Source(NamedTuple):
 @functools.cache
 def _source(function: Callable[..., Any]) -> _Source:
     plain = inspect.unwrap(function)
-    tree = ast.parse(textwrap.dedent(inspect.getsource(plain))).body[0]
+    with _PARSING:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(plain))).body[0]
     assert isinstance(tree, ast.FunctionDef)
     names = tuple(a.arg for a in tree.args.args)
     times = dict.fromkeys(names, 1)

@@ -14,6 +14,7 @@ import ctypes
 import functools
 import inspect
 import struct
+import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -47,6 +48,7 @@ class MachineFunction:
         self.function, self.known, self.__doc__ = function, known, function.__doc__
         self.names = tuple(inspect.signature(function).parameters)
         self._codes: dict[tuple[Any, ...], _Code] = {}
+        self._making = threading.Lock()
         intrinsic(self)(lambda m, *given: m.call(function, *given))
 
     def __call__(self, *given: Any) -> tuple[Any, ...]:
@@ -64,7 +66,7 @@ class MachineFunction:
             else:
                 kinds.append("f" if isinstance(x, float) else "i")
                 flat.append(x)
-        code = self._codes.get(tuple(kinds)) or self._compiled(tuple(kinds))
+        code = self._codes.get(tuple(kinds)) or self._first(tuple(kinds))
         layout = "".join(self._layout(kind, name) for kind, name in zip(kinds, self.names))
         results = ctypes.create_string_buffer(code.results.size)
         code.call(struct.pack(layout, *flat), results)
@@ -74,6 +76,11 @@ class MachineFunction:
         if name in self.known:
             return ""
         return "d" if kind == "f" else "q" if kind == "i" else "q" * (1 + int(kind[1]))
+
+    def _first(self, kinds: tuple[Any, ...]) -> _Code:
+        """The code of a first call; other threads that call it too wait for it."""
+        with self._making:
+            return self._codes.get(kinds) or self._compiled(kinds)
 
     def _compiled(self, kinds: tuple[Any, ...]) -> _Code:
         key = disk.key("driver", sources(), *host.description(), self.function.__module__, self.function.__qualname__, repr(kinds))
