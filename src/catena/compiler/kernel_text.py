@@ -68,14 +68,20 @@ PYTHON: dict[type, Callable[..., Any]] = {
 }  # fmt: skip
 
 
+def _types(width: int) -> tuple[str, str]:
+    """LLVM's types of a float and of a truth for each lane; one lane is a plain double, which LLVM knows better."""
+    return ("double", "i1") if width == 1 else (f"<{width} x double>", f"<{width} x i1>")
+
+
 class KernelText:
     """The growing text of a module of LLVM, and of the function that is being written."""
 
     def __init__(self, width: int, fused: bool):
         self.width, self.fused = width, fused
         self.text = Text(width)
-        self.V, self.B = self.text.V, self.text.B
+        self.V, self.B = _types(width)
         self.text.lines += ["declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"]
+        self.text.lines += [f"declare double @llvm.{name}.f64(double)" for name in ("fabs", "floor", "sqrt")]
         operations.declare(self.text, {"SIN", "COS", "ATAN2", "POW"})
         sincos.write(self.text, fused)
         self._names = 0
@@ -149,7 +155,7 @@ class KernelText:
     def lanes(self, width: int) -> Iterator[None]:
         """Another number of lanes, for what is written inside."""
         before = self.width, self.V, self.B
-        self.width, self.V, self.B = width, f"<{width} x double>", f"<{width} x i1>"
+        self.width, (self.V, self.B) = width, _types(width)
         yield
         self.width, self.V, self.B = before
 
@@ -172,14 +178,13 @@ class KernelText:
         kind = kind or have
         if not isinstance(x, Value):
             if kind == "float":
-                return Value("float", splat(bits_of(float(x))))
+                bits = bits_of(float(x))
+                return Value("float", splat(bits) if self.width > 1 else f"0x{bits:016X}")
             return Value(kind, str(bool(x)).lower() if kind == "truth" else str(int(x)))
         if kind == have:
             return x
         if kind == "float" and have == "int":
             return self.spread(self.new(f"sitofp i64 {x.name} to double"))
-        if kind == "truth" and have == "mask" and self.width == 1:
-            return Value("truth", self.new(f"extractelement {self.B} {x.name}, i64 0"))
         if kind == "truth" and have == "int":
             return Value("truth", self.new(f"icmp ne i64 {x.name}, 0"))
         if kind == "int" and have == "truth":
@@ -188,15 +193,15 @@ class KernelText:
 
     def spread(self, double: str) -> Value:
         """One double in all lanes."""
-        first = self.new(f"insertelement {self.V} poison, double {double}, i64 0")
         if self.width == 1:
-            return Value("float", first)
+            return Value("float", double)
+        first = self.new(f"insertelement {self.V} poison, double {double}, i64 0")
         zeros = f"<{self.width} x i32> zeroinitializer"
         return Value("float", self.new(f"shufflevector {self.V} {first}, {self.V} poison, {zeros}"))
 
     def first(self, x: Value) -> str:
         """The double in the first lane."""
-        return self.new(f"extractelement {self.V} {x.name}, i64 0")
+        return self.new(f"extractelement {self.V} {x.name}, i64 0") if self.width > 1 else x.name
 
     def arithmetic(self, op: type, a: Any, b: Any) -> Any:
         """a op b."""
@@ -227,8 +232,7 @@ class KernelText:
         whole, real = COMPARISONS[op]
         if "float" in (self.kind(a), self.kind(b)):
             x, y = self.later(a, "float"), self.later(b, "float")
-            mask = Value("mask", self.new(f"fcmp {real} {self.V} {x.name}, {y.name}"))
-            return self.later(mask, "truth") if self.width == 1 else mask
+            return Value("mask" if self.width > 1 else "truth", self.new(f"fcmp {real} {self.V} {x.name}, {y.name}"))
         x, y = self.later(a, "int"), self.later(b, "int")
         return Value("truth", self.new(f"icmp {whole} i64 {x.name}, {y.name}"))
 
@@ -259,21 +263,23 @@ class KernelText:
 
     def unary(self, name: str, x: Any) -> Value:
         """A function of one float that LLVM has itself."""
-        return Value("float", self.new(f"call {self.V} @llvm.{name}.v{self.width}f64({self.V} {self.later(x, 'float').name})"))
+        own = f"v{self.width}f64" if self.width > 1 else "f64"
+        return Value("float", self.new(f"call {self.V} @llvm.{name}.{own}({self.V} {self.later(x, 'float').name})"))
 
     def binary(self, name: str, x: Any, y: Any) -> Value:
         """A function of two floats of the C library, lane by lane."""
         a, b = self.later(x, "float").name, self.later(y, "float").name
-        return Value("float", self.new(f"call {self.V} @lanes_{name}({self.V} {a}, {self.V} {b})"))
+        own = f"lanes_{name}" if self.width > 1 else name
+        return Value("float", self.new(f"call {self.V} @{own}({self.V} {a}, {self.V} {b})"))
 
     def sine_and_cosine(self, x: Any) -> tuple[Value, Value]:
         """Both at once; an angle whose sine was taken in this block is not taken again for its cosine."""
         angle = self.later(x, "float").name
         if angle not in self._angles:
             place = self.room(2)
-            self.text.store(angle, place)
+            self.text.store(angle, place, of=self.V)
             self.do(f"call void @lanes_sincos(ptr {place}, i64 1)")
-            self._angles[angle] = (Value("float", self.text.load(place)), Value("float", self.text.load(place, 1)))
+            self._angles[angle] = (Value("float", self.text.load(place, of=self.V)), Value("float", self.text.load(place, 1, self.V)))
         return self._angles[angle]
 
     # ------------------------------------------------------------------------------------------------ memory

@@ -26,7 +26,7 @@ from .request import Array, Life, Request
 from .spec import Spec
 
 LANES_UP_TO = 100  # nodes; a tape grows with the mechanism, and its compilation with it
-TAPE_UP_TO = 24  # nodes: of a larger mechanism a single state does not wait for a tape
+TAPE_UP_TO = 64  # nodes: of a larger mechanism a single state does not wait for a tape
 LIVES = ("auto", "generic", "lanes")
 
 
