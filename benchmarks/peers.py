@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
-sys.path[:0] = [str(Path(__file__).parent.parent / "tests"), str(Path(__file__).parent.parent / "tests" / "simulation")]
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "simulation"))
 import catena
 from robots import urdf
 
