@@ -183,3 +183,10 @@ def test_kept_code_is_found_again_and_damaged_code_is_built_anew(monkeypatch, tm
 @machine_function()
 def _sum(a, b, c):
     return a + b + c, c
+
+
+def test_what_the_stack_cannot_hold_goes_to_the_rest(machine, monkeypatch):
+    """Scratch memory of a single call is on the stack: a long mechanism's would break it."""
+    monkeypatch.setattr(router, "STACK", 0)
+    q, v, a = given(machine, 3)
+    assert call(machine, "inverse_dynamics", kind="generic")(q, v, a, 0.0) == "passed on"

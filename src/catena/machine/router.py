@@ -27,6 +27,7 @@ from .spec import Spec
 
 LANES_UP_TO = 100  # nodes; a tape grows with the mechanism, and its compilation with it
 TAPE_UP_TO = 64  # nodes: of a larger mechanism a single state does not wait for a tape
+STACK = 400_000  # bytes of the stack that a single call may take; a thread has 512 kB on some systems
 LIVES = ("auto", "generic", "lanes")
 
 
@@ -138,6 +139,9 @@ def _generic_call(router: Router, quantity: Quantity, rest: Callable[..., Any]) 
     sizes = [int(np.prod(structure.shape(generic.INPUTS[x]))) for x in generic.KERNELS[name].inputs]
     same = sum(sizes[len(quantity.inputs) :])
     outputs = int(np.prod(structure.shape(generic.KERNELS[name].out)))
+    scratch = sum(int(np.prod(structure.shape(shape))) for _, shape in generic.scratch(generic.KERNELS[name].kernel))
+    if 8 * (sum(sizes) + outputs + scratch) > STACK:
+        return rest
     single = _single(spec, quantity, same, "ignored" if quantity.time else "", outputs)
     kernel: LaneKernel = generic.bind(name, structure, width=1, single=single)
     return kernel.builtin([0.0] * same, rest)
