@@ -6,6 +6,7 @@
     joint_kinds     the catalogue of joint kinds, a registry; joints: Joint, Mimic
     loads           springs, bushings, forces, knife edges, rolling, speed rows, a registry
     beams           Beam, a flexible body; bodies: Body, Shape
+    contacts        Contact, a pair that may touch, and the points it comes down to
     mechanism       Mechanism, Frame: inert data
     planarity       the plane in which a mechanism moves
     flexible        a beam made into bodies, joints and springs

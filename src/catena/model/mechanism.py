@@ -16,12 +16,13 @@ from typing import Any, TypeVar
 from ..errors import MechanismError, UnknownNameError
 from .beams import Flexed
 from .bodies import Body, Shape
+from .contacts import Contact
 from .frozen import FrozenDict
 from .joints import Joint, Mimic
 from .loads import Load, Nonholonomic
 from .pose import Pose, Scalar, Vector, vector
 
-__all__ = ["GRAVITY", "GROUND", "Body", "Frame", "Joint", "Mechanism", "Mimic", "Shape", "walk"]
+__all__ = ["GRAVITY", "GROUND", "Body", "Contact", "Frame", "Joint", "Mechanism", "Mimic", "Shape", "walk"]
 
 GROUND = "ground"
 GRAVITY: Vector = (0.0, 0.0, -9.81)
@@ -45,7 +46,7 @@ class Mechanism:
     False, or None to find out. loops: joints that close the tree. loads: springs, dampers, forces. nonholonomic: rows that
     the speeds obey. as_found: the inertias are those of somebody's file; one
     that no body can have is then a doubt, not a fault. notes: what the reader of the file remarked. beams: what became of
-    flexible bodies, which are replaced by ordinary bodies, joints and springs here and now (`catena.model.flexible`).
+    flexible bodies, which are replaced by ordinary bodies, joints and springs here and now (`catena.model.flexible`). contacts: pairs that may touch.
     """
 
     name: str
@@ -61,9 +62,10 @@ class Mechanism:
     as_found: bool = False
     notes: tuple[str, ...] = ()
     beams: tuple[Flexed, ...] = ()
+    contacts: tuple[Contact, ...] = ()
 
     def __post_init__(self) -> None:
-        for attribute in ("bodies", "joints", "frames", "loops", "loads", "nonholonomic", "notes", "beams"):
+        for attribute in ("bodies", "joints", "frames", "loops", "loads", "nonholonomic", "notes", "beams", "contacts"):
             given = getattr(self, attribute)
             if not isinstance(given, Iterable):
                 raise MechanismError(f"mechanism {self.name!r}: {attribute} is a {type(given).__name__}; it is a list of them")
@@ -81,7 +83,7 @@ class Mechanism:
         g = ", ".join(f"{x:g}" if isinstance(x, float) else str(x) for x in self.gravity)
         parts = [_counted(len(self.bodies), "body", "bodies"), _counted(len(self.joints), "joint"),
                  *(_counted(len(x), word) for x, word in ((self.loops, "loop"), (self.nonholonomic, "speed row"),
-                                                          (self.loads, "load"), (self.beams, "beam")) if x),
+                                                          (self.loads, "load"), (self.beams, "beam"), (self.contacts, "contact")) if x),
                  f"gravity ({g}) m/s2", *([f"parameters {', '.join(self.parameters)}"] if self.parameters else [])]  # fmt: skip
         return f"Mechanism({self.name!r}: {', '.join(parts)})"
 

@@ -274,6 +274,15 @@ class System:
 
         return self.tape("binding", "", rows, modes=True)
 
+    @cached_property
+    def touching(self) -> ca.Function:
+        """(t, q, v, p) -> gaps (k,) of the contact points, and gamma of their rows."""
+        def rows(s: Tracer) -> tuple[ca.SX, ...]:
+            error, _, gamma, _, _ = self.holding.contact_terms(s)
+            return ca.vertcat(*(error[at][0] for at in self.holding.contact_rows())), gamma
+
+        return self.tape("touching", "", rows, modes=True)
+
     def _row_power(self) -> ca.SX:
         """What speed rows that depend on time put in: lambda (A v), where A v = -B is not zero."""
         if not self.mechanism.nonholonomic:
@@ -310,7 +319,7 @@ class System:
     def binds(self) -> bool:
         """Whether there are rows onto which a state is projected, or a motion on which it is put."""
         rows = bool(self.mechanism.loops or self.mechanism.nonholonomic) and self.stabiliser.projects
-        return rows or bool(self.holding.locks) or self.driven is not None
+        return rows or bool(self.holding.locks or self.holding.contacts) or self.driven is not None
 
     def _rows(self, s: Tracer) -> Binding:
         """The rows that bind: loops and speed rows, and what is held while it is."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 TOP_KEYS = (
     "name", "gravity", "planar", "as_found", "notes", "cut", "parameters", "expressions", "body", "joint", "frame", "loop", "load", "row",
-    "scenario",
+    "contact", "scenario",
 )  # fmt: skip
-COMPANION_KEYS = ("gravity", "parameters", "expressions", "joint", "frame", "loop", "load", "row")
+COMPANION_KEYS = ("gravity", "parameters", "expressions", "joint", "frame", "loop", "load", "row", "contact")
 
 BODY_KEYS = ("name", "mass", "com", "inertia", "shapes", "flexible")
 BEAM_KEYS = (
@@ -18,6 +18,7 @@ SIZES = {  # of each kind of shape: what its numbers are
     "box": ("x", "y", "z"), "cylinder": ("radius", "length"), "sphere": ("radius",), "line": ("x", "y", "z"),
     "mesh": ("x", "y", "z"),
 }  # fmt: skip
+CONTACT_KEYS = ("name", "between", "friction", "restitution", "law", "impacts", "paradox", "radius", "surface", "surface_radius")
 FRAME_KEYS = ("name", "body", "at", "rotate")
 
 LIMIT_KEYS = ("lower", "upper", "effort", "speed")

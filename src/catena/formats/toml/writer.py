@@ -16,6 +16,7 @@ from ...model.loads.keys import Keyed
 from ...model.mechanism import Body, Frame, Joint, Mechanism, Shape
 from ...model.pose import IDENTITY, ORIGIN, Pose, Scalar
 from .beams import beam_pairs
+from .contacts import contact_pairs
 from .schema import LIMIT_KEYS, LOSS_KEYS
 
 _DEFAULTS = {"lower": -math.inf, "upper": math.inf, "effort": math.inf, "speed": math.inf} | dict.fromkeys(LOSS_KEYS, 0.0)
@@ -42,7 +43,8 @@ def _lines(m: Mechanism) -> Iterator[str]:
     parts = _as_given(m)
     written = [*(("body", _body(b)) for b in parts.bodies), *(("joint", _joint(j)) for j in parts.joints),
                *(("frame", _frame(f)) for f in parts.frames), *(("loop", _joint(j)) for j in parts.loops),
-               *(("load", _load(x)) for x in parts.loads), *(("row", _load(x)) for x in m.nonholonomic)]  # fmt: skip
+               *(("load", _load(x)) for x in parts.loads), *(("row", _load(x)) for x in m.nonholonomic),
+               *(("contact", contact_pairs(c, _value, _string)) for c in m.contacts)]  # fmt: skip
     for heading, pairs in written:
         yield f"\n[[{heading}]]"
         yield from (f"{key} = {value}" for key, value in pairs)
