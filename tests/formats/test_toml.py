@@ -175,7 +175,7 @@ def test_a_companion_adds_what_another_format_cannot_say(read, tmp_path):
         read(ARM, companion=companion)
     assert caught.value.path == str(companion)
     assert caught.value.faults == (
-        "no key 'body'; keys are: gravity, parameters, expressions, joint, frame, loop, load, row.",
+        "no key 'body'; keys are: gravity, parameters, expressions, joint, frame, loop, load, row, contact.",
         "joint 'k': no joint 'k' in mechanism 'arm'; joints are: j.",
     )
 

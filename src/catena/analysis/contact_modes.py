@@ -32,6 +32,7 @@ APART = 1e-7  # solutions whose accelerations differ by more are two
 DEAD = 1e-18  # a tangent whose share of G is less, beside the normal's, moves nothing and takes no force: across a plane of motion
 FACETS = 16  # of the polygon inside a friction disc, in the linear programme
 ROUNDS = 60  # of the search for a direction of slip
+PROVED = 3  # contacts that may begin to slip; of more, the first solution is taken without a look at all the others
 MOST = 9  # contacts at one instant whose modes are enumerated
 
 
@@ -67,10 +68,13 @@ def solutions(G: Array, b: Array, friction: Friction) -> list[Solution]:
     size = np.sqrt(np.maximum(np.diagonal(G), 0.0))
     size = np.where(size > 0.0, size, 1.0)
     scale = float(np.abs(np.append(b, G[:, ::3] @ friction.base) / np.tile(size, 2)).max(initial=0.0))
+    free = int(np.isnan(friction.direction[:, 0]).sum())  # contacts whose slip has no direction yet
     for modes in product(*(_allowed(friction, i) for i in range(len(friction.static)))):
         for one in _solved(G, b, friction, modes, size, scale):
             if all(np.abs((one.rate - other.rate) / size).max() > APART * scale for other in found):
                 found.append(one)
+        if found and free > PROVED:
+            return found
     return found
 
 
@@ -100,6 +104,10 @@ def _solved(G: Array, b: Array, friction: Friction, modes: Sequence[str], size: 
             one = _with_directions(G, b, friction, modes, d, size, scale)
             if np.abs(d - last).max() < 1e-14:
                 break
+        if one is None:
+            continue
+        if one.loose.shape[1] and not _pushes(one, friction, size, scale):
+            one = _member(one, friction)
         if one is not None and _holds(one, friction, turning, size, scale):
             yield one
 
@@ -115,7 +123,7 @@ def _starts(G: Array, b: Array, friction: Friction, turning: Sequence[int]) -> I
         t = x.reshape(k, 3)[:, 1:]
         length = np.linalg.norm(t, axis=1, keepdims=True)
         d = np.where(length > 0.0, t / np.where(length > 0.0, length, 1.0), [1.0, 0.0])
-        for signs in product((1.0, -1.0), repeat=len(turning)):
+        for signs in product((1.0, -1.0), repeat=len(turning)) if len(turning) <= 2 else ([1.0] * len(turning), [-1.0] * len(turning)):
             turned = d.copy()
             for i, sign in zip(turning, signs):
                 turned[i] *= sign
@@ -153,11 +161,7 @@ def _with_directions(G: Array, b: Array, friction: Friction, modes: Sequence[str
     if np.abs(a[rows] * scaled).max() > 1e2 * SMALL * scale:
         return None
     loose = F @ (scaled[:, None] * V[rank:].T)
-    one = Solution(tuple(modes), f + fixed, a, d, loose)
-    if loose.shape[1] and not _pushes(one, friction, size, scale):
-        f = _member(one, friction)
-        one = one._replace(force=f) if f is not None else one
-    return one
+    return Solution(tuple(modes), f + fixed, a, d, loose)
 
 
 def _unit(k: int, n: int) -> Array:
@@ -201,8 +205,8 @@ def _holds(one: Solution, friction: Friction, turning: Sequence[int], size: Arra
     return True
 
 
-def _member(one: Solution, friction: Friction) -> Array | None:
-    """Of forces that rigid bodies do not determine, those farthest inside all cones, if any are: a linear programme."""
+def _member(one: Solution, friction: Friction) -> Solution | None:
+    """With those forces, of all that rigid bodies do not determine, that are farthest inside their cones: a linear programme."""
     f, Z, rows, right = one.force, one.loose, [], []
     angles = 2.0 * np.pi * np.arange(FACETS) / FACETS
     for i, mode in enumerate(one.modes):
@@ -220,4 +224,6 @@ def _member(one: Solution, friction: Friction) -> Array | None:
     Z_size = np.abs(Z).max(axis=0)
     A = np.array(rows) / np.append(Z_size, 1.0)
     answer = linprog([*([0.0] * n), -1.0], A, np.array(right) / size, bounds=[(None, None)] * n + [(None, 1.0)])
-    return f + Z @ (size * answer.x[:n] / Z_size) if answer.status == 0 and answer.x[n] >= -1e-9 else None
+    if answer.status != 0 or answer.x[n] < -1e-9:
+        return None
+    return one._replace(force=f + Z @ (size * answer.x[:n] / Z_size))

@@ -5,8 +5,8 @@
     friction = 0.6
     restitution = 0.2
 
-The first name of `between` is what touches: a body (its shapes that collide: spheres, ends of capsules, corners of boxes) or a
-frame, which is a point, or with `radius` a sphere about it. The second is the surface: the ground, a body with one shape that
+The first of `between` is what touches, one name or a list of them: a body (its shapes that collide: spheres, ends of capsules,
+corners of boxes) or a frame, which is a point, or with `radius` a sphere about it. The second is the surface: the ground, a body with one shape that
 collides, or a frame; a frame is a half-space below its x-y plane, and z its outward normal, unless `surface` says otherwise.
 
     plane    the half-space z <= 0 of the frame            sphere   a ball of `surface_radius` about the frame
@@ -44,7 +44,7 @@ class Contact:
     radius: of the sphere about a frame, m. surface, surface_radius: what the second is, where it is a frame. name: in results.
     """
 
-    between: tuple[str, str]
+    between: Any
     friction: Any
     restitution: float
     law: str = "newton"
@@ -57,10 +57,10 @@ class Contact:
 
     def __post_init__(self) -> None:
         pair = self.between
-        if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(x, str) and x for x in pair):
-            raise MechanismError(f"a contact is between {pair!r}; it takes two names: what touches, and the surface")
-        object.__setattr__(self, "between", tuple(pair))
-        object.__setattr__(self, "name", self.name or "-".join(pair))
+        if isinstance(pair, str) or len(pair) != 2 or not all(_names(x) for x in pair) or not isinstance(pair[1], str):
+            raise MechanismError(f"a contact is between {pair!r}; it takes what touches, a name or a list of them, and a surface")
+        object.__setattr__(self, "between", (_names(pair[0]), pair[1]))
+        object.__setattr__(self, "name", self.name or f"{', '.join(self.between[0])}-{pair[1]}")
         both = self.friction if isinstance(self.friction, (tuple, list)) else (self.friction, self.friction)
         object.__setattr__(self, "friction", tuple(both))
         if faults := list(self._faults()):
@@ -119,26 +119,25 @@ def contact_points(m: Mechanism) -> list[ContactPoint]:
 
 
 def _points(m: Mechanism, k: int, c: Contact) -> Iterator[ContactPoint]:
-    spheres, (other, pose, surface, size) = list(_spheres(m, c)), _surface(m, c)
+    spheres, (other, pose, surface, size) = [one for name in c.between[0] for one in _spheres(m, c, name)], _surface(m, c)
     for label, body, centre, radius in spheres:
-        name = c.name if len(spheres) == 1 else f"{c.name} {label}"
+        name = c.name if len(spheres) == 1 else f"{label}-{c.between[1]}"
         yield ContactPoint(k, name, body, centre, radius, other, pose, surface, size)
 
 
-def _spheres(m: Mechanism, c: Contact) -> Iterator[tuple[str, str, Vector, float]]:
+def _spheres(m: Mechanism, c: Contact, first: str) -> Iterator[tuple[str, str, Vector, float]]:
     """(label, body, centre, radius) of what touches."""
-    first = c.between[0]
     shapes = _collision(m, first)
     if c.radius is not None or not shapes:
         frame = m.frame(first)
-        yield "", frame.body, frame.pose.position, float(c.radius or 0.0)
+        yield first, frame.body, frame.pose.position, float(c.radius or 0.0)
         return
     for n, shape in enumerate(shapes, start=1):
         if shape.kind not in _SPHERES:
             raise MechanismError(f"contact {c.name!r}: a {shape.kind} of {first!r} has no points that touch; "
                                  f"take one of {', '.join(_SPHERES)}, or frames")  # fmt: skip
         for label, p, radius in _SPHERES[shape.kind](shape.size):
-            label = f"{label} of shape {n}" if len(shapes) > 1 else label
+            label = " ".join(filter(None, (first, label, f"of shape {n}" if len(shapes) > 1 else "")))
             yield label, first, (shape.pose @ Pose(position=p)).position, radius
 
 
@@ -179,7 +178,7 @@ def _collision(m: Mechanism, name: str) -> tuple[Any, ...]:
 def contact_faults(m: Mechanism) -> Iterator[str]:
     """What is wrong with the contacts of a mechanism whose bodies are sound."""
     for c in m.contacts:
-        for name in c.between:
+        for name in (*c.between[0], c.between[1]):
             try:
                 m.frame(name)
             except UnknownNameError as why:
@@ -190,6 +189,12 @@ def contact_faults(m: Mechanism) -> Iterator[str]:
     names = [c.name for c in m.contacts]
     for name in {n for n in names if names.count(n) > 1}:
         yield f"{names.count(name)} contacts are called {name!r}; give each its own name"
+
+
+def _names(x: Any) -> tuple[str, ...]:
+    """One name, or several, as a tuple; empty where it is neither."""
+    found = (x,) if isinstance(x, str) else tuple(x) if isinstance(x, (tuple, list)) else ()
+    return found if all(isinstance(name, str) and name for name in found) else ()
 
 
 def _number(x: Any) -> bool:

@@ -30,7 +30,7 @@ NEAR = 1e-10  # of the mechanism's length: a gap this small at an impact is clos
 STILL = 1e-10  # of the speed that all energy would give: a slip that is none
 RESTS = 1e-13  # of that speed: an approach that is none
 WEAK = 2e-11  # of the forces that act: by so much a force may miss its cone before an event
-LEAST = 0.03  # the smallest share of what rigid bodies do not determine, beside the largest
+LEAST = 1e-3  # the smallest share of what rigid bodies do not determine, beside the largest
 
 
 class Terms(NamedTuple):
@@ -230,7 +230,7 @@ class ContactHandler:
                 return
         if not found:
             raise SimulationError(self._no_motion(t, now, found))
-        self._set(now, found[0], G, b, u, still)
+        self._set(t, now, found[0], G, b, u, still)
         self.touching = {i for i, mode in zip(now, found[0].modes) if mode != OPEN}
         self._rest(t, now, terms, found[0])
 
@@ -240,7 +240,7 @@ class ContactHandler:
         speed = np.linalg.norm(t, axis=1)
         return np.where((speed > still)[:, None], t / np.where(speed > 0.0, speed, 1.0)[:, None], np.nan)
 
-    def _set(self, now: list[int], one: Solution, G: Array, b: Array, u: Array, still: Array) -> None:
+    def _set(self, t: float, now: list[int], one: Solution, G: Array, b: Array, u: Array, still: Array) -> None:
         size = np.sqrt(np.where(np.diagonal(G) > 0.0, np.diagonal(G), 1.0))
         scale, most = float(np.abs(b / size).max()), float(one.force[::3].max(initial=0.0))
         for n, (i, mode) in enumerate(zip(now, one.modes)):
@@ -249,8 +249,19 @@ class ContactHandler:
             slack = WEAK * scale / size[3 * n] * (1.0 + self.static[i])
             weight = max(LEAST, one.force[3 * n] / most) if most > 0.0 else 1.0
             d = one.direction[n] if one.direction[n].any() else np.array([1.0, 0.0])
-            new = ContactMode(1.0, float(mode == STICK), d[0], d[1], still[n], slack, weight)
+            new = ContactMode(1.0, float(mode == STICK), d[0], d[1], still[n], slack, weight, self.static[i], self.kinetic[i])
             self.handler.set_mode(self.first + i, new)
+        if one.loose.shape[1]:
+            self._widen(t, now)
+
+    def _widen(self, t: float, now: list[int]) -> None:
+        """Of forces that are not determined the tape has one choice; where that misses a cone by little, others do not: more slack."""
+        force = self.handler.engine.evaluate("forces", t)[1][:, 0]
+        for i in now:
+            f, mode = force[self.places[i]], self.handler.mode(self.first + i)
+            missed = max(-f[0], np.linalg.norm(f[1:]) - self.static[i] * f[0] if mode.stick else 0.0)
+            if mode.closed and missed > 0.5 * mode.slack:
+                self.handler.set_mode(self.first + i, mode._replace(slack=2.0 * missed + mode.slack))
 
     def _rest(self, t: float, now: list[int], terms: Terms, one: Solution) -> None:
         """Where rows hold every speed, and none moves, nothing shall move by rounding either."""

@@ -34,7 +34,8 @@ class ContactMode(NamedTuple):
     """The mode of a contact point, of numbers or of symbols.
 
     closed, stick: 1 or 0. x, y: the direction of its slip along the tangents, where it is slower than `still`, m/s. slack: N by
-    which its force may miss its cone. weight: its share of what rigid bodies do not determine, 0 to 1.
+    which its force may miss its cone. weight: its share of what rigid bodies do not determine, 0 to 1. static, kinetic:
+    coefficients of friction, which are no part of the tape.
     """
 
     closed: Any = 0.0
@@ -44,6 +45,8 @@ class ContactMode(NamedTuple):
     still: Any = 0.0
     slack: Any = 0.0
     weight: Any = 1.0
+    static: Any = 0.0
+    kinetic: Any = 0.0
 
     @property
     def word(self) -> str:
@@ -134,12 +137,13 @@ class TouchingPoint:
         if not self.rough:
             return B
         x, y = self.direction(mode, elements(u[1:]))
-        mu = self.contact.kinetic * (1.0 - mode.stick)
+        mu = mode.kinetic * (1.0 - mode.stick)
         return ca.vertcat(B[0, :] - mu * (x * B[1, :] + y * B[2, :]), B[1:, :])
 
     def weights(self, mode: ContactMode) -> list[Any]:
         """(count,) of its forces: zero while it is open."""
-        return [mode.weight * mode.closed, *([mode.weight * mode.closed * mode.stick] * (self.count - 1))]
+        w = mode.weight * mode.closed
+        return [w, *([mode.static * w * mode.stick] * (self.count - 1))]
 
     def direction(self, mode: ContactMode, u: Sequence[Any]) -> tuple[Any, Any]:
         """Of the slip u (2,), or that of the mode."""
@@ -157,7 +161,7 @@ class TouchingPoint:
             sticks = ca.logic_and(closed, mode.stick > 0.5)
             slips = ca.logic_and(closed, mode.stick < 0.5)
             f, speed = ca.sqrt(force[1] ** 2 + force[2] ** 2), ca.sqrt(u[1] ** 2 + u[2] ** 2)
-            yield Guard(Meaning.LEAVES_CONE, part, _while(sticks, self.contact.static * force[0] - f + slack), ca.SX(-1))
+            yield Guard(Meaning.LEAVES_CONE, part, _while(sticks, mode.static * force[0] - f + slack), ca.SX(-1))
             along, faster = (x[1] * mode.x + x[2] * mode.y for x in (u, rate))
             yield Guard(Meaning.SLIP_TURNS, part, _while(slips, along - TURN * speed), _while(slips, faster))
 
@@ -198,22 +202,21 @@ def _while(mode: Any, value: Any) -> ca.SX:
 
 # ---------------------------------------------------------------------------------------------------- forces
 def weighted_forces(S: ca.SX, r: ca.SX, keep: ca.SX, weight: ca.SX) -> ca.SX:
-    """f with S f = r in the rows that are kept; of those the one of least norm, each measured by its weight (0: it is off).
+    """f with S f = r in the rows that are kept; where that leaves a choice, the f of least sum f^2 / weight (weight 0: off).
 
     S need not be symmetric: friction of what slips is a part of the columns. f = D S' y, S D S' y = r.
     """
-    size = ca.diag(S)
-    unit = 1.0 / ca.sqrt(ca.if_else(ca.fabs(size) > 0.0, ca.fabs(size), 1.0))
-    S, r, D = ca.diag(unit) @ S @ ca.diag(unit), unit * r, ca.diag(weight**2)
-    S = ca.diag(keep) @ S
+    size = ca.fabs(ca.diag(S))
+    unit = keep / ca.if_else(size > 0.0, size, 1.0)
+    S, r, D = ca.diag(unit) @ S, unit * r, ca.diag(weight)
     L, y = entries(ca.densify(S @ D @ S.T)), np.full(keep.numel(), 0.0, dtype=object)
     factor_rows(L, elements(keep), y)
     f = ca.SX.zeros(keep.numel())
     for _ in range(ROUNDS):
-        y[:] = elements(ca.densify(keep * r - S @ f))
+        y[:] = elements(ca.densify(r - S @ f))
         solve_rows(L, y)
         f = f + D @ S.T @ vector(y)
-    return unit * f
+    return f
 
 
 def entries(S: ca.SX) -> np.ndarray:

@@ -83,7 +83,7 @@ def _constraints(speeds: list[HoldableSpeed], frames: list[LockableFrame], guard
     """With words that two runs share if they have the same tapes."""
     bare = [replace(h, restitution=0.0) for h in speeds]
     texts = [e.when for e in guarded]
-    alike = [replace(p, contact=replace(p.contact, restitution=0.0)) for p in points]
+    alike = [(p.point, p.rough) for p in points]
     words = None if any(map(callable, texts)) else repr((bare, frames, texts, alike))
     return SwitchedConstraints(speeds, frames, [_condition(e) for e in guarded], words, points)
 

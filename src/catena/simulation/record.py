@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from ..model.flexible import frequency_error, strain_energy
 from ..results.labels import labelled
 from ..results.ledger import Extremes, Ledger, versions
-from . import drivers
+from . import contact_record, drivers
+from .contact_record import ContactRows
 from .engine import Tally
 from .event_handler import Occurrence
 from .plan import Plan
@@ -45,6 +46,7 @@ class Rows:
     rates: Array
     held: Array
     losses: Array
+    contacts: ContactRows | None = None
 
     @property
     def work(self) -> Array:
@@ -62,7 +64,12 @@ def observe(plan: Plan, t: Array, x: Array, u: Array, p: Array, start: Array | N
     closure, rates = np.split(seen.pop("rows"), 2, axis=-1)
     start = seen["energy"][:, 0] if start is None else start
     error = (seen["energy"] - start[:, None]).sum(axis=-1) - x[..., -1]
-    return Rows(t, x, u, **seen, start=start, closure=closure, rates=rates, strain=_strain(plan, seen["q"], p), error=error)
+    contacts = None
+    if plan.system.holding.contacts:
+        found = contact_record.observe(plan, [np.ascontiguousarray(a) for a in flat], flat[2][:, plan.system.nv :])
+        contacts = ContactRows(*(part.reshape(runs, rows, *part.shape[1:]) for part in found))
+    return Rows(t, x, u, **seen, start=start, closure=closure, rates=rates, strain=_strain(plan, seen["q"], p), error=error,
+                contacts=contacts)  # fmt: skip
 
 
 def _strain(plan: Plan, q: Array, p: Array) -> Array:
@@ -80,6 +87,8 @@ def extremes(plan: Plan, rows: Rows) -> Extremes:
              "work": rows.work, "balance": rows.error, "strain": rows.strain, "closure": rows.closure,
              "opening": rows.closure / sizes, "rate": rows.rates / sizes, "speed": np.linalg.norm(rows.v / speeds, axis=-1),
              "quaternion": np.array(lengths)}  # fmt: skip
+    if rows.contacts is not None:
+        shown |= contact_record.residuals(plan, rows.contacts)
     return Extremes(**{name: float(np.abs(x).max(initial=0.0)) for name, x in shown.items()})
 
 
@@ -134,6 +143,8 @@ def variables(plan: Plan, rows: Rows) -> dict[str, tuple[tuple[str, ...], Array]
     if system.holding.size:
         found["mode"] = (("time", "mode_name"), rows.u[..., nv:])
         found["held_force"] = (("time", "holdable"), rows.held[..., : len(system.holding.speeds)])
+    if rows.contacts is not None:
+        found |= contact_record.variables(rows.contacts)
     if system.holding.size or not system.losses.is_zero():
         found["losses"] = (("time", "speed"), rows.losses)
     return found

@@ -29,6 +29,7 @@ from ..kernels.tree import SNAP, layout
 from ..model.mechanism import Mechanism
 from ..model.motions import SMOOTH
 from ..results.labels import Labels, labels
+from .contact_record import contact_state
 from .guards import Guard, expressions
 from .piecewise import Trajectory
 from .projection import Binding, moved, projected
@@ -358,6 +359,11 @@ class System:
         outputs += [rows, self.held[0], self.losses + self.held[1]]
         return ca.Function("observe", self.inputs, ca.cse([ca.densify(x) for x in outputs]))
 
+    @cached_property
+    def contacts(self) -> ca.Function:
+        """(t, x, u, p) -> what `contact_record.observe` reads."""
+        return ca.Function("contacts", self.inputs, ca.cse([ca.densify(x) for x in contact_state(self)]))
+
     def kernel(self, name: str, width: int | None = None) -> LaneKernel | None:
         """The compiled tape of that name, in lanes; None where there is none."""
         f = getattr(self, name)
@@ -375,6 +381,9 @@ class System:
         """What the results of this system have in common."""
         h = self.holding
         held = {"mode_name": h.names, "holdable": [speed.name for speed in h.speeds]} if h.size else {}
+        if h.contacts:
+            pairs = [self.mechanism.contacts[k].name for k in sorted({c.point.contact for c in h.contacts})]
+            held |= {"contact": [c.name for c in h.contacts], "pair": pairs, "axis": ["x", "y", "z"]}
         return labels(self.mechanism, self.by, state_name=self.state_names, **held)
 
     # ------------------------------------------------------------------------------------------------ states

@@ -45,7 +45,8 @@ def _friction(t: Table) -> Any:
 def contact_pairs(c: Contact, value: Callable[[Any], str], string: Callable[[str], str]) -> Iterator[tuple[str, str]]:
     """The keys of a contact and their values, as TOML has them; what is the default is left out."""
     yield "name", string(c.name)
-    yield "between", f"[{', '.join(map(string, c.between))}]"
+    first = ", ".join(string(name) for name in c.between[0])
+    yield "between", f"[{first if len(c.between[0]) == 1 else f'[{first}]'}, {string(c.between[1])}]"
     same = c.static == c.kinetic
     yield "friction", value(c.static) if same else f"{{ static = {value(c.static)}, kinetic = {value(c.kinetic)} }}"
     yield "restitution", value(c.restitution)
