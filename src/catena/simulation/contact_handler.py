@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.contact_impact import blow, response
-from ..analysis.contact_modes import MOST, OPEN, STICK, Friction, Solution, solutions
+from ..analysis.contact_modes import MOST, OPEN, SLIP, STICK, Friction, Solution, solutions
 from ..errors import SimulationError, SingularError, StateError
 from ..kernels.rank import RANK, usual_length
 from ..machine.constraint_rows import Metric, spaces
@@ -66,6 +66,7 @@ class ContactHandler:
         self.length = usual_length(handler.machine.layout)
         self.static, self.kinetic = (np.array([getattr(p.contact, x) for p in self.points]) for x in ("static", "kinetic"))
         self.e = np.array([p.contact.restitution for p in self.points])
+        self.stopped: list[int] = []  # points that did not slip at the last choice of modes
         self.said = ""  # of a motion that is not the only one
         self.loss = 0.0  # J, the least that an impact or an end of slip has taken
         self.missed = 0.0  # of complementarity and cones in impacts, relative
@@ -162,12 +163,14 @@ class ContactHandler:
 
     def _log_hits(self, t: float, now: list[int], u: Array, P: Array, after: Array, modes: tuple[str, ...]) -> None:
         for n, i in enumerate(now):
+            approach, back, name = -u[3 * n], after[3 * n], self.points[i].name
             if P[3 * n] == 0.0:
                 continue
-            approach, back, name = -u[3 * n], after[3 * n], self.points[i].name
             self.hits.append(Hit(float(t), i, float(approach), tuple(P[3 * n : 3 * n + 3].tolist()), modes[n]))
-            rebound = f"rebounds with {back:.6g} m/s" if back > 1e-9 * abs(approach) else "does not rebound"
-            self.handler.say(t, f"{name} meets with {approach:.6g} m/s and {rebound}")
+            least = 1e-9 * np.abs(u[::3]).max()
+            rebound = f"rebounds with {back:.6g} m/s" if back > least else "does not rebound"
+            met = f"meets with {approach:.6g} m/s and {rebound}" if approach > least else f"is struck from elsewhere and {rebound}"
+            self.handler.say(t, f"{name} {met}")
 
     def _place(self, i: int) -> float:
         """A length beside which the gap of a point is rounded."""
@@ -202,7 +205,7 @@ class ContactHandler:
         terms = self.terms(t)
         W = self.response(t, terms.M, True)
         G = terms.J @ W @ terms.J.T
-        slow = [i for i in now if self._slow(G, terms.u, i)]
+        slow = self.stopped = [i for i in now if self._slow(G, terms.u, i)]
         rows = [3 * i for i in now] + [3 * i + j for i in slow for j in (1, 2) if self.points[i].rough]
         u = terms.u[rows]
         if not u.any():
@@ -277,10 +280,11 @@ class ContactHandler:
             h.set_mode(self.first + len(self.points), RestMode(1.0))
 
     def _tell(self, t: float, k: int, before: ContactMode) -> None:
-        now = self.handler.mode(self.first + k).word
+        now, name = self.handler.mode(self.first + k).word, self.points[k].name
         if now == before.word:
+            if now == SLIP and k in self.stopped and self.points[k].rough:
+                self.handler.say(t, f"{name} slips the other way")
             return
-        name = self.points[k].name
         if now == OPEN:
             self.handler.say(t, f"{name} opens")
             return

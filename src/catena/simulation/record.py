@@ -14,6 +14,7 @@ from ..model.flexible import frequency_error, strain_energy
 from ..results.labels import labelled
 from ..results.ledger import Extremes, Ledger, versions
 from . import contact_record, drivers
+from .contact_handler import Hit
 from .contact_record import ContactRows
 from .engine import Tally
 from .event_handler import Occurrence
@@ -104,7 +105,7 @@ def ledger(plan: Plan, seen: Extremes, tallies: Iterable[Tally], status: int, ou
     )  # fmt: skip
 
 
-def dataset(plan: Plan, rows: Rows, happened: Iterable[tuple[int, Occurrence]] = ()) -> xr.Dataset:
+def dataset(plan: Plan, rows: Rows, happened: Iterable[tuple[int, Occurrence]] = (), hits: Iterable[Hit] = ()) -> xr.Dataset:
     """The labelled dataset of a run, or of several."""
     machine, single, happened = plan.machine, not plan.lead, list(happened)
     found = variables(plan, rows)
@@ -120,6 +121,13 @@ def dataset(plan: Plan, rows: Rows, happened: Iterable[tuple[int, Occurrence]] =
         along["event_time"] = ("occurrence", [o.time for _, o in happened], {"units": "s"})
         if not single:
             along["event_run"] = ("occurrence", [run for run, _ in happened])
+    if hits := list(hits):
+        names = [c.name for c in plan.system.holding.contacts]
+        shown["impulse"] = (("impact", "component"), np.array([hit.impulse for hit in hits]))
+        shown["approach"] = (("impact",), np.array([hit.approach for hit in hits]))
+        along["component"] = ["normal", "tangent 1", "tangent 2"]
+        along["impact_contact"] = ("impact", [names[hit.point] for hit in hits])
+        along["impact_time"] = ("impact", [hit.time for hit in hits], {"units": "s"})
     if not single:
         along["run"] = np.arange(len(rows.x))
     return labelled(shown, along, plan.system.labels)
