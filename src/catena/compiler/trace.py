@@ -286,7 +286,7 @@ def _solve_columns(factor: np.ndarray, B: ca.SX) -> ca.SX:
     return ca.solve(L, ca.solve(L.T, B) / ca.diag(F))
 
 
-def _objects(x: ca.SX) -> np.ndarray:
+def entries(x: ca.SX) -> np.ndarray:
     """The entries of a matrix as an array that kernels take."""
     return np.array([elements(row) for row in ca.vertsplit(ca.densify(x))], dtype=object).reshape(x.shape)
 
@@ -296,7 +296,7 @@ def smallest_change(factor: np.ndarray, A: ca.SX, r: ca.SX, column: Any, size: A
     m, n = A.shape
     A = ca.sparsify(A)
     Y = _solve_columns(factor, A.T)  # M^-1 A'
-    rows, H, S, G = (_objects(x) for x in (A, Y.T, A @ Y, A @ ca.diag(vector(column)) @ A.T))
+    rows, H, S, G = (entries(x) for x in (A, Y.T, A @ Y, A @ ca.diag(vector(column)) @ A.T))
     blank = lambda *shape: np.full(shape, 0.0, dtype=object)  # noqa: E731
     sizes = [size[k] if size[k] != 0.0 else G[k, k] for k in range(m)]
     lam, change = blank(m), np.array([ca.SX(0)] * n, dtype=object)
