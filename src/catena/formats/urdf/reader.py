@@ -109,7 +109,7 @@ class _Reader:
     def body(self, n: Node) -> Body:
         name = self.body_name(n)
         shapes = tuple(s for v in n.children("visual") if (s := self.shape(v)))
-        shapes += tuple(replace(s, collides=True, drawn=False) for c in n.children("collision") if (s := self.shape(c)))
+        shapes += tuple(replace(s, collides=True, drawn=False, colour=()) for c in n.children("collision") if (s := self.shape(c)))
         inertial = n.child("inertial")
         if inertial is None:
             return Body.massless(name, shapes)
