@@ -171,8 +171,8 @@ def _surface(m: Mechanism, c: Contact) -> tuple[str, Pose, str, float]:
 def _collision(m: Mechanism, name: str) -> tuple[Any, ...]:
     """The shapes that collide, of a body or the ground."""
     if name == GROUND:
-        return tuple(s for s in getattr(m, "ground", ()) if s.collides)
-    return tuple(getattr(m.body(name), "collision", ())) if name in m._bodies else ()
+        return m.ground
+    return m.body(name).collision if name in m._bodies else ()
 
 
 def contact_faults(m: Mechanism) -> Iterator[str]:

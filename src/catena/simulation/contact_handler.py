@@ -227,10 +227,10 @@ class ContactHandler:
         G, b, u = J @ W @ J.T, J @ free - terms.gamma[rows], terms.u[rows]
         still = np.array([self._small(G, slice(3 * n + 1, 3 * n + 3), STILL).max() for n in range(len(now))])
         found = solutions(G, b, Friction(self.static[now], self.kinetic[now], self._directions(u, still), np.zeros(len(now))))
-        if not found or (len(found) > 1 and (self.static[now] == self.kinetic[now]).all()):
-            if self._paradox(t, now, found, G, u, W, J) and again:
-                self.choose(t, False)
-                return
+        odd = not found or (len(found) > 1 and (self.static[now] == self.kinetic[now]).all())
+        if odd and self._paradox(t, now, found, G, u, W, J) and again:
+            self.choose(t, False)
+            return
         if not found:
             raise SimulationError(self._no_motion(t, now, found))
         self._set(t, now, found[0], G, b, u, still)

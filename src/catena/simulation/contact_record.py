@@ -85,7 +85,7 @@ def observe(plan: Plan, flat: list[Array], modes: Array) -> ContactRows:
     total = normal[..., None] * axes[:, ends[:-1]] + friction
     groups = [[i for i, c in enumerate(h.contacts) if c.point.contact == g] for g in sorted({c.point.contact for c in h.contacts})]
     along = axes.copy()
-    for i, (a, b) in enumerate(pairwise(ends)):  # what one unit of a row's force is: of what slips with its friction
+    for i, a in enumerate(ends[:-1]):  # what one unit of a row's force is: of what slips with its friction
         slips = (mode[:, i] == 1.0) & (normal[:, i] != 0.0)
         along[slips, a] = total[slips, i] / normal[slips, i, None]
     owner = np.repeat([next(g for g, own in enumerate(groups) if i in own) for i in range(k)], np.diff(ends))

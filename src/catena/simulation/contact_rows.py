@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from ..compiler.trace import Tracer, elements, vector
+from ..compiler.trace import Tracer, elements, entries, vector
 from ..kernels.constrained_dynamics import factor_rows, solve_rows
 from ..kernels.contact_points import MEETINGS, tangents
 from ..kernels.rank import usual_length
@@ -60,8 +60,8 @@ class RestMode(NamedTuple):
     rest: Any = 0.0
 
 
-class Rows(NamedTuple):
-    """Rows that can be switched: residuals, rates, gamma (m,) each, B (m, nv), and the switches z (m,)."""
+class SwitchedRows(NamedTuple):
+    """Constraint rows that can be switched: residuals, rates, gamma (m,) each, B (m, nv), and the switches z (m,), 1: on, 0: off."""
 
     error: ca.SX
     rate: ca.SX
@@ -119,14 +119,14 @@ class TouchingPoint:
         axes = (n, *tangents(n)) if self.rough else (n,)
         return Meet(gap, axes, place, [dot(axis, u) for axis in axes])
 
-    def rows(self, s: Tracer, mode: ContactMode) -> Rows:
+    def rows(self, s: Tracer, mode: ContactMode) -> SwitchedRows:
         """The normal row, and the two of the tangents."""
         meet = self.meet(s)
         rate = vector(meet.velocity)
         gamma = -ca.jtimes(rate, s.q, s.coordinate_rate())
         error = vector([meet.gap, *([0.0] * (self.count - 1))])
         z = vector([mode.closed, *([mode.closed * mode.stick] * (self.count - 1))])
-        return Rows(ca.densify(error), ca.densify(rate), ca.densify(gamma), ca.densify(ca.jacobian(rate, s.v)), z)
+        return SwitchedRows(ca.densify(error), ca.densify(rate), ca.densify(gamma), ca.densify(ca.jacobian(rate, s.v)), z)
 
     def row_scales(self, s: Tracer) -> list[float]:
         """N of its rows, where rank is decided (`kernels.rank`)."""
@@ -173,9 +173,9 @@ class Rest:
     name = "rest"
     mode = RestMode()
 
-    def rows(self, s: Tracer, mode: RestMode) -> Rows:
+    def rows(self, s: Tracer, mode: RestMode) -> SwitchedRows:
         """None."""
-        return Rows(*(ca.SX.zeros(0),) * 3, ca.SX.zeros(0, s.layout.nv), ca.SX.zeros(0))
+        return SwitchedRows(*(ca.SX.zeros(0),) * 3, ca.SX.zeros(0, s.layout.nv), ca.SX.zeros(0))
 
     def row_scales(self, s: Tracer) -> list[float]:
         """Of no row."""
@@ -217,11 +217,3 @@ def weighted_forces(S: ca.SX, r: ca.SX, keep: ca.SX, weight: ca.SX) -> ca.SX:
         solve_rows(L, y)
         f = f + D @ S.T @ vector(y)
     return f
-
-
-def entries(S: ca.SX) -> np.ndarray:
-    """A matrix as an array of its entries."""
-    found = np.empty(S.shape, dtype=object)
-    for k in range(S.shape[0]):
-        found[k] = elements(S[k, :])
-    return found

@@ -19,6 +19,7 @@ from .joints import read_joints, read_loop
 from .loads import read_load, read_row
 from .poses import read_pose
 from .schema import FRAME_KEYS, TOP_KEYS
+from .shapes import read_collisions, read_shape
 from .tables import Ledger, Table
 
 
@@ -46,6 +47,8 @@ def draft(path: Path, top: Table) -> Draft:
         nonholonomic=tuple(row for t in top.tables("row") if (row := read_row(t))),
         contacts=tuple(contact for t in top.tables("contact") if (contact := read_contact(t))),
         parameters=top.ledger.parameters,
+        ground=tuple(read_shape(t, collides=True) for t in top.tables("ground")),
+        collisions=read_collisions(top),
     )
     return Draft(path, mechanism, top.ledger.faults, cut_at=_texts(top, "cut"))
 
