@@ -21,18 +21,20 @@ from .contact_modes import Friction, Solution, solutions
 
 Array = NDArray[np.float64]
 TURNS = 1000  # impacts of a sequence, after which what is left comes to rest at once
+LOOSE = 1e-6  # the share of an impulse in a combination that moves nothing, below which it has none
 NEGLIGIBLE = 1e-12  # an approach this slow beside the fastest is none
 
 
 class Blow(NamedTuple):
     """P (3 k,): impulses. after (3 k,): speeds. modes (k,): as `contact_modes`. order: the contacts in turn, of a sequence.
-    several: whether the law has other solutions too."""
+    several: whether the law has other solutions too. known (3 k,): whether rigid bodies determine the impulses."""
 
     P: Array
     after: Array
     modes: tuple[str, ...]
     order: tuple[int, ...] = ()
     several: bool = False
+    known: NDArray[np.bool_] = np.ones(0, bool)
 
 
 def blow(G: Array, u: Array, e: Array, mu: Array, law: str = "newton", impacts: str = "simultaneous") -> Blow:
@@ -45,17 +47,17 @@ def newton(G: Array, u: Array, e: Array, mu: Array) -> Blow:
     b = u.copy()
     b[::3] += e * np.minimum(u[::3], 0.0)
     one, several = _one(solutions(G, b, Friction.at_rest(mu, mu)))
-    return Blow(one.force, u + G @ one.force, one.modes, several=several)
+    return Blow(one.force, u + G @ one.force, one.modes, several=several, known=_known(one))
 
 
 def poisson(G: Array, u: Array, e: Array, mu: Array) -> Blow:
     """Compression, then expansion with at least e times its normal impulses."""
     first, several = _one(solutions(G, u, Friction.at_rest(mu, mu)))
     if not (e * first.force[::3]).any():
-        return Blow(first.force, first.rate, first.modes, several=several)
+        return Blow(first.force, first.rate, first.modes, several=several, known=_known(first))
     again, more = _one(solutions(G, first.rate, Friction.at_rest(mu, mu, e * first.force[::3])))
     P = first.force + again.force
-    return Blow(P, u + G @ P, again.modes, several=several or more)
+    return Blow(P, u + G @ P, again.modes, several=several or more, known=_known(first) & _known(again))
 
 
 LAWS = {"newton": newton, "poisson": poisson}
@@ -70,7 +72,7 @@ def sequence(G: Array, u: Array, e: Array, mu: Array, law: str = "newton") -> Bl
     for _ in range(TURNS):
         nearing = np.flatnonzero(now[::3] / size < -NEGLIGIBLE * fastest)
         if not len(nearing):
-            return Blow(P, now, tuple(modes), tuple(order))
+            return Blow(P, now, tuple(modes), tuple(order), known=np.ones(len(u), bool))
         i = int(nearing[0])
         own = slice(3 * i, 3 * i + 3)
         one = LAWS[law](G[own, own], now[own], e[i : i + 1], mu[i : i + 1])
@@ -79,7 +81,12 @@ def sequence(G: Array, u: Array, e: Array, mu: Array, law: str = "newton") -> Bl
         modes[i] = one.modes[0]
         order.append(i)
     rest = LAWS[law](G, now, 0.0 * e, mu)
-    return Blow(P + rest.P, rest.after, rest.modes, tuple(order))
+    return Blow(P + rest.P, rest.after, rest.modes, tuple(order), known=rest.known)
+
+
+def _known(one: Solution) -> NDArray[np.bool_]:
+    size = np.linalg.norm(one.loose, axis=0)
+    return np.abs(one.loose / np.where(size > 0.0, size, 1.0)).max(axis=1, initial=0.0) < LOOSE
 
 
 def _one(found: list[Solution]) -> tuple[Solution, bool]:

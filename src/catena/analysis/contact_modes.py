@@ -31,7 +31,7 @@ SMALL = 1e-12  # a force or an acceleration this small beside the largest of b i
 APART = 1e-7  # solutions whose accelerations differ by more are two
 DEAD = 1e-18  # a tangent whose share of G is less, beside the normal's, moves nothing and takes no force: across a plane of motion
 FACETS = 16  # of the polygon inside a friction disc, in the linear programme
-ROUNDS = 60  # of the search for a direction of slip
+ROUNDS = 40  # of the search for directions of slip
 PROVED = 3  # contacts that may begin to slip; of more, the first solution is taken without a look at all the others
 MOST = 9  # contacts at one instant whose modes are enumerated
 
@@ -94,22 +94,56 @@ def _solved(G: Array, b: Array, friction: Friction, modes: Sequence[str], size: 
         for i in turning:
             d[i] = start[i]
         one = _with_directions(G, b, friction, modes, d, size, scale)
-        for _ in range(ROUNDS if turning else 0):
-            if one is None:
-                break
-            last, d = d, d.copy()
-            for i in turning:
-                a = one.rate[3 * i + 1 : 3 * i + 3]
-                d[i] = a / np.linalg.norm(a) if np.linalg.norm(a / size[3 * i + 1 : 3 * i + 3]) > SMALL * scale else d[i]
-            one = _with_directions(G, b, friction, modes, d, size, scale)
-            if np.abs(d - last).max() < 1e-14:
-                break
-        if one is None:
-            continue
-        if one.loose.shape[1] and not _pushes(one, friction, size, scale):
+        if one is not None and turning:
+            one = _turned(G, b, friction, one, turning, size, scale)
+        if one is not None and one.loose.shape[1] and not _pushes(one, friction, size, scale):
             one = _member(one, friction)
         if one is not None and _holds(one, friction, turning, size, scale):
             yield one
+
+
+def _turned(G: Array, b: Array, friction: Friction, one: Solution, turning: Sequence[int], size: Array, scale: float) -> Solution | None:
+    """The solution near `one` in which what begins to slip does so along its acceleration: a_t = s d, s >= 0, f_t = -mu N d.
+
+    Newton's method for the directions and s, together with the forces of all that is closed: also where s is all but zero, as where
+    something has stuck up to now.
+    """
+    angle = {i: float(np.arctan2(one.direction[i, 1], one.direction[i, 0])) for i in turning}
+    speed = {i: float(one.rate[3 * i + 1 : 3 * i + 3] @ one.direction[i]) for i in turning}
+    for _ in range(ROUNDS):
+        d = one.direction.copy()
+        for i, x in angle.items():
+            d[i] = np.cos(x), np.sin(x)
+        one = _with_directions(G, b, friction, one.modes, d, size, np.inf) or one
+        left = np.concatenate([one.rate[3 * i + 1 : 3 * i + 3] - speed[i] * d[i] for i in turning])
+        rows = np.concatenate([[3 * i + 1, 3 * i + 2] for i in turning])
+        if np.abs(left / size[rows]).max() <= SMALL * scale:
+            return one
+        columns = []
+        for i in turning:
+            across, n = np.array([-d[i, 1], d[i, 0]]), 3 * i
+            df = np.zeros(len(b))
+            df[n + 1 : n + 3] = -friction.kinetic[i] * one.force[n] * across
+            turned = _answer(G, friction, one, G @ df)
+            turned[n + 1 : n + 3] -= speed[i] * across
+            faster = np.zeros(len(b))
+            faster[n + 1 : n + 3] = -d[i]
+            columns += [turned[rows], faster[rows]]
+        step = np.linalg.lstsq(np.array(columns).T / size[rows][:, None], -left / size[rows], rcond=1e-13)[0]
+        most = max(1.0, float(np.abs(step[::2]).max()))  # a turn of at most one radian at a time
+        for k, i in enumerate(turning):
+            angle[i] += step[2 * k] / most
+            speed[i] += step[2 * k + 1] / most
+    return None
+
+
+def _answer(G: Array, friction: Friction, one: Solution, c: Array) -> Array:
+    """c and what the forces of all that is closed add to it, so that its rows stay where they are."""
+    columns, rows = _closed(G, friction, one.modes, one.direction)
+    if not rows:
+        return c.copy()
+    F = np.array(columns).T
+    return c - G @ F @ np.linalg.lstsq(G[rows] @ F, c[rows], rcond=RANK)[0]
 
 
 def _starts(G: Array, b: Array, friction: Friction, turning: Sequence[int]) -> Iterator[Array]:
@@ -133,19 +167,13 @@ def _starts(G: Array, b: Array, friction: Friction, turning: Sequence[int]) -> I
 def _with_directions(G: Array, b: Array, friction: Friction, modes: Sequence[str], d: Array, size: Array,
                      scale: float) -> Solution | None:  # fmt: skip
     """The solution of these modes with directions of slip d; None where there is none that pushes within its cones."""
-    k, columns, rows, fixed = len(modes), [], [], np.zeros(3 * len(modes))
+    k, fixed = len(modes), np.zeros(3 * len(modes))
     for i, mode in enumerate(modes):
         n = 3 * i
         fixed[n] = friction.base[i]
         if mode.endswith(SLIP):
             fixed[n + 1 : n + 3] = -friction.kinetic[i] * friction.base[i] * d[i]
-        if mode == SLIP:
-            columns.append(_column(k, n, -friction.kinetic[i] * d[i]))
-            rows.append(n)
-        if mode.endswith(STICK):
-            own = [j for j in range(n if mode == STICK else n + 1, n + 3) if G[j, j] > DEAD * G[n, n]]
-            columns += [_unit(k, j) for j in own]
-            rows += own
+    columns, rows = _closed(G, friction, modes, d)
     c = b + G @ fixed
     if not rows:
         return Solution(tuple(modes), fixed, c, d, np.zeros((3 * k, 0)))
@@ -158,10 +186,25 @@ def _with_directions(G: Array, b: Array, friction: Friction, modes: Sequence[str
     x = scaled * (V[:rank].T @ ((U[:, :rank].T @ r) / s[:rank]))
     f = F @ x
     a = c + G @ f
-    if np.abs(a[rows] * scaled).max() > 1e2 * SMALL * scale:
+    if np.abs(a[rows] * scaled).max() > 1e2 * SMALL * scale:  # rows that contradict each other
         return None
     loose = F @ (scaled[:, None] * V[rank:].T)
     return Solution(tuple(modes), f + fixed, a, d, loose)
+
+
+def _closed(G: Array, friction: Friction, modes: Sequence[str], d: Array) -> tuple[list[Array], list[int]]:
+    """What the unknown forces act along, and the rows in which nothing moves."""
+    k, columns, rows = len(modes), [], []
+    for i, mode in enumerate(modes):
+        n = 3 * i
+        if mode == SLIP:
+            columns.append(_column(k, n, -friction.kinetic[i] * d[i]))
+            rows.append(n)
+        elif mode.endswith(STICK):
+            own = [j for j in range(n if mode == STICK else n + 1, n + 3) if G[j, j] > DEAD * G[n, n]]
+            columns += [_unit(k, j) for j in own]
+            rows += own
+    return columns, rows
 
 
 def _unit(k: int, n: int) -> Array:

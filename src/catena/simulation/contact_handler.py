@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.contact_impact import blow, response
+from ..analysis.contact_impact import Blow, blow, response
 from ..analysis.contact_modes import MOST, OPEN, SLIP, STICK, Friction, Solution, solutions
 from ..errors import SimulationError, SingularError, StateError
 from ..kernels.rank import RANK, usual_length
@@ -158,15 +158,16 @@ class ContactHandler:
         work = float(one.P @ (u + one.after) / 2.0)
         self.handler.put(q, v + dv, work)
         self.loss = min(self.loss, -work)
-        self._log_hits(t, now, u, one.P, one.after, one.modes)
+        self._log_hits(t, now, u, one)
         return one.after
 
-    def _log_hits(self, t: float, now: list[int], u: Array, P: Array, after: Array, modes: tuple[str, ...]) -> None:
+    def _log_hits(self, t: float, now: list[int], u: Array, one: Blow) -> None:
+        P, after = np.where(one.known, one.P, np.nan), one.after
         for n, i in enumerate(now):
             approach, back, name = -u[3 * n], after[3 * n], self.points[i].name
-            if P[3 * n] == 0.0:
+            if one.P[3 * n] == 0.0:
                 continue
-            self.hits.append(Hit(float(t), i, float(approach), tuple(P[3 * n : 3 * n + 3].tolist()), modes[n]))
+            self.hits.append(Hit(float(t), i, float(approach), tuple(P[3 * n : 3 * n + 3].tolist()), one.modes[n]))
             least = 1e-9 * np.abs(u[::3]).max()
             rebound = f"rebounds with {back:.6g} m/s" if back > least else "does not rebound"
             met = f"meets with {approach:.6g} m/s and {rebound}" if approach > least else f"is struck from elsewhere and {rebound}"

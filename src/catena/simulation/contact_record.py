@@ -29,7 +29,7 @@ SLIPS = 1e-6  # of the fastest speed: a slip whose direction is compared with it
 
 class ContactRows(NamedTuple):
     """Arrays (run, time, k, ...) of k contact points: gap, approach (gap rate), normal force; friction, slip, place (3,); mode:
-    0 open, 1 slip, 2 stick; known: whether the forces are determined. total, centre (run, time, c, 3): of c contacts."""
+    0 open, 1 slip, 2 stick; known (2,): whether normal force and friction are determined. total, centre (run, time, c, 3): of c contacts."""
 
     gap: Array
     rate: Array
@@ -107,12 +107,12 @@ def _slipping(c: Any, own: Array, u: Array, N: Array, axes: Array) -> Array:
 
 
 def _known(plan: Plan, acting: Array, along: Array, ends: list[int], owner: Array, mode: Array) -> tuple[Array, Array]:
-    """(n, k), (n, c): whether the forces of each point, and their sums of each contact, follow from the motion.
+    """(n, k, 2), (n, c): whether normal force and friction of each point, and their sums of each contact, follow from the motion.
 
     They do where combinations of the rows' forces that move nothing have no part in them.
     """
     system, k = plan.system, len(ends) - 1
-    found, sums = np.ones((len(acting), k), bool), np.ones((len(acting), owner.max() + 1), bool)
+    found, sums = np.ones((len(acting), k, 2), bool), np.ones((len(acting), owner.max() + 1), bool)
     first = len(system.row_scales[1]) - ends[-1]
     sizes = np.append(np.array(system.row_scales[1]), system.row_scales[0])
     for n in np.flatnonzero((mode > 0.0).sum(axis=1) > (0 if acting.shape[1] > ends[-1] else 1)):
@@ -122,7 +122,8 @@ def _known(plan: Plan, acting: Array, along: Array, ends: list[int], owner: Arra
             loose = np.zeros((acting.shape[1], N.shape[1]))
             loose[on] = N
             loose = loose[first : first + ends[-1]]
-            found[n] = [np.abs(loose[ends[i] : ends[i + 1]]).max() < LOOSE for i in range(k)]
+            found[n] = [[np.abs(loose[a]).max() < LOOSE, np.abs(loose[a + (mode[n, i] > 1.0) : b]).max(initial=0.0) < LOOSE]
+                        for i, (a, b) in enumerate(pairwise(ends))]  # fmt: skip
             pushed = [np.einsum("ma,mz->az", along[n, owner == g], loose[owner == g]) for g in range(sums.shape[1])]
             sums[n] = [np.abs(x).max() < LOOSE for x in pushed]
     return found, sums
@@ -132,8 +133,8 @@ def variables(rows: ContactRows) -> dict[str, tuple[tuple[str, ...], Array]]:
     """{name: (dims, values (run, time, ...))}."""
     at, vector = ("time", "contact"), ("time", "contact", "axis")
     return {
-        "contact_gap": (at, rows.gap), "contact_normal_force": (at, np.where(rows.known, rows.normal, np.nan)),
-        "contact_friction_force": (vector, np.where(rows.known[..., None], rows.friction, np.nan)),
+        "contact_gap": (at, rows.gap), "contact_normal_force": (at, np.where(rows.known[..., 0], rows.normal, np.nan)),
+        "contact_friction_force": (vector, np.where(rows.known[..., 1:], rows.friction, np.nan)),
         "contact_slip": (vector, np.where(rows.mode[..., None] > 0.0, rows.slip, np.nan)), "contact_place": (vector, rows.place),
         "contact_mode": (at, rows.mode), "contact_force": (("time", "pair", "axis"), rows.total),
         "contact_pressure_centre": (("time", "pair", "axis"), rows.centre),
@@ -150,7 +151,7 @@ def residuals(plan: Plan, rows: ContactRows) -> dict[str, Array]:
     across = np.linalg.norm(np.cross(f, u), axis=-1) / np.where(moving, size * speed, 1.0)
     return {
         "penetration": np.maximum(-rows.gap, 0.0) / length, "pressing": np.abs(N),
-        "grinding": np.abs(N * rows.rate) / length, "outside": np.where(closed & rows.known, np.maximum(size - mu * N, 0.0), 0.0),
-        "pulling": np.where(closed & rows.known, np.maximum(-N, 0.0), 0.0),
+        "grinding": np.abs(N * rows.rate) / length, "outside": np.where(closed & rows.known.all(axis=-1), np.maximum(size - mu * N, 0.0), 0.0),
+        "pulling": np.where(closed & rows.known[..., 0], np.maximum(-N, 0.0), 0.0),
         "angle": np.where(moving, across, 0.0), "gain": np.maximum((f * u).sum(axis=-1), 0.0) / length,
     }  # fmt: skip
