@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..model.flexible import frequency_error, strain_energy
 from ..results.labels import labelled
-from ..results.ledger import Extremes, Ledger, versions
+from ..results.ledger import ContactLedger, Extremes, Ledger, versions
 from . import contact_record, drivers
 from .contact_handler import Hit
 from .contact_record import ContactRows
@@ -93,7 +93,8 @@ def extremes(plan: Plan, rows: Rows) -> Extremes:
     return Extremes(**{name: float(np.abs(x).max(initial=0.0)) for name, x in shown.items()})
 
 
-def ledger(plan: Plan, seen: Extremes, tallies: Iterable[Tally], status: int, outcome: str, wall_time: float) -> Ledger:
+def ledger(plan: Plan, seen: Extremes, tallies: Iterable[Tally], status: int, outcome: str, wall_time: float,
+           contact: ContactLedger | None = None) -> Ledger:  # fmt: skip
     """How far the rows can be trusted, and what they cost."""
     cost = list(tallies)
     return Ledger.of(
@@ -101,7 +102,7 @@ def ledger(plan: Plan, seen: Extremes, tallies: Iterable[Tally], status: int, ou
         step=None if plan.adaptive else max((k.largest for k in cost), default=plan.step) or plan.step,
         steps=sum(k.accepted for k in cost), rejected=sum(k.rejected for k in cost),
         evaluations=sum(k.evaluations for k in cost), wall_time=wall_time, runs=len(plan.x0),
-        frequencies=frequency_error(plan.machine.mechanism), complete=status in (drivers.REACHED, drivers.EVENT), versions=versions(),
+        frequencies=frequency_error(plan.machine.mechanism), complete=status in (drivers.REACHED, drivers.EVENT), versions=versions(), contact=contact,
     )  # fmt: skip
 
 
@@ -150,6 +151,7 @@ def variables(plan: Plan, rows: Rows) -> dict[str, tuple[tuple[str, ...], Array]
         found["closure"] = (("time", "row"), rows.closure)
     if system.holding.size:
         found["mode"] = (("time", "mode_name"), rows.u[..., nv:])
+    if system.holding.speeds:
         found["held_force"] = (("time", "holdable"), rows.held[..., : len(system.holding.speeds)])
     if rows.contacts is not None:
         found |= contact_record.variables(rows.contacts)
