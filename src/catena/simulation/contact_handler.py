@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.contact_impact import Blow, blow, response
-from ..analysis.contact_modes import MOST, OPEN, SLIP, STICK, Friction, Solution, solutions
+from ..analysis.contact_modes import MOST, OPEN, SLIP, STICK, Friction, Solution, row_sizes, solutions
 from ..errors import SimulationError, SingularError, StateError
 from ..kernels.rank import RANK, usual_length
 from ..machine.constraint_rows import Metric, spaces
@@ -47,12 +47,14 @@ class Terms(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """One contact in one impact: when (s), which point, speed of approach (m/s), impulse (N s) along normal and tangents, mode."""
+    """One point in one impact: when (s), which point, speed of approach (m/s), impulse (N s) along normal and tangents, NaN where it is
+    not determined, and summed over the points of its contact; mode."""
 
     time: float
     point: int
     approach: float
-    impulse: tuple[float, float, float]
+    impulse: tuple[float, ...]
+    total: tuple[float, ...]
     mode: str
 
 
@@ -80,7 +82,7 @@ class ContactHandler:
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a `checkpoint`."""
         self.touching, self.series = set(state["touching"]), {k: Impacts(*x) for k, *x in state["series"]}
-        self.hits = [Hit(t, k, v, tuple(P), mode) for t, k, v, P, mode in state["hits"]]
+        self.hits = [Hit(t, k, v, tuple(P), tuple(sums), mode) for t, k, v, P, sums, mode in state["hits"]]
         self.kept = ContactLedger(**state["kept"])
 
     def ledger(self) -> ContactLedger:
@@ -185,7 +187,9 @@ class ContactHandler:
             approach, back, name = -u[3 * n], after[3 * n], self.points[i].name
             if one.P[3 * n] == 0.0:
                 continue
-            self.hits.append(Hit(float(t), i, float(approach), tuple(P[3 * n : 3 * n + 3].tolist()), one.modes[n]))
+            own = [3 * j for j, other in enumerate(now) if self.points[other].point.contact == self.points[i].point.contact]
+            total = tuple(float(sum(one.P[j + axis] for j in own)) for axis in range(3))
+            self.hits.append(Hit(float(t), i, float(approach), tuple(P[3 * n : 3 * n + 3].tolist()), total, one.modes[n]))
             least = 1e-9 * np.abs(u[::3]).max()
             rebound = f"rebounds with {back:.6g} m/s" if back > least else "does not rebound"
             met = f"meets with {approach:.6g} m/s and {rebound}" if approach > least else f"is struck from elsewhere and {rebound}"
@@ -263,7 +267,7 @@ class ContactHandler:
         return np.where((speed > still)[:, None], t / np.where(speed > 0.0, speed, 1.0)[:, None], np.nan)
 
     def _set(self, t: float, now: list[int], one: Solution, G: Array, b: Array, u: Array, still: Array) -> None:
-        size = np.sqrt(np.where(np.diagonal(G) > 0.0, np.diagonal(G), 1.0))
+        size = row_sizes(G)
         scale, most = float(np.abs(b / size).max()), float(one.force[::3].max(initial=0.0))
         for n, (i, mode) in enumerate(zip(now, one.modes)):
             if mode == OPEN:

@@ -125,6 +125,7 @@ def dataset(plan: Plan, rows: Rows, happened: Iterable[tuple[int, Occurrence]] =
     if hits := list(hits):
         names = [c.name for c in plan.system.holding.contacts]
         shown["impulse"] = (("impact", "component"), np.array([hit.impulse for hit in hits]))
+        shown["impulse_sum"] = (("impact", "component"), np.array([hit.total for hit in hits]))
         shown["approach"] = (("impact",), np.array([hit.approach for hit in hits]))
         along["component"] = ["normal", "tangent 1", "tangent 2"]
         along["impact_contact"] = ("impact", [names[hit.point] for hit in hits])
