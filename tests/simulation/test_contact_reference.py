@@ -379,7 +379,7 @@ def box_corners(case: dict) -> dict:
     p, wanted, (hx, hy, hz), (cx, cy) = case["parameters"], case["expected"], (0.2, 0.15, 0.1), (0.03, -0.02)
     if case["name"] == "lifted_at_a_corner":
         return {}
-    beta, push = sympy.symbols("beta push")
+    beta = sympy.Symbol("beta")
     feet = p.get("feet", [(hx, hy), (-hx, hy), (-hx, -hy), (hx, -hy)])
     frames = tuple(Frame(f"foot {k}", "box", Pose(position=(x, y, 0))) for k, (x, y) in enumerate(feet, start=1))
     box = free_body("box", 5.0, (0.05, 0.06, 0.07), (Contact((tuple(f.name for f in frames), "ground"), p.get("mu", 0.5), 0.0, name="base"),),
