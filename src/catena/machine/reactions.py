@@ -145,8 +145,7 @@ def _beyond(m: Mechanism) -> dict[str, set[str]]:
 def to_child(machine: Machine, q: Array, body: str) -> Array:
     """6 x 6: a wrench about the ground's origin in its axes, seen about the body's origin in the body's axes."""
     X = np.eye(4) if body == GROUND else machine.pose(q, body)
-    R, p = X[:3, :3], X[:3, 3]
-    return np.block([[R.T, -R.T @ _skew(p)], [np.zeros((3, 3)), R.T]])
+    return _wrench_into(X[:3, :3], X[:3, 3])
 
 
 def change_of_frame(machine: Machine, q: Array, j: Joint, axes: str) -> Array:
@@ -156,12 +155,14 @@ def change_of_frame(machine: Machine, q: Array, j: Joint, axes: str) -> Array:
     if axes != "joint":
         R = np.eye(3) if j.child == GROUND else machine.pose(q, j.child)[:3, :3]
         R = R if axes == "world" else machine.pose(q, axes)[:3, :3].T @ R
-        return np.block([[R, np.zeros((3, 3))], [np.zeros((3, 3)), R]])
+        return _wrench_into(R.T, np.zeros(3))
     value = machine.mechanism.parameters
     R = np.array([[value_of(x, value) for x in row] for row in j.offset.rotation], float)
     p = np.array([value_of(x, value) for x in j.offset.position], float)
-    return np.block([[R.T, -R.T @ _skew(p)], [np.zeros((3, 3)), R.T]])
+    return _wrench_into(R, p)
 
 
-def _skew(p: Array) -> Array:
-    return np.array([[0.0, -p[2], p[1]], [p[2], 0.0, -p[0]], [-p[1], p[0], 0.0]])
+def _wrench_into(R: Array, p: Array) -> Array:
+    """6 x 6: a wrench in some frame, seen from a frame that stands at p in it, turned by R."""
+    across = np.cross(np.eye(3), p)  # the skew matrix of -p
+    return np.block([[R.T, R.T @ across], [np.zeros((3, 3)), R.T]])

@@ -123,6 +123,12 @@ class Joint:
         mimic = (self.mimic.multiplier, self.mimic.offset) if self.mimic else ()
         return (self.pitch, *self.placement.scalars(), *self.offset.scalars(), *each, *mimic)
 
+    def of_coordinates(self) -> list[str]:
+        """What it says that only a coordinate of the tree can have: losses, an armature, limits, a mimic."""
+        free = {"damping": 0.0, "friction": 0.0, "armature": 0.0, "lower": -math.inf, "upper": math.inf}
+        found = [name for name, value in free.items() if self.sound and any(x != value for x in getattr(self, name))]
+        return [f"{name} limit" if name in ("lower", "upper") else name for name in found] + (["mimic"] if self.mimic else [])
+
     @property
     def nq(self) -> int:
         """How many coordinates: 7 for a free joint, 4 for a ball, else as many as speeds."""
