@@ -81,7 +81,7 @@ class Follower:
 
 
 @dataclass(frozen=True)
-class Coordinate:
+class CoordinateRange:
     """One elementary motion of the mechanism's own coordinates: q from qi on, v from vi on."""
 
     motion: Motion
@@ -104,11 +104,11 @@ class Layout:
     followers: tuple[Follower, ...] = ()
 
     @cached_property
-    def coordinates(self) -> tuple[Coordinate, ...]:
+    def coordinates(self) -> tuple[CoordinateRange, ...]:
         """The mechanism's own coordinates, in order."""
         found, qi, vi = [], 0, 0
         for f in (f for j in self.mechanism.moving for f in j.freedoms):
-            found.append(Coordinate(f.motion, qi, vi))
+            found.append(CoordinateRange(f.motion, qi, vi))
             qi, vi = qi + f.nq, vi + f.nv
         return tuple(found)
 
@@ -133,6 +133,17 @@ class Layout:
         f = self.mechanism.frame(frame)
         seat = self.seats[f.body]
         return Seat(seat.node, seat.pose @ f.pose)
+
+    def sample(self, rng: np.random.Generator) -> np.ndarray:
+        """Random coordinates (nq,): normal numbers, quaternions of length one."""
+        q = rng.standard_normal(self.nq)
+        for k in (c.qi for c in self.coordinates if c.motion == Motion.BALL):
+            q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
+        return q
+
+    def somewhere(self, seed: int) -> list[np.ndarray]:
+        """Random coordinates, and the mechanism's own parameters (count,)."""
+        return [self.sample(np.random.default_rng(seed)), np.array(list(self.mechanism.parameters.values()))]
 
     def tree(self, value: Callable[[Any], Any] | None = None, snap: float = SNAP) -> Tree:
         """The arrays. `value` turns a scalar into a number or symbol; by default the parameters' own values."""

@@ -19,7 +19,7 @@ from ..equations.equations import Equations
 from ..equations.formulations import DEFAULT
 from ..errors import SimulationError
 from ..machine.constraint_rows import metric
-from ..machine.equation_machine import Derived
+from ..machine.equation_machine import EquationMachine
 from ..machine.machine import Machine, compile
 from ..model.mechanism import Mechanism
 from . import checks as door
@@ -138,7 +138,7 @@ def prepare(
         raise SimulationError(
             f"mechanism {machine.mechanism.name!r} has no joint that moves, so that there is nothing to simulate"
         )
-    own = machine.equations if isinstance(machine, Derived) else None
+    own = machine.equations if isinstance(machine, EquationMachine) else None
     by = by or (own.formulation if own is not None else DEFAULT)
     own = own if own is not None and own.formulation == by and not options else None
     door.known_options(by, options)

@@ -24,7 +24,7 @@ class _TooDeep(ValueError):
     pass
 
 
-class _Builder(TreeBuilder):
+class _DepthLimited(TreeBuilder):
     """Builds the tree of elements, down to DEPTH."""
 
     depth = 0
@@ -43,7 +43,7 @@ class _Builder(TreeBuilder):
 def parse(data: bytes, path: Path) -> Element:
     """The root element of a file's bytes."""
     try:
-        parser = DefusedXMLParser(target=_Builder(), forbid_dtd=False, forbid_entities=True, forbid_external=True)
+        parser = DefusedXMLParser(target=_DepthLimited(), forbid_dtd=False, forbid_entities=True, forbid_external=True)
         parser.feed(data)
         return parser.close()
     except _TooDeep:
@@ -61,7 +61,7 @@ def parse(data: bytes, path: Path) -> Element:
         raise FormatError(path, f"the file is not XML that can be read: {why}") from None
 
 
-class Node:
+class XmlNode:
     """An XML element, read attribute by attribute; faults go into one list and a neutral value stands in."""
 
     def __init__(self, element: Element, where: str, faults: list[str]):
@@ -71,11 +71,11 @@ class Node:
         """Note a fault of this element."""
         self.faults.append(f"{self.where}: {sentence}")
 
-    def children(self, tag: str) -> Iterator[Node]:
+    def children(self, tag: str) -> Iterator[XmlNode]:
         """The elements of that tag inside this one, faults called by this one's name."""
-        return (Node(e, f"{self.where}: {tag}", self.faults) for e in self.element.findall(tag))
+        return (XmlNode(e, f"{self.where}: {tag}", self.faults) for e in self.element.findall(tag))
 
-    def child(self, tag: str) -> Node | None:
+    def child(self, tag: str) -> XmlNode | None:
         """The first element of that tag inside this one."""
         return next(self.children(tag), None)
 
