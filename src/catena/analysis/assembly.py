@@ -88,30 +88,37 @@ def starts(machine: Machine, q: Array, free: list[int], count: int = STARTS) -> 
 
 
 def gauss_newton(machine: Machine, q: Array, free: list[int], of: Residual | None = None) -> Array:
-    """Damped steps towards e(q) = 0 until they no longer help; e as `residual` or another function gives it."""
+    """q (nq,) after damped steps of the free speeds towards e(q) = 0; e as `residual` or another function gives it."""
     if not loop_count(machine) or not free:
         return q
-    of = of or residual
+    return damped_steps(machine, q, of or residual, lambda q, pull: free)
+
+
+def damped_steps(machine: Machine, q: Array, of: Residual, free: Callable[[Array, Array], list[int]],
+                 within: Callable[[Array], Array] = lambda q: q, reach: float = REACH) -> Array:  # fmt: skip
+    """q (nq,) after damped Gauss-Newton steps (Levenberg and Marquardt) towards e(q) = 0, until they no longer help.
+
+    of(machine, q): e (m,) and its Jacobian (m, nv). free(q, pull): which speeds may move, where e pulls along `pull` (nv,).
+    within(q): the allowed q nearest to it. reach: the longest step (rad, m).
+    """
     error, A = of(machine, q)
     mu, size = 1e-3, float(error @ error)
     for _ in range(STEPS):
-        step = np.zeros(machine.nv)
-        J = A[:, free]
-        step[free] = -J.T @ np.linalg.solve(J @ J.T + mu * np.eye(len(error)), error)
-        trial = machine.move(q, shortened(step, REACH))
+        moving = free(q, -A.T @ error)
+        step, J = np.zeros(machine.nv), A[:, moving]
+        step[moving] = -J.T @ np.linalg.solve(J @ J.T + mu * np.eye(len(error)), error)
+        trial = within(machine.move(q, shortened(step, reach)))
         trial_error, trial_A = of(machine, trial)
         trial_size = float(trial_error @ trial_error)
         if trial_size < size:
             still = trial_size > 0.9999 * size
             q, error, A, size, mu = trial, trial_error, trial_A, trial_size, max(0.1 * mu, 1e-13)
-            if still:
+            if still or size < 1e-30:
                 break
         else:
             mu *= 8.0
-            if mu > 1e8:
+            if mu > 1e8 or size < 1e-30:
                 break
-        if size < 1e-30:
-            break
     return q
 
 
