@@ -12,18 +12,16 @@ that no joint can change, and whose two sides point the same way.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import ClosureError
 from ..machine.constraint_rows import Rows, least_change, loop_count, metric, rows_at, spaces
 from ..machine.lookup import all_speeds_of, machine_of, state, where
+from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from .joint_orientation import turns, upside_down
-
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
 
 Array = np.ndarray
 Residual = Callable[["Machine", np.ndarray], tuple[np.ndarray, np.ndarray]]

@@ -9,20 +9,18 @@ from the guess, then from other starts around it. A coordinate at its limit that
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import QuestionError, StateError
 from ..machine.constraint_rows import rows_at
 from ..machine.lookup import Coordinate, coordinates, machine_of, state, where
+from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from ..model.pose import Pose
 from .assembly import CLOSED, damped_steps, residual, starts
 from .joint_orientation import rotation_vector, upside_down
-
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
 
 Array = np.ndarray
 THERE, REACH = 1e-9, 0.7  # when a frame has arrived (m, rad), how far a step may go
@@ -123,7 +121,6 @@ def _unreached(machine: Machine, frame: str, goal: tuple, q: Array, bounds: list
         words.append(f"{error:.3g} m of open loop")
     at = [f"{c.name!r} at {q[c.qi]:.4g}" for c in bounds if q[c.qi] in (c.lower, c.upper)]
     tail = f"; at their limits: {', '.join(at)}" if at else ""
-    return QuestionError(f"inverse kinematics: frame {frame!r} of {where(machine)} cannot get there: "
-                         f"{' and '.join(words)} are left at the "
-                         f"nearest place found{tail}")  # fmt: skip
+    return QuestionError(f"inverse kinematics: frame {frame!r} of {where(machine)} cannot get there: {' and '.join(words)} are "
+                         f"left at the nearest place found{tail}")  # fmt: skip
 

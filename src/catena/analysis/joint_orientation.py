@@ -7,17 +7,13 @@ turn needs all three axes to.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ..machine.machine import Machine
 from ..model.mechanism import GROUND, Joint
 from ..model.motions import Motion
 from ..model.pose import Pose
 from ..model.values import value_of
-
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
 
 Array = np.ndarray
 

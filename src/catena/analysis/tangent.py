@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import casadi as ca
@@ -21,10 +21,8 @@ import numpy as np
 from ..compiler.trace import Tracer
 from ..kernels.motion import BALL
 from ..machine.constraint_rows import Spaces, metric, spaces
+from ..machine.machine import Machine
 from .differences import differences, long
-
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
 
 Array = np.ndarray
 _tapes: WeakKeyDictionary[Machine, dict[str, Any]] = WeakKeyDictionary()  # {name: CasADi function} of each machine

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from ..equations.formulations import formulation
 from ..errors import ClosureError, SimulationError, StateError, unknown
 from ..machine.lookup import coordinates, where
+from ..machine.machine import Machine
 from .integrators import METHODS, Method
 from .starts import from_names
 
 if TYPE_CHECKING:
-    from ..machine.machine import Machine
     from .event_plan import EventPlan
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -18,10 +18,8 @@ from numpy.typing import ArrayLike
 
 from ..errors import StateError, UnknownNameError
 from ..machine.lookup import Coordinate, coordinates, machine_of, where
+from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
-
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
 
 Array = np.ndarray
 Values = Mapping[str, ArrayLike]  # {coordinate: its values}
