@@ -154,7 +154,7 @@ def consistent(machine: Machine, q: Array, v: Array, free: list[int]) -> Array:
         v[free] -= least_change(_regular(M[np.ix_(free, free)]), rows.A[:, free], rows.rate, by)[0]
     left = np.abs(rows.rate + rows.A @ (v - given))
     if left.max(initial=0.0) > 1e-9 * max(1.0, np.abs(v).max(initial=0.0)):
-        gaps = by_loop(rows, left)
+        gaps = by_loop(rows.names, left)
         worst = max(gaps, key=lambda name: gaps[name])
         raise ClosureError(f"{where(machine)}: the speeds that are fixed tear loop {worst!r} open at {gaps[worst]:.3g} m/s "
                            "(or rad/s); fix fewer, or give them speeds that agree", gaps)  # fmt: skip
@@ -167,17 +167,17 @@ def _regular(M: Array) -> Array:
     return M + 1e-14 * np.diag(np.where(own > 0.0, own, own.max(initial=0.0) or 1.0))
 
 
-def by_loop(rows: Rows, size: Array) -> dict[str, float]:
-    """The largest of the rows' sizes for each loop."""
+def by_loop(names: Iterable[tuple[str, str]], size: Array) -> dict[str, float]:
+    """{joint: the largest of the sizes (m,) of its rows}; names: (joint, direction) of each row."""
     gaps: dict[str, float] = {}
-    for (joint, _), x in zip(rows.names, size):
+    for (joint, _), x in zip(names, size):
         gaps[joint] = max(gaps.get(joint, 0.0), float(x))
     return gaps
 
 
 def _open(machine: Machine, q: Array, free: list[int]) -> ClosureError:
     rows = rows_at(machine, q)
-    gaps, turned = {n: x for n, x in by_loop(rows, np.abs(rows.error)).items() if x > CLOSED}, upside_down(machine, q)
+    gaps, turned = {n: x for n, x in by_loop(rows.names, np.abs(rows.error)).items() if x > CLOSED}, upside_down(machine, q)
     if not gaps:
         text = f"loop {turned[0]!r} closes only with its two sides pointing opposite ways; reverse its axis"
         return ClosureError(f"{where(machine)}: {text}", dict.fromkeys(turned, 2.0))
