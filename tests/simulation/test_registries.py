@@ -15,7 +15,7 @@ from catena.simulation.control import Controller, Law
 from catena.simulation.integrators import METHODS, Method
 from catena.simulation.scenario import read
 from catena.simulation.scenario.control import CONTROLLERS
-from catena.simulation.scenario.kinds import TableKey, Kind, number, values
+from catena.simulation.scenario.kinds import Kind, TableKey, number, values
 from catena.simulation.scenario.motion import TRAJECTORIES
 from catena.simulation.stabilisation import STABILISERS, Stabiliser
 

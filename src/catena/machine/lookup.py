@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import StateError, UnknownNameError
+from ..model.flexible import discretise
 from ..model.mechanism import Mechanism
 from ..model.motions import Motion
 
@@ -64,7 +65,7 @@ def coordinates(asked: Mechanism | Machine) -> tuple[Coordinate, ...]:
 
 
 def _mechanism(asked: Mechanism | Machine) -> Mechanism:
-    return asked if isinstance(asked, Mechanism) else asked.mechanism
+    return discretise(asked) if isinstance(asked, Mechanism) else asked.mechanism
 
 
 def speeds_of(asked: Mechanism | Machine, name: str) -> list[int]:
