@@ -109,7 +109,7 @@ def _with(tableau: Method, A: ArrayLike, B: ArrayLike, C: ArrayLike) -> Method:
 
 _R = np.sqrt(3) / 6
 METHODS = Registry("integrator", (
-    Method("semi_implicit", "map", 1, "speeds first, then coordinates with the new speeds; for large batches", stable=2.0),
+    Method("semi_implicit", "map", 1, "speeds first, then coordinates with the new speeds; for large batches", B=np.zeros(0), stable=2.0),
     _with(Method("rk4", "fixed", 4, "Runge and Kutta, the classical one", stable=2.78),
           [[0.0, 0, 0, 0], [0.5, 0, 0, 0], [0, 0.5, 0, 0], [0, 0, 1.0, 0]], np.array([1, 2, 2, 1]) / 6, [0, 0.5, 0.5, 1]),
     _dopri5(),
