@@ -48,24 +48,24 @@ class Clearance:
     source: tuple[Proximities, Array, Array | None]  # what makes the rest
 
     @cached_property
-    def _witness(self) -> tuple[Array, Array, Array]:
+    def _witness(self) -> Array:
         found, q, p = self.source
         return found.witness(q, p)
 
     @property
     def first(self) -> Array:
         """The nearest points of the first shapes."""
-        return self._witness[0]
-
-    @property
-    def second(self) -> Array:
-        """The nearest points of the second shapes."""
-        return self._witness[1]
+        return self._witness[..., :3]
 
     @property
     def normal(self) -> Array:
         """The unit vectors from first to second."""
-        return self._witness[2]
+        return self._witness[..., 3:]
+
+    @property
+    def second(self) -> Array:
+        """The nearest points of the second shapes."""
+        return self.first + self.distance[..., None] * self.normal
 
     def index(self, first: str, second: str) -> int:
         """The place of a pair, in either order."""
@@ -126,14 +126,13 @@ class Proximities:
 
     def distance(self, q: Array, p: Array | None) -> Array:
         """(..., pairs)."""
-        out = self._run(self._distance, q, p)[0] if len(self.own) else None
+        out = self._run(self._distance, q, p)[..., 0] if len(self.own) else None
         return self._merged(out, lambda: self.convex.ask(q, p)[0], q)
 
-    def witness(self, q: Array, p: Array | None) -> tuple[Array, Array, Array]:
-        """First points, second points, normals, each (..., pairs, 3)."""
-        out = self._run(self._witness, q, p)[0].reshape(*q.shape[:-1], len(self.own), 9) if len(self.own) else None
-        both = self._merged(out, lambda: self.convex.ask(q, p)[1], q)
-        return both[..., :3], both[..., 3:6], both[..., 6:]
+    def witness(self, q: Array, p: Array | None) -> Array:
+        """(..., pairs, 6): the nearest points of the first, and the normals."""
+        out = self._run(self._witness, q, p) if len(self.own) else None
+        return self._merged(out, lambda: self.convex.ask(q, p)[1], q)
 
     def _merged(self, own: Array | None, others: Any, q: Array) -> Array:
         """Both sorts of pairs, in the order of the names."""
@@ -146,14 +145,15 @@ class Proximities:
             out[..., self.own, *[slice(None)] * (theirs.ndim - q.ndim)] = own
         return out
 
-    def _run(self, kernel: LaneKernel, q: Array, p: Array | None) -> list[Array]:
+    def _run(self, kernel: LaneKernel, q: Array, p: Array | None) -> Array:
+        """(..., pairs, numbers)."""
         names = self.machine.mechanism.parameters
         given = [q] + ([np.array(list(names.values())) if p is None else p] if names else [])
         lead = np.broadcast_shapes(*(x.shape[:-1] for x in given))
         batch = int(np.prod(lead))
         flat = [np.ascontiguousarray(x) if x.ndim == 1 else rows(x, lead, batch) for x in given]
-        found, _ = kernel(flat, batch, threads=self.machine.threads)
-        return [x.reshape(*lead, -1) for x in found]
+        (found,), _ = kernel(flat, batch, threads=self.machine.threads)
+        return found.reshape(*lead, *kernel.output_shapes[0])
 
     @cached_property
     def _traced(self) -> tuple[list[ca.SX], list[kernels.Proximity]]:
@@ -170,7 +170,7 @@ class Proximities:
     @cached_property
     def _witness(self) -> LaneKernel:
         inputs, found = self._traced
-        table = matrix([(*x.a, *x.b, *x.normal) for x in found])
+        table = matrix([(*x.a, *x.normal) for x in found])
         return compile_lanes(ca.Function("witness", inputs, [ca.cse(table)]))
 
 

@@ -110,13 +110,13 @@ class ConvexPairs:
 
     # ------------------------------------------------------------------------------------------------ answers
     def ask(self, q: Array, p: Array | None) -> tuple[Array, Array]:
-        """Distances (..., pairs), and (..., pairs, 9): points of the first, points of the second, normals."""
+        """Distances (..., pairs), and (..., pairs, 6): the nearest points of the first, and the normals."""
         if p is not None:
             raise QuestionError("clearance: parameters are for pairs in closed form; give the mechanism its own with mechanism.with_(parameters=...)")
         flat = q.reshape(-1, q.shape[-1])
         bodies = {c.body for c in self.shapes.values()}
         poses = {b: np.broadcast_to(np.eye(4), (len(flat), 4, 4)) if b == GROUND else self.machine.pose(flat, b) for b in bodies}
-        found = np.empty((len(flat), len(self.pairs), 10))
+        found = np.empty((len(flat), len(self.pairs), 7))
         for k, (a, b) in enumerate(self.pairs):
             if "plane" in (a.shape.kind, b.shape.kind):
                 found[:, k] = self._on_plane(a, b, poses)
@@ -124,7 +124,7 @@ class ConvexPairs:
             (i, Xa), (j, Xb) = self.places[a.name], self.places[b.name]
             for row, A, B in zip(found[:, k], poses[a.body] @ Xa, poses[b.body] @ Xb):
                 row[:] = self._one(i, A, j, B)
-        found = found.reshape(*q.shape[:-1], len(self.pairs), 10)
+        found = found.reshape(*q.shape[:-1], len(self.pairs), 7)
         return found[..., 0], found[..., 1:]
 
     def _one(self, i: int, A: Array, j: int, B: Array) -> Array:
@@ -134,7 +134,7 @@ class ConvexPairs:
         distance = self.mujoco.mj_geomDistance(self.model, d, i, j, FAR, ends)
         along = (ends[3:] - ends[:3]) * np.sign(distance)
         length = np.linalg.norm(along)
-        return np.concatenate([[distance], ends, along / length if length > 0 else np.array([0.0, 0.0, 1.0])])
+        return np.concatenate([[distance], ends[:3], along / length if length > 0 else np.array([0.0, 0.0, 1.0])])
 
     def _on_plane(self, a: Collider, b: Collider, poses: dict[str, Array]) -> Array:
         """A half-space and the deepest point of a mesh."""
@@ -146,8 +146,7 @@ class ConvexPairs:
         at = height.argmin(axis=1)
         rows = np.arange(len(at))
         d, low = height[rows, at][:, None], points[rows, at]
-        first = [low - d * n, low, n] if plane is a else [low, low - d * n, -n]
-        return np.concatenate([d, *first], axis=1)
+        return np.concatenate([d, *([low - d * n, n] if plane is a else [low, -n])], axis=1)
 
 
 def _mujoco(pair: tuple[Collider, Collider]) -> Any:

@@ -161,10 +161,9 @@ def sphere_sphere(s: Solid, o: Solid) -> Proximity:
 
 def sphere_capsule(s: Solid, o: Solid) -> Proximity:
     """The nearest point of the capsule's axis."""
-    h = _half(o)
-    t = _clamp(dot(sub(s.p, o.p), h) / dot(h, h), 1.0)
-    b = add(o.p, scale(t, h))
-    d, n = _unit(sub(b, s.p), _across(h), dot(h, h))
+    z, L = o.axis(2), 0.5 * o.size[1]
+    b = add(o.p, scale(_clamp(dot(sub(s.p, o.p), z), L), z))
+    d, n = _unit(sub(b, s.p), _across(z), L * L)
     return _rounded(Proximity(d, s.p, b, n), s.size[0], o.size[0])
 
 
@@ -223,30 +222,29 @@ def sphere_ellipsoid(s: Solid, o: Solid) -> Proximity:
 # ---------------------------------------------------------------------------------------------------- segments
 def capsule_capsule(s: Solid, o: Solid) -> Proximity:
     """Two segments: the nearest points of their lines, each within its ends."""
-    g, h = _half(s), _half(o)
-    a, b = _segments(s.p, g, o.p, h)
-    G, H = dot(g, g), dot(h, h)
-    _, across = _unit(cross(g, h), _across(g), G * H)
-    d, n = _unit(sub(b, a), across, G + H)
+    y, z, K, L = s.axis(2), o.axis(2), 0.5 * s.size[1], 0.5 * o.size[1]
+    a, b = _segments(s.p, y, K, o.p, z, L)
+    _, across = _unit(cross(y, z), _across(y), 1.0)
+    d, n = _unit(sub(b, a), across, K * K + L * L)
     return _rounded(Proximity(d, a, b, n), s.size[0], o.size[0])
 
 
-def _segments(p: Vector, g: Vector, q: Vector, h: Vector) -> tuple[Vector, Vector]:
-    """The nearest points of the segments p + t g and q + u h, t and u from -1 to 1."""
+def _segments(p: Vector, y: Vector, K: Scalar, q: Vector, z: Vector, L: Scalar) -> tuple[Vector, Vector]:
+    """The nearest points of the segments p + t y, |t| <= K, and q + u z, |u| <= L; y and z are unit vectors."""
     w = sub(q, p)
-    A, B, C, c, f = dot(g, g), dot(g, h), dot(h, h), dot(g, w), dot(h, w)
-    t = _clamp((c * C - f * B) / larger(A * C - B * B, ROUNDING * A * C), 1.0)
-    u = _clamp((B * t - f) / C, 1.0)
-    t = _clamp((B * u + c) / A, 1.0)
-    return add(p, scale(t, g)), add(q, scale(u, h))
+    c, f, g = dot(y, w), dot(z, w), dot(y, z)
+    t = _clamp((c - f * g) / larger(1.0 - g * g, ROUNDING), K)
+    u = _clamp(g * t - f, L)
+    t = _clamp(g * u + c, K)
+    return add(p, scale(t, y)), add(q, scale(u, z))
 
 
 def _within(x: Vector, h: Vector) -> Vector:
     return (_clamp(x[0], h[0]), _clamp(x[1], h[1]), _clamp(x[2], h[2]))
 
 
-def _segment_in_box(x: Vector, u: Vector, h: Vector) -> Scalar:
-    """t in [-1, 1] where x + t u is nearest to the box of half sizes h.
+def _nearest_to_box(x: Vector, u: Vector, h: Vector) -> Vector:
+    """The point x + t u, |t| <= 1, that is nearest to the box of half sizes h.
 
     The slope of the squared distance is u . (y - clamp(y)), y = x + t u: piecewise linear and never falling. It bends where y crosses
     a face's plane; its zero lies between the last bend with a slope below zero and the next.
@@ -264,7 +262,7 @@ def _segment_in_box(x: Vector, u: Vector, h: Vector) -> Scalar:
             rising = slope(t) > 0.0
             low, high = larger(low, select(rising, -1.0, t)), smaller(high, select(rising, t, 1.0))
     below, above = slope(low), slope(high)
-    return larger(low, smaller(high, low - below * (high - low) / _nonzero(above - below)))
+    return add(x, scale(larger(low, smaller(high, low - below * (high - low) / _nonzero(above - below))), u))
 
 
 def _axes(candidates: list[tuple[Scalar, Vector]]) -> tuple[Scalar, Vector]:
@@ -302,10 +300,11 @@ def capsule_box(s: Solid, o: Solid) -> Proximity:
     depth, axis = _axes(faces + edges)
     overlap = depth <= ROUNDING * size
     away = scale(select(overlap, size - depth, 0.0), axis)  # parts them
-    x = neg(add(w, away))
-    y = add(x, scale(_segment_in_box(x, u, h), u))
-    d, n = _unit(sub(_within(y, h), y), axis, size * size)
-    d, n, a = select(overlap, depth, d), _choose(overlap, axis, n), add(y, away)
+    y = _nearest_to_box(neg(add(w, away)), u, h)
+    n = _choose(overlap, axis, _unit(sub(_within(y, h), y), axis, size * size)[1])
+    x = _nearest_to_box(neg(w), u, h)  # the distance alone does not need the axis
+    e = sub(_within(x, h), x)
+    d, a = select(overlap, depth, sqrt(dot(e, e))), add(y, away)
     return _rounded(_into_ground(o, Proximity(d, a, add(a, scale(d, n)), n)), s.size[0], 0.0)
 
 
@@ -319,8 +318,9 @@ def box_box(s: Solid, o: Solid) -> Proximity:
     depth, axis = _axes(_box_axes(w, E, g, h))
     overlap = depth <= ROUNDING * size
     away = scale(select(overlap, size - depth, 0.0), axis)
-    square, a, b = _parted_boxes(add(w, away), E, g, h)
-    d, n = select(overlap, depth, sqrt(square)), _choose(overlap, axis, _unit(sub(b, a), axis, size * size)[1])
+    _, a, b = _parted_boxes(add(w, away), E, g, h)
+    n = _choose(overlap, axis, _unit(sub(b, a), axis, size * size)[1])
+    d = select(overlap, depth, sqrt(_parted_boxes(w, E, g, h)[0]))  # the distance alone does not need the axis
     return _into_ground(s, Proximity(d, a, add(a, scale(d, n)), n))
 
 
@@ -346,7 +346,7 @@ def _parted_boxes(w: Vector, E: list[Vector], g: Vector, h: Vector) -> tuple[Sca
             n = scale(_sign(dot(w, L)), L)
             p = tuple(0.0 if k == i else _sign(n[k]) * g[k] for k in range(3))
             q = tuple(0.0 if k == j else -_sign(dot(n, E[k])) * h[k] for k in range(3))
-            found.append(_segments(p, scale(g[i], UNITS[i]), add(w, _combined(E, q)), scale(h[j], E[j])))
+            found.append(_segments(p, UNITS[i], g[i], add(w, _combined(E, q)), E[j], h[j]))
     best, a, b = 1e300, found[0][0], found[0][1]
     for mine, other in found:
         square = dot(sub(mine, other), sub(mine, other))
