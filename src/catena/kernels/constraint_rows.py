@@ -10,6 +10,7 @@ and A a is what those wrenches do along the motion of the two nodes. `constraine
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -74,11 +75,20 @@ def loop_rows(j: Joint) -> tuple[ClosureRow, ...]:
     return j.closure
 
 
+_active: WeakKeyDictionary[Layout, list[int]] = WeakKeyDictionary()
+
+
 def active_rows(layout: Layout) -> list[int]:
     """The rows that can ever act: those that are not zero, whatever the configuration.
 
     A planar loop in space says nothing across its plane that its joints do not say already; such rows are left out.
     """
+    if layout not in _active:
+        _active[layout] = _found_active(layout)
+    return _active[layout]
+
+
+def _found_active(layout: Layout) -> list[int]:
     value = lambda x: x if isinstance(x, float) else value_of(x, layout.mechanism.parameters)  # noqa: E731
     con, tree = constraints(layout, value), layout.tree()
     m, n, rng = len(con.kind), layout.nv + len(layout.followers), np.random.default_rng(0)

@@ -210,7 +210,7 @@ def _columns(p: Array) -> Array:
 
 def settled(system: System, t: float, x: Array, p: Array) -> Array:
     """States (runs, size) put onto their constraints: what is left open by a start's last digits is closed."""
-    kernel = system.kernel("settle") if system.binds else None
+    kernel = system.kernel("settle", 1 if len(x) == 1 else None) if system.binds else None
     held = np.tile(np.append(np.zeros(system.nv), system.holding.start()), (len(x), 1))
     for _ in range(2 if kernel is not None else 0):
         (x,), _ = kernel([np.full((len(x), 1), float(t)), x, held, p], len(x))  # type: ignore[misc]
