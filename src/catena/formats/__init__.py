@@ -16,12 +16,12 @@ from pathlib import Path
 
 from ..errors import FormatError, UnknownNameError
 from ..model.mechanism import Mechanism
-from . import files, toml, urdf
+from . import files, mjcf, toml, urdf
 from .registry import FORMATS, Format, format_of, register, suffixes
 
 __all__ = ["FORMATS", "Format", "examples", "load", "register", "save"]
 
-for _format in (toml.FORMAT, urdf.FORMAT):
+for _format in (toml.FORMAT, urdf.FORMAT, mjcf.FORMAT):
     register(_format)
 
 
