@@ -19,7 +19,7 @@ class Mapped:
 
 
 @dataclass
-class Mapping:
+class MappingReport:
     """What became of the elements of a file, in the order in which they were looked at."""
 
     entries: list[Mapped] = field(default_factory=list)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...model.loads import Nonholonomic
 from ...model.mechanism import Joint, Mimic
 from ...model.pose import Pose
-from ..mapping import Mapping
+from ..mapping import MappingReport
 from .names import Names
+from .poses import pose
 
 CONNECT, WELD, JOINT = range(3)  # mjtEq
 SITE = 6  # mjOBJ_SITE
 
 
-def equalities(m: Any, names: Names, mapping: Mapping) -> tuple[list[Joint], dict[str, Mimic], list[Nonholonomic]]:
-    """The joints that close loops, the joints that follow others, and rows of speeds."""
+def equalities(m: Any, names: Names, mapping: MappingReport) -> tuple[list[Joint], dict[str, Mimic]]:
+    """The joints that close loops, and what joints that follow others follow."""
     loops: list[Joint] = []
     mimics: dict[str, Mimic] = {}
     for e in range(m.neq):
@@ -34,7 +34,7 @@ def equalities(m: Any, names: Names, mapping: Mapping) -> tuple[list[Joint], dic
             mapping.approximate("equality", name, "the joint follows the other exactly, MuJoCo's equality is soft")
         else:
             mapping.refuse("equality", name, "equalities of tendons and flexible bodies are not taken")
-    return loops, mimics, []
+    return loops, mimics
 
 
 def _closing(m: Any, e: int, name: str, names: Names) -> Joint:
@@ -43,11 +43,11 @@ def _closing(m: Any, e: int, name: str, names: Names) -> Joint:
     data, ids = m.eq_data[e], (int(m.eq_obj1id[e]), int(m.eq_obj2id[e]))
     if m.eq_objtype[e] == SITE:
         bodies = [int(m.site_bodyid[s]) for s in ids]
-        poses = [Pose.quaternion(*m.site_quat[s], position=m.site_pos[s]) for s in ids]
+        poses = [pose(m.site_pos[s], m.site_quat[s]) for s in ids]
     elif kind == "ball":
         bodies, poses = list(ids), [Pose(position=data[:3]), Pose(position=data[3:6])]
     else:
-        bodies, poses = list(ids), [Pose.quaternion(*data[6:10], position=data[3:6]), Pose(position=data[:3])]
+        bodies, poses = list(ids), [pose(data[3:6], data[6:10]), Pose(position=data[:3])]
     return Joint(name, kind, names.body(bodies[0]), names.body(bodies[1]), placement=poses[0], offset=poses[1])
 
 

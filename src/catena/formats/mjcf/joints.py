@@ -14,8 +14,9 @@ from typing import Any
 from ...model.loads import JointSpring, Load
 from ...model.mechanism import Body, Joint
 from ...model.pose import Pose
-from ..mapping import Mapping
+from ..mapping import MappingReport
 from .names import Names
+from .poses import pose
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 KINDS = {FREE: "free", BALL: "ball", SLIDE: "prismatic", HINGE: "revolute"}
@@ -31,10 +32,10 @@ class BodyJoints:
     loads: tuple[Load, ...]
 
 
-def joints(m: Any, b: int, names: Names, mapping: Mapping) -> BodyJoints:
+def joints(m: Any, b: int, names: Names, mapping: MappingReport) -> BodyJoints:
     """The joints of body b, or the fixed joint that holds it on its parent."""
     first, count = int(m.body_jntadr[b]), int(m.body_jntnum[b])
-    X0 = Pose.quaternion(*m.body_quat[b], position=m.body_pos[b])
+    X0 = pose(m.body_pos[b], m.body_quat[b])
     parent, child = names.body(m.body_parentid[b]), names.body(b)
     if not count:
         return BodyJoints((Joint(names.weld(b), "fixed", parent, child, placement=X0),), (), ())
@@ -74,7 +75,7 @@ def _limits(m: Any, j: int) -> dict[str, Any]:
     return found | ({"effort": float(abs(m.jnt_actfrcrange[j]).max())} if one and m.jnt_actfrclimited[j] else {})
 
 
-def _spring(m: Any, j: int, names: Names, mapping: Mapping) -> JointSpring | None:
+def _spring(m: Any, j: int, names: Names, mapping: MappingReport) -> JointSpring | None:
     if not m.jnt_stiffness[j]:
         return None
     if m.jnt_type[j] not in (SLIDE, HINGE):
@@ -84,7 +85,7 @@ def _spring(m: Any, j: int, names: Names, mapping: Mapping) -> JointSpring | Non
     return JointSpring(f"spring {names.joint(j)}", names.joint(j), float(m.jnt_stiffness[j]), rest)
 
 
-def _said(m: Any, j: int, name: str, mapping: Mapping) -> None:
+def _said(m: Any, j: int, name: str, mapping: MappingReport) -> None:
     """What became of the joint."""
     if m.jnt_limited[j] and m.jnt_type[j] == BALL:
         mapping.approximate("joint", name, "the cone that limits a ball joint is not taken")

@@ -10,14 +10,15 @@ from typing import Any
 from ... import spatial
 from ...model.loads import Force
 from ...model.mechanism import Body, Frame, Joint, Mechanism, Mimic
-from ...model.pose import Pose
+from ...model.pose import Pose, Vector, vector
 from ..draft import Draft
-from ..mapping import Mapping
+from ..mapping import MappingReport
 from .actuation import actuators
 from .equalities import equalities
 from .geoms import shapes
 from .joints import joints
 from .names import Names
+from .poses import pose
 from .source import compiled
 from .tendons import tendons
 
@@ -27,12 +28,12 @@ FLEXIBLE = "flexible bodies of finite elements have no counterpart; describe a b
 def read(path: Path, within: str | PathLike[str] | None = None) -> Draft:
     """The mechanism of an MJCF file. within: the folder that holds all it may name, its own folder by default."""
     spec, m = compiled(path, Path(within) if within else None)
-    names, mapping = Names(m), Mapping()
+    names, mapping = Names(m), MappingReport()
     faults = [f"flex {i}: {FLEXIBLE}" for i in range(m.nflex)]
     tree = [joints(m, b, names, mapping) for b in range(1, m.nbody)]
-    loops, mimics, rows = equalities(m, names, mapping)
+    loops, mimics = equalities(m, names, mapping)
     loads = [*(x for found in tree for x in found.loads), *tendons(m, names, mapping), *_weightless(m, names)]
-    actuators(m, names, mapping)
+    actuators(m, mapping)
     _world(spec, m, mapping)
     mechanism = Mechanism(
         spec.modelname or path.stem,
@@ -42,7 +43,6 @@ def read(path: Path, within: str | PathLike[str] | None = None) -> Draft:
         gravity=_gravity(m),
         loops=tuple(loops),
         loads=tuple(loads),
-        nonholonomic=tuple(rows),
         ground=shapes(m, 0, names, mapping),
         as_found=True,
         notes=tuple(mapping.notes()),
@@ -50,7 +50,7 @@ def read(path: Path, within: str | PathLike[str] | None = None) -> Draft:
     return Draft(path, mechanism, faults, noted=True, mapping=mapping.entries)
 
 
-def _body(m: Any, b: int, names: Names, mapping: Mapping) -> Body:
+def _body(m: Any, b: int, names: Names, mapping: MappingReport) -> Body:
     """Mass, centre of mass and inertia in the body's axes, from the principal ones that MuJoCo keeps."""
     name = names.body(b)
     if m.body_mocapid[b] >= 0:
@@ -67,17 +67,17 @@ def _following(j: Joint, mimics: dict[str, Mimic]) -> Joint:
     return replace(j, mimic=mimics[j.name]) if j.name in mimics else j
 
 
-def _gravity(m: Any) -> tuple[float, float, float]:
+def _gravity(m: Any) -> Vector:
     import mujoco
 
     off = int(m.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
-    return (0.0, 0.0, 0.0) if off else tuple(float(x) for x in m.opt.gravity)
+    return (0.0, 0.0, 0.0) if off else vector(m.opt.gravity)
 
 
-def _frames(m: Any, names: Names, mapping: Mapping) -> list[Frame]:
+def _frames(m: Any, names: Names, mapping: MappingReport) -> list[Frame]:
     for s in range(m.nsite):
         mapping.take("site", names.site(s))
-    return [Frame(names.site(s), names.body(m.site_bodyid[s]), Pose.quaternion(*m.site_quat[s], position=m.site_pos[s]))
+    return [Frame(names.site(s), names.body(m.site_bodyid[s]), pose(m.site_pos[s], m.site_quat[s]))
             for s in range(m.nsite)]  # fmt: skip
 
 
@@ -97,7 +97,7 @@ def _weightless(m: Any, names: Names) -> list[Force]:
                   force=tuple(float(-m.body_gravcomp[b] * m.body_mass[b] * x) for x in g)) for b in _compensated(m)]  # fmt: skip
 
 
-def _world(spec: Any, m: Any, mapping: Mapping) -> None:
+def _world(spec: Any, m: Any, mapping: MappingReport) -> None:
     """What the file says of mass, surroundings and named states."""
     guessed = [b.name or "(unnamed)" for b in spec.bodies if not b.explicitinertial and b.name != "world" and b.geoms]
     for name in guessed:

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 
 from ...errors import FormatError
 from .. import files
-from ..urdf.xml import parse
+from ..xml import parse
 
 _FOLDERS = {"mesh": "meshdir", "skin": "meshdir", "texture": "texturedir", "hfield": "assetdir"}
 _FILES = ("file", *(f"file{side}" for side in ("right", "left", "up", "down", "front", "back")))

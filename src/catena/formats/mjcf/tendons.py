@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from ...model.loads import Cable, CoordinateSpring, Load
-from ..mapping import Mapping
+from ..mapping import MappingReport
 from .names import Names
 
 JOINT, SITE = 1, 3  # mjtWrap
 
 
-def tendons(m: Any, names: Names, mapping: Mapping) -> list[Load]:
+def tendons(m: Any, names: Names, mapping: MappingReport) -> list[Load]:
     """The springs of the tendons that have stiffness or damping."""
     return [load for t in range(m.ntendon) if (load := _tendon(m, t, names, mapping))]
 
 
-def _tendon(m: Any, t: int, names: Names, mapping: Mapping) -> Load | None:
+def _tendon(m: Any, t: int, names: Names, mapping: MappingReport) -> Load | None:
     name = m.tendon(t).name or f"tendon{t}"
     wraps = range(int(m.tendon_adr[t]), int(m.tendon_adr[t] + m.tendon_num[t]))
     kinds, objects = {int(m.wrap_type[w]) for w in wraps}, [int(m.wrap_objid[w]) for w in wraps]
