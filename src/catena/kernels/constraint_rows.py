@@ -10,6 +10,7 @@ and A a is what those wrenches do along the motion of the two nodes. `constraine
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -74,11 +75,20 @@ def loop_rows(j: Joint) -> tuple[ClosureRow, ...]:
     return j.closure
 
 
+_active: WeakKeyDictionary[Layout, list[int]] = WeakKeyDictionary()
+
+
 def active_rows(layout: Layout) -> list[int]:
     """The rows that can ever act: those that are not zero, whatever the configuration.
 
     A planar loop in space says nothing across its plane that its joints do not say already; such rows are left out.
     """
+    if layout not in _active:
+        _active[layout] = _found_active(layout)
+    return _active[layout]
+
+
+def _found_active(layout: Layout) -> list[int]:
     value = lambda x: x if isinstance(x, float) else value_of(x, layout.mechanism.parameters)  # noqa: E731
     con, tree = constraints(layout, value), layout.tree()
     m, n, rng = len(con.kind), layout.nv + len(layout.followers), np.random.default_rng(0)
@@ -206,3 +216,15 @@ def row_jacobian(tree, con, W, x, A):
                 f = out(tree, i, x, f)
                 t = add(out(tree, i, x, t), cross(get(x.r, i), f))
                 i = tree.parent[i]
+
+
+@kernel
+def on_child(con, x, W, k):
+    """The wrench pair of row k as one wrench on its child, about the ground's origin in its axes: the two ends feel opposite ones."""
+    side = 1 if con.node[k, 1] >= 0 else 0
+    i, o, sign = con.node[k, side], 6 * side, 1.0 if side else -1.0
+    if i < 0:
+        return (0.0,) * 6
+    N = get33(x.R, i)
+    f = scale(sign, rotate(N, (W[k, o + 3], W[k, o + 4], W[k, o + 5])))
+    return *add(scale(sign, rotate(N, (W[k, o], W[k, o + 1], W[k, o + 2]))), cross(get(x.p, i), f)), *f

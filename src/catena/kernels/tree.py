@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -89,7 +90,7 @@ class CoordinateRange:
     vi: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layout:
     """A mechanism's nodes and seats, before its numbers become arrays.
 
@@ -170,11 +171,21 @@ class Layout:
         return Tree(**ints, **ready)
 
 
+_layouts: WeakValueDictionary[int, Layout] = WeakValueDictionary()  # by the id of a mechanism, which its layout keeps alive
+
+
 def layout(m: Mechanism) -> Layout:
-    """Lay out the nodes of a valid mechanism: depth first, coordinates in the order of the file.
+    """The nodes of a valid mechanism: depth first, coordinates in the order of the file. It is laid out once.
 
     Raises MechanismError where a flexible body is not discretised yet, and so has no coordinates.
     """
+    found = _layouts.get(id(m))
+    if found is None:
+        found = _layouts[id(m)] = _laid_out(m)
+    return found
+
+
+def _laid_out(m: Mechanism) -> Layout:
     if left := next((b.name for b in m.bodies if b.flexible is not None), ""):
         raise MechanismError(f"body {left!r} is flexible and not yet made of pieces or modes; call discretise(mechanism) first")
     first_q, first_v, nq, nv = {}, {}, 0, 0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import StateError, UnknownNameError
+from ..model.flexible import discretise
 from ..model.mechanism import Mechanism
 from ..model.motions import Motion
 
@@ -45,10 +46,10 @@ class Coordinate:
     upper: float
 
 
-def coordinates(machine: Machine) -> tuple[Coordinate, ...]:
+def coordinates(asked: Mechanism | Machine) -> tuple[Coordinate, ...]:
     """The coordinates whose rate is a speed: all but those of quaternions."""
     found, qi, vi = [], 0, 0
-    for j in machine.mechanism.moving:
+    for j in _mechanism(asked).moving:
         names, speeds, q, v = j.coordinate_names, j.speed_names, 0, 0
         for f in j.freedoms:
             if f.motion != Motion.BALL:
@@ -58,19 +59,24 @@ def coordinates(machine: Machine) -> tuple[Coordinate, ...]:
     return tuple(found)
 
 
-def speeds_of(machine: Machine, name: str) -> list[int]:
+def _mechanism(asked: Mechanism | Machine) -> Mechanism:
+    return discretise(asked) if isinstance(asked, Mechanism) else asked.mechanism
+
+
+def speeds_of(asked: Mechanism | Machine, name: str) -> list[int]:
     """Where the speeds of that name are in v: a joint's, all of its speeds; a speed's or a coordinate's, that one."""
-    first = 0
-    for j in machine.mechanism.moving:
+    first, m = 0, _mechanism(asked)
+    for j in m.moving:
         if name == j.name:
             return list(range(first, first + j.nv))
         first += j.nv
-    if name in machine.speed_names:
-        return [machine.speed_names.index(name)]
-    for c in coordinates(machine):
+    names = list(m.speed_names)
+    if name in names:
+        return [names.index(name)]
+    for c in coordinates(m):
         if name == c.name:
             return [c.vi]
-    raise UnknownNameError("coordinate", name, dict.fromkeys((*machine.joint_names, *machine.speed_names)), where(machine))
+    raise UnknownNameError("coordinate", name, dict.fromkeys((*(j.name for j in m.moving), *names)), where(m))
 
 
 def all_speeds_of(machine: Machine, names: Iterable[str] | str) -> list[int]:
@@ -111,6 +117,6 @@ def state(machine: Machine, question: str, **given: Any) -> list[Array]:
     return found
 
 
-def where(machine: Machine) -> str:
+def where(asked: Mechanism | Machine) -> str:
     """The mechanism, for messages."""
-    return f"mechanism {machine.mechanism.name!r}"
+    return f"mechanism {_mechanism(asked).name!r}"

@@ -5,9 +5,10 @@
     motions         turns, slides, screws, balls; closure: rows that joints impose where they close loops
     joint_kinds     the catalogue of joint kinds, a registry; joints: Joint, Mimic
     loads           springs, bushings, forces, knife edges, rolling, speed rows, a registry
-    beams           Beam, a flexible body; bodies: Body, Shape
+    shapes          Shape, a registry of its kinds; CollisionFilter
+    beams           Beam, a flexible body; bodies: Body
     mechanism       Mechanism, Frame: inert data
-    planarity       the plane in which a mechanism moves
+    planarity       the plane in which a mechanism moves; collision_pairs: the shapes that may meet
     flexible        discretise: flexible bodies made into bodies, joints and springs
     spanning_tree   a graph of bodies and joints cut to a tree and the joints that close it
     validation      every fault of a mechanism, told at once

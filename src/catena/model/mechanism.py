@@ -15,11 +15,12 @@ from typing import Any, TypeVar
 
 from ..errors import MechanismError, UnknownNameError
 from .beams import Flexed
-from .bodies import Body, Shape
+from .bodies import Body
 from .frozen import FrozenDict
 from .joints import Joint, Mimic
 from .loads import Load, Nonholonomic
 from .pose import Pose, Scalar, Vector, vector
+from .shapes import CollisionFilter, Shape
 
 __all__ = ["GRAVITY", "GROUND", "Body", "Frame", "Joint", "Mechanism", "Mimic", "Shape", "walk"]
 
@@ -45,7 +46,8 @@ class Mechanism:
     False, or None to find out. loops: joints that close the tree. loads: springs, dampers, forces. nonholonomic: rows that
     the speeds obey. as_found: the inertias are those of somebody's file; one that no body can have is then a doubt, not a
     fault. notes: what the reader of the file remarked. beams: in a mechanism that `catena.model.flexible.discretise` made,
-    what became of each flexible body. Before that step a flexible body is one body, without coordinates of its own.
+    what became of each flexible body. Before that step a flexible body is one body, without coordinates of its own. ground:
+    the shapes of what stands still, all of which collide. collisions: which pairs of shapes are looked at.
     """
 
     name: str
@@ -61,13 +63,16 @@ class Mechanism:
     as_found: bool = False
     notes: tuple[str, ...] = ()
     beams: tuple[Flexed, ...] = ()
+    ground: tuple[Shape, ...] = ()
+    collisions: CollisionFilter = CollisionFilter()
 
     def __post_init__(self) -> None:
-        for attribute in ("bodies", "joints", "frames", "loops", "loads", "nonholonomic", "notes", "beams"):
+        for attribute in ("bodies", "joints", "frames", "loops", "loads", "nonholonomic", "notes", "beams", "ground"):
             given = getattr(self, attribute)
             if not isinstance(given, Iterable):
                 raise MechanismError(f"mechanism {self.name!r}: {attribute} is a {type(given).__name__}; it is a list of them")
             object.__setattr__(self, attribute, tuple(given))
+        object.__setattr__(self, "ground", tuple(replace(s, collides=True) for s in self.ground))
         try:
             object.__setattr__(self, "gravity", vector(self.gravity))
         except (TypeError, ValueError):

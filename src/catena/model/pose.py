@@ -43,6 +43,10 @@ class Pose:
         return (*self.position, *(x for row in self.rotation for x in row))
 
     def __matmul__(self, other: Pose) -> Pose:
+        if self == Pose():  # so that expressions stay as they are written
+            return other
+        if other == Pose():
+            return self
         R = spatial.product(self.rotation, other.rotation)
         return Pose(R, spatial.add(self.position, spatial.rotate(self.rotation, other.position)))
 

@@ -18,6 +18,7 @@ from .planarity import plane
 from .validation_beams import flexible_faults
 from .validation_joints import joint_faults, pose_fault, unused
 from .validation_loads import load_faults
+from .validation_shapes import shape_faults
 from .values import value_of
 
 MOST = 1000  # faults of one mechanism; a file with more is not a mechanism but an accident
@@ -53,6 +54,7 @@ def _faults(m: Mechanism) -> Iterator[str]:
     yield from flexible_faults(m)
     yield from joint_faults(m)
     yield from _tree(m)
+    yield from shape_faults(m)
     for f in m.frames:
         if f.body != GROUND and f.body not in m._bodies:
             yield f"frame {f.name!r}: {unknown('body', f.body, m._bodies)}"

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
-from scipy.linalg import lu, qr
 
 from ...compiler.trace import Tracer
 from ...errors import SingularError
@@ -92,6 +91,8 @@ def complement(J: ca.SX, value: np.ndarray, D: np.ndarray, rank: int | None = No
     rank: how many rows are independent, by default all. Where there are fewer, those of which most is left, in their units,
     are taken first, again at every instant: rows that repeat others in one place are needed in another.
     """
+    from scipy.linalg import lu
+
     m, n = J.shape
     rank, unit = m if rank is None else rank, np.ones(m) if unit is None else unit
     order = np.argsort(lu((value * D).T, p_indices=True)[0])[:rank].tolist() if rank else []
@@ -215,6 +216,8 @@ def units(A: np.ndarray) -> np.ndarray:
 
 def independent_rows(A: np.ndarray, unit: np.ndarray) -> list[int]:
     """Which rows of A (m x n), each in its unit, are independent: the first pivots of a QR factorisation."""
+    from scipy.linalg import qr
+
     _, R, order = qr((A / unit[:, None]).T, mode="economic", pivoting=True)
     size = np.abs(np.diag(R))
     return sorted(int(k) for k in order[: int((size > REPEATED * size[0]).sum())])

@@ -21,7 +21,6 @@ from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
-from scipy.linalg import qr
 
 from ...compiler.trace import Tracer
 from ...errors import FormulationError, SingularError
@@ -93,6 +92,8 @@ def _determined(s: Tracer, J: ca.SX) -> list[int]:
     """The m speeds that the rows J u + c = 0 determine best at a random place: the first pivots of a QR factorisation."""
     if not J.shape[0]:
         return []
+    from scipy.linalg import qr
+
     value = np.array(ca.Function("J", [s.q, s.p], [ca.densify(J)])(*s.layout.somewhere(0)))
     _, R, order = qr(value, mode="economic", pivoting=True)
     found = np.abs(np.diag(R))

@@ -45,8 +45,17 @@ def _name(t: Table, key: str, k: Key) -> str:
     return t.text(key, instead=MISSING)
 
 
+def _names(t: Table, key: str, k: Key) -> tuple[str, ...]:
+    values = t.items(key)
+    if wrong := [x for x in values if not isinstance(x, str)]:
+        t.fault(f"{key} holds {wrong[0]!r}; it is a list of names")
+    return tuple(map(str, values))
+
+
 def _numbers(t: Table, key: str, k: Key) -> tuple[Scalar, ...]:
     values = t.items(key)
+    if isinstance(k.measure, str):
+        return tuple(t.scalar(x, key, k.measure) for x in values)
     if len(values) != len(k.measure):
         t.fault(f"{key} has {len(values)} values; {len(k.measure)} are wanted: {', '.join(k.measure)}")
         return (0.0,) * len(k.measure)
@@ -64,6 +73,7 @@ def _direction(t: Table, key: str, k: Key) -> Vector:
 
 _READERS: dict[str, Callable[[Table, str, Key], object]] = {
     **dict.fromkeys(("frame", "coordinate", "speed", "word"), _name),
+    **dict.fromkeys(("frames", "coordinates"), _names),
     "number": lambda t, key, k: t.number(key, str(k.measure), instead=1.0),
     "numbers": _numbers,
     "expression": lambda t, key, k: t.expression(t.data.get(key), key),
