@@ -51,6 +51,7 @@ _WHERE = {  # public name -> the module it lives in, and its name there if it is
     "linearize": "analysis.linearization",
     "modes": "analysis.vibration",
     "inverse_kinematics": "analysis.inverse_kinematics",
+    "clearance": "analysis.clearance",
     "simulate": "simulation",
     "ALL_INTEGRATORS": "simulation",
     "Result": "results.result",
@@ -70,6 +71,7 @@ __all__ = [*_WHERE]
 if TYPE_CHECKING:
     from . import analysis, certify, cli, compiler, equations, errors, formats, kernels, machine, model, results, simulation
     from .analysis.assembly import assemble
+    from .analysis.clearance import clearance
     from .analysis.hybrid_dynamics import hybrid_dynamics
     from .analysis.impulse import impulse
     from .analysis.inverse_kinematics import inverse_kinematics

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import qr
 
 from ..errors import QuestionError
 from ..machine.constraint_rows import loop_count, metric, spaces
@@ -106,6 +105,8 @@ def _independent(machine: Machine, T: Array, names: Iterable[str] | None) -> lis
     if names is None:
         if n == machine.nv:
             return list(range(n))
+        from scipy.linalg import qr
+
         order = qr(T.T, mode="r", pivoting=True)[1]
         return sorted(int(k) for k in order[:n])
     chosen = all_speeds_of(machine, names)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 
 from ..errors import QuestionError
 from ..machine.lookup import machine_of, state, where
@@ -88,6 +87,8 @@ def modes(m: Mechanism | Machine, q: Any = None, tau: Any = None) -> Modes:
         raise QuestionError(
             f"modes: {where(machine)} has speed rows, and they have no stiffness of their own; linearize(...).poles answers"
         )
+    from scipy.linalg import eigh
+
     g, t = balance(machine, q, tau)
     T = t.spaces.T
     left = T @ (T.T @ g)

@@ -386,6 +386,6 @@ def bind(
     out = structure.shape(generic.out)
     output = (out[0], int(np.prod(out[1:])))
     size = sum(int(np.prod(structure.shape(shape))) for _, shape in scratch(generic.kernel))
-    call = f"call void inttoptr (i64 {code['kernel']} to ptr)(ptr inttoptr (i64 {table.ctypes.data} to ptr), ptr %x, ptr %y, ptr %w)"
-    made = host.assemble(emit.around(call, [r for r, _ in inputs], [output[0] * output[1]], size, width, single))
+    piece = f"inttoptr (i64 {code['kernel']} to ptr)(ptr inttoptr (i64 {table.ctypes.data} to ptr), "
+    made = host.assemble(emit.around(piece, [r for r, _ in inputs], [output[0] * output[1]], size, width, single))
     return LaneKernel(name, inputs, (output,), width, made, cost=300 * structure.sizes["n"], keep=(structure, table, X, code), single=single)

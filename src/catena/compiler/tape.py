@@ -12,6 +12,7 @@ A tape is straight-line code. Two things are done to it here, both about *order*
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -117,7 +118,31 @@ def read(f: ca.Function) -> Tape:
             f"function '{f.name()}' uses {', '.join(sorted(unknown))}, which cannot be done in lanes; "
             f"what can: {', '.join(sorted(SUPPORTED))}"
         )
-    return Tape(f.name(), nodes, input_shapes, output_shapes)
+    return Tape(f.name(), _inverted(nodes), input_shapes, output_shapes)
+
+
+def _inverted(nodes: list[Node]) -> list[Node]:
+    """The same with one division by each divisor that several nodes share, and products with its inverse: CasADi writes a (1/b) as
+    a / b, and a division takes the time of ten products."""
+    shared = Counter(node.args[1] for node in nodes if node.op == "DIV")
+    found: list[Node] = []
+    places: list[int] = []  # of the nodes, in what is found
+    inverses: dict[int, int] = {}
+    for node in nodes:
+        args = tuple(places[a] for a in node.args)
+        if node.op == "DIV" and shared[node.args[1]] > 1:
+            if args[1] not in inverses:
+                inverses[args[1]] = len(found)
+                found.append(Node("INV", args[1:]))
+            node, args = Node("MUL"), tuple(sorted((args[0], inverses[args[1]])))
+        places.append(len(found))
+        found.append(node._replace(args=args))
+    return found
+
+
+def chooses(tape: Tape) -> bool:
+    """Whether it chooses so often that LLVM's own pass over comparisons is worth its time: they are twice as fast after it."""
+    return 50 * sum(node.op == "IF_ELSE_ZERO" for node in tape.nodes) > len(tape.nodes)
 
 
 def silent(tape: Tape) -> list[int]:

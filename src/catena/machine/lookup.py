@@ -50,17 +50,12 @@ def coordinates(asked: Mechanism | Machine) -> tuple[Coordinate, ...]:
     """The coordinates whose rate is a speed: all but those of quaternions."""
     found, qi, vi = [], 0, 0
     for j in _mechanism(asked).moving:
-        names, speeds = iter(j.coordinate_names), iter(j.speed_names)
-        first = vi
+        names, speeds, q, v = j.coordinate_names, j.speed_names, 0, 0
         for f in j.freedoms:
             if f.motion != Motion.BALL:
-                k = vi - first
-                found.append(Coordinate(next(names), next(speeds), qi, vi, j.name, float(j.lower[k]), float(j.upper[k])))
-            else:
-                for it, n in ((names, f.nq), (speeds, f.nv)):
-                    for _ in range(n):
-                        next(it)
-            qi, vi = qi + f.nq, vi + f.nv
+                found.append(Coordinate(names[q], speeds[v], qi + q, vi + v, j.name, float(j.lower[v]), float(j.upper[v])))
+            q, v = q + f.nq, v + f.nv
+        qi, vi = qi + q, vi + v
     return tuple(found)
 
 

@@ -86,7 +86,7 @@ def spoken_of(m: Mechanism) -> set[str]:
     things = (*m.loads, *m.nonholonomic)
     texts = [x for thing in things for x in thing.holding("expression", "expressions", "text") if isinstance(x, str)]
     words = {w for text in texts for w in re.findall(r"[A-Za-z_]\w*", text)}
-    named = {x for thing in things for x in thing.holding("coordinate", "speed")}
+    named = {x for thing in things for x in thing.holding("coordinate", "coordinates", "speed")}
     found = set()
     for j in (j for j in m.joints if j.sound):
         own = {*j.coordinate_names, *j.speed_names}

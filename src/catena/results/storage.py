@@ -22,13 +22,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from ..errors import CatenaError, FormatError
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 JOURNAL = "journal"
 SLOT = 1 << 16  # bytes of a slot, besides what the state takes

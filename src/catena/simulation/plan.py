@@ -19,7 +19,7 @@ from ..equations.equations import Equations
 from ..equations.formulations import DEFAULT
 from ..errors import SimulationError
 from ..machine.constraint_rows import metric
-from ..machine.equation_machine import Derived
+from ..machine.equation_machine import EquationMachine
 from ..machine.machine import Machine, compile
 from ..model.mechanism import Mechanism
 from . import checks as door
@@ -138,7 +138,7 @@ def prepare(
         raise SimulationError(
             f"mechanism {machine.mechanism.name!r} has no joint that moves, so that there is nothing to simulate"
         )
-    own = machine.equations if isinstance(machine, Derived) else None
+    own = machine.equations if isinstance(machine, EquationMachine) else None
     by = by or (own.formulation if own is not None else DEFAULT)
     own = own if own is not None and own.formulation == by and not options else None
     door.known_options(by, options)
@@ -210,7 +210,7 @@ def _columns(p: Array) -> Array:
 
 def settled(system: System, t: float, x: Array, p: Array) -> Array:
     """States (runs, size) put onto their constraints: what is left open by a start's last digits is closed."""
-    kernel = system.kernel("settle") if system.binds else None
+    kernel = system.kernel("settle", 1 if len(x) == 1 else None) if system.binds else None
     held = np.tile(np.append(np.zeros(system.nv), system.holding.start()), (len(x), 1))
     for _ in range(2 if kernel is not None else 0):
         (x,), _ = kernel([np.full((len(x), 1), float(t)), x, held, p], len(x))  # type: ignore[misc]

@@ -23,7 +23,7 @@ from ..compiler.trace_cache import kept_tape
 from ..errors import ClosureError, SimulationError, SingularError, StateError
 from ..kernels import dynamics
 from ..kernels.motion import speeds
-from ..kernels.tree import Coordinate, Layout
+from ..kernels.tree import CoordinateRange, Layout
 from ..machine.lookup import speeds_of
 from ..model.mechanism import Mechanism
 from .piecewise import Trajectory, places, trajectory
@@ -76,7 +76,7 @@ def _partitioned(layout: Layout, driven: list[int]) -> ca.Function:
     return ca.Function("partitioned", [s.t, s.q, s.v, s.p, a_d, s.tau], ca.cse([vector(whole), tau, ca.densify(lam)]))
 
 
-def _whole(c: Coordinate, driven: list[int]) -> bool:
+def _whole(c: CoordinateRange, driven: list[int]) -> bool:
     """Whether all speeds of an elementary motion are driven, or none."""
     return len({c.vi + k in driven for k in range(speeds(c.motion))}) == 1
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from ..model.flexible import frequency_error, strain_energy
@@ -17,6 +16,9 @@ from . import drivers
 from .engine import Tally
 from .event_handler import Occurrence
 from .plan import RunPlan
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 Array = NDArray[np.float64]
 OBSERVED = ("q", "v", "a", "tau", "energy", "rows", "held", "losses")  # what the tape `observe` gives

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import time as clock
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 from scipy.integrate import cumulative_simpson
 
@@ -29,6 +28,9 @@ from ..plan import machine_of
 from ..system import losses
 from ..trajectories import csv
 from .orientations import Orientation, orientations
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 Array = NDArray[np.float64]
 ROWS = 1000
