@@ -14,10 +14,10 @@ import coal
 import numpy as np
 import pinocchio as pin
 from peers import urdf
-from robots import panda_in_capsules
 
 import catena
 from catena.model.collision_pairs import Collider, colliders
+from robots import panda_in_capsules
 
 BATCH, PEER = 100_000, 200
 
