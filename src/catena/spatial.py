@@ -55,6 +55,24 @@ def sqrt(x):
     return math.sqrt(x) if isinstance(x, (float, int)) else x.sqrt()
 
 
+def smaller(a, b):
+    """The smaller of two scalars."""
+    if isinstance(a, (float, int)) and isinstance(b, (float, int)):
+        return min(a, b)
+    import casadi
+
+    return casadi.fmin(a, b)
+
+
+def larger(a, b):
+    """The larger of two scalars."""
+    if isinstance(a, (float, int)) and isinstance(b, (float, int)):
+        return max(a, b)
+    import casadi
+
+    return casadi.fmax(a, b)
+
+
 def select(condition, a, b):
     """a where the condition holds, else b; a symbol keeps both."""
     if hasattr(condition, "is_constant"):

@@ -68,7 +68,7 @@ def numbers(quantity: str, name: str, x: ArrayLike) -> Array:
     detail = ""
     try:
         array = np.asarray(x)
-        if isinstance(x, np.ma.MaskedArray):
+        if isinstance(x, np.ndarray) and isinstance(x, np.ma.MaskedArray):  # NumPy loads the latter when it is named
             detail = " (some of its entries may be masked)"
         elif array.dtype.kind in "fiub" or (array.dtype.kind == "O" and all(isinstance(y, numeric.Real) for y in array.flat)):
             return np.asarray(array, dtype=np.float64)

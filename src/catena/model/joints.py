@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import MechanismError
-from .closure import Row
+from .closure import ClosureRow
 from .joint_kinds import CATALOGUE, SAME, JointKind, Reverse, along_z
 from .motions import Deflection, Freedom, displacement, dual_bases, elementary, motion_subspace
 from .pose import Pose, Scalar, Vector, scalar, unit
@@ -107,7 +107,7 @@ class Joint:
         return CATALOGUE[self.kind].freedoms(self.axis, self.pitch, self.sequence)
 
     @property
-    def closure(self) -> tuple[Row, ...]:
+    def closure(self) -> tuple[ClosureRow, ...]:
         """The rows that it imposes where it closes a loop: six less its freedoms."""
         return CATALOGUE[self.kind].closure(self.axis, self.pitch, self.sequence)
 

@@ -45,6 +45,13 @@ def _name(t: Table, key: str, k: Key) -> str:
     return t.text(key, instead=MISSING)
 
 
+def _names(t: Table, key: str, k: Key) -> tuple[str, ...]:
+    values = t.items(key)
+    if wrong := [x for x in values if not isinstance(x, str)]:
+        t.fault(f"{key} holds {wrong[0]!r}; it is a list of names")
+    return tuple(map(str, values))
+
+
 def _text(t: Table, key: str, k: Key) -> str:
     return str(t.expression(t.text(key, instead="0"), key))
 
@@ -55,6 +62,8 @@ def _number(t: Table, key: str, k: Key) -> Scalar:
 
 def _numbers(t: Table, key: str, k: Key) -> tuple[Scalar, ...]:
     values = t.items(key)
+    if isinstance(k.measure, str):
+        return tuple(t.scalar(x, key, k.measure) for x in values)
     if len(values) != len(k.measure):
         t.fault(f"{key} has {len(values)} values; {len(k.measure)} are wanted: {', '.join(k.measure)}")
         return (0.0,) * len(k.measure)
@@ -85,4 +94,5 @@ def _times(t: Table, key: str, k: Key) -> tuple[float, ...]:
 _READERS: dict[str, Callable[[Table, str, Key], object]] = {
     "frame": _name, "coordinate": _name, "speed": _name, "word": _name, "number": _number, "numbers": _numbers,
     "expression": _expression, "expressions": _expressions, "text": _text, "direction": _direction, "times": _times,
+    "frames": _names, "coordinates": _names,
 }  # fmt: skip

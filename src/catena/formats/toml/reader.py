@@ -18,7 +18,8 @@ from .joints import read_joints, read_loop
 from .loads import read_load, read_row
 from .poses import read_pose
 from .schema import FRAME_KEYS, TOP_KEYS
-from .tables import Ledger, Table
+from .shapes import read_collisions, read_shape
+from .tables import FaultLedger, Table
 
 
 def read(path: Path) -> Draft:
@@ -44,6 +45,8 @@ def draft(path: Path, top: Table) -> Draft:
         loads=tuple(load for t in top.tables("load") if (load := read_load(t))),
         nonholonomic=tuple(row for t in top.tables("row") if (row := read_row(t))),
         parameters=top.ledger.parameters,
+        ground=tuple(read_shape(t, collides=True) for t in top.tables("ground")),
+        collisions=read_collisions(top),
     )
     return Draft(path, mechanism, top.ledger.faults, cut_at=_texts(top, "cut"))
 
@@ -67,7 +70,7 @@ def parsed(path: Path, data: bytes) -> Table:
     if found := _LONG_KEY.search(_QUOTED.sub('""', text)):
         raise FormatError(path, f"the key {shown(found[0])} has more than {NESTED} parts, and those of a model have one or two")
     try:
-        return Table(tomllib.loads(text), "", Ledger())
+        return Table(tomllib.loads(text), "", FaultLedger())
     except RecursionError:
         raise FormatError(path, "the file is not TOML that can be read: its lists or tables are nested too deeply") from None
     except ValueError as why:  # TOMLDecodeError, and Python's own words for a number of too many digits

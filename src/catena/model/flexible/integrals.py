@@ -34,7 +34,7 @@ ENOUGH = 1e-13  # of P beside its diagonal: sections that are as good as the int
 
 
 @dataclass(frozen=True)
-class Place:
+class FieldValues:
     """One or several places s (k,) of the beam: the fields B (m, k) there, and chi (3, n, k)."""
 
     s: Array
@@ -86,7 +86,7 @@ class Basis:
         """The modes' shapes or their derivatives at s, (n, k)."""
         return np.concatenate([np.zeros((0, len(s))), *(f(s, order)[: self.counts[name]] for name, f in self.shapes.items())])
 
-    def at(self, s: Any) -> Place:
+    def at(self, s: Any) -> FieldValues:
         """The fields at places s."""
         s = np.atleast_1d(np.asarray(s, float))
         phi, slope = self.values(s), self.values(s, 1)
@@ -95,7 +95,7 @@ class Basis:
         for i, name in enumerate(self.directions):
             d, turn = {"twist": (X, phi[i]), "z": (Y, -slope[i]), "y": (Z, slope[i]), "x": (X, 0.0)}[name]
             chi[d, i] = turn
-        return Place(s, B, chi)
+        return FieldValues(s, B, chi)
 
     def twisting(self, s: float) -> Array:
         """h (n, n) at s: h_ij = h_ji = -integral_0^s phi_i'' phi_j' ds, i along y, j along z: a section's geometric twist."""
