@@ -65,7 +65,7 @@ def plot(result: Any, what: str = "overview", *, run: int = 0, title: str | None
     """
     import matplotlib as mpl
 
-    from .plots.style import HOUSE
+    from .plots.style import HOUSE, plain_ticks
 
     kind = find(what)
     kind.check(result.mechanism, options)
@@ -73,6 +73,7 @@ def plot(result: Any, what: str = "overview", *, run: int = 0, title: str | None
     shown.data.load()
     with mpl.rc_context(HOUSE):
         figure = loaded(kind.draw)(shown, **options)
+        plain_ticks(figure)
         title = _title(result, shown.time[-1], run) if title is None else title
         if title:
             figure.suptitle(title, x=0.01, ha="left")
