@@ -33,6 +33,12 @@ def cos(x):
     return math.cos(x) if isinstance(x, (float, int)) else x.cos()
 
 
+def sines(s, c):
+    """The angles in s become their sines, and c their cosines."""
+    for i in range(len(s)):
+        s[i], c[i] = sin(s[i]), cos(s[i])
+
+
 def atan2(y, x):
     if isinstance(y, (float, int)) and isinstance(x, (float, int)):
         return math.atan2(y, x)
@@ -47,6 +53,24 @@ def floor(x):
 
 def sqrt(x):
     return math.sqrt(x) if isinstance(x, (float, int)) else x.sqrt()
+
+
+def smaller(a, b):
+    """The smaller of two scalars."""
+    if isinstance(a, (float, int)) and isinstance(b, (float, int)):
+        return min(a, b)
+    import casadi
+
+    return casadi.fmin(a, b)
+
+
+def larger(a, b):
+    """The larger of two scalars."""
+    if isinstance(a, (float, int)) and isinstance(b, (float, int)):
+        return max(a, b)
+    import casadi
+
+    return casadi.fmax(a, b)
 
 
 def select(condition, a, b):

@@ -312,10 +312,10 @@ def compile(mechanism: Mechanism | Equations, by: str = "recursive", *, threads:
     "lanes" always.
     """
     if isinstance(mechanism, Equations) or by != "recursive":
-        from .equation_machine import Derived, derive
+        from .equation_machine import EquationMachine, derive
 
         equations = mechanism if isinstance(mechanism, Equations) else derive(mechanism, by)
-        return Derived(equations, threads=threads, snap=snap, life=life)
+        return EquationMachine(equations, threads=threads, snap=snap, life=life)
     return Machine(mechanism, threads=threads, snap=snap, life=life)
 
 

@@ -18,7 +18,7 @@ from ..kernels.rank import RANK, usual_length
 from ..machine.constraint_rows import Metric, spaces
 
 if TYPE_CHECKING:
-    from .plan import Plan
+    from .plan import RunPlan
     from .system import System
 
 Array = NDArray[np.float64]
@@ -63,7 +63,7 @@ def contact_state(system: System) -> list[ca.SX]:
     return [gap, place, rate, system.held[0][-rate.numel() :], axes, acting]
 
 
-def observe(plan: Plan, flat: list[Array], modes: Array) -> ContactRows:
+def observe(plan: RunPlan, flat: list[Array], modes: Array) -> ContactRows:
     """From what the tape `contacts` reads, and the modes (n, size)."""
     system, n = plan.system, len(flat[0])
     kernel, h = system.kernel("contacts"), plan.system.holding
@@ -106,7 +106,7 @@ def _slipping(c: Any, own: Array, u: Array, N: Array, axes: Array) -> Array:
     return -c.contact.kinetic * (N * own[:, 0])[:, None] * np.einsum("tj,tja->ta", d, axes)
 
 
-def _known(plan: Plan, acting: Array, along: Array, ends: list[int], owner: Array, mode: Array) -> tuple[Array, Array]:
+def _known(plan: RunPlan, acting: Array, along: Array, ends: list[int], owner: Array, mode: Array) -> tuple[Array, Array]:
     """(n, k, 2), (n, c): whether normal force and friction of each point, and their sums of each contact, follow from the motion.
 
     They do where combinations of the rows' forces that move nothing have no part in them.
@@ -141,7 +141,7 @@ def variables(rows: ContactRows) -> dict[str, tuple[tuple[str, ...], Array]]:
     }  # fmt: skip
 
 
-def residuals(plan: Plan, rows: ContactRows) -> dict[str, Array]:
+def residuals(plan: RunPlan, rows: ContactRows) -> dict[str, Array]:
     """What `Extremes` has of contacts: how far the laws were missed."""
     h, length = plan.system.holding, usual_length(plan.machine.layout)
     N, f, u, closed = rows.normal, rows.friction, rows.slip, rows.mode > 0.0
