@@ -1,10 +1,8 @@
 """Questions: functions whose first argument is a Mechanism or a Machine, open or with closed loops.
 
 `questions.QUESTIONS` lists them. Beside them stand
-    projection          the nearest state on the loops, in the metric of the mass matrix
     tangent             derivatives of the equations of motion at one state; differences: for mechanisms of hundreds of bodies
-    joint_orientation   whether the two sides of a loop's joint look the same way
-    routes              constrained dynamics by other algorithms, to check the machine against
+    joint_orientation   whether the two sides of a loop's joint point the same way
 """
 
 from typing import Any
@@ -21,7 +19,6 @@ from .inverse_kinematics import inverse_kinematics
 from .kinematic_drive import DrivenMotion, kinematics
 from .linearization import StateSpace, linearize
 from .mobility import Mobility, mobility
-from .projection import project
 from .questions import QUESTIONS, Question, register
 from .statics import equilibrium, static_torques
 from .vibration import Modes, highest_frequency, modes
@@ -30,7 +27,7 @@ __all__ = [
     "QUESTIONS", "Actuation", "Clearance", "DrivenMotion", "ImpulseResponse", "Mobility", "Modes", "Question", "Rows", "StateSpace", "Target", "assemble",
     "clearance",
     "equilibrium", "highest_frequency", "hybrid_dynamics", "impulse", "inverse_dynamics", "inverse_kinematics", "kinematics",
-    "linearize", "mobility", "modes", "project", "reactions", "register", "rows_at", "spaces", "static_torques",
+    "linearize", "mobility", "modes", "reactions", "register", "rows_at", "spaces", "static_torques",
 ]  # fmt: skip
 
 for _question in (

@@ -1,6 +1,6 @@
 """Pairs of convex shapes without a closed form: cylinders and ellipsoids among others, and convex meshes, by MuJoCo's solver.
 
-MuJoCo (`pip install "catena[convex]"`) was chosen by measurement over Coal: at a tolerance of 1e-10 its distances and depths are good to
+MuJoCo (`pip install "catena[mujoco]"`) was chosen by measurement over Coal: at a tolerance of 1e-10 its distances and depths are good to
 1e-8 of the sizes and it never fails, where Coal is good to 1e-5, or fails in one overlap of ten at a tighter tolerance; and it has
 wheels for Linux, macOS and Windows. It keeps the points of meshes in single precision.
 """
@@ -156,7 +156,7 @@ def _mujoco(pair: tuple[Collider, Collider]) -> Any:
         a, b = pair
         raise QuestionError(
             f"clearance: the pair {a.name} - {b.name} ({a.shape.kind} and {b.shape.kind}) has no closed form and needs MuJoCo's convex "
-            'solver: pip install "catena[convex]", or use spheres, capsules, boxes and planes'
+            'solver: pip install "catena[mujoco]", or use spheres, capsules, boxes and planes'
         ) from None
     return mujoco
 

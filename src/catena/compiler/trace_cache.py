@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 
 import casadi as ca
 import numpy as np
-from sympy import srepr
 
 from ..kernels.constraint_rows import loop_rows
 from ..model.mechanism import Mechanism
@@ -112,6 +111,8 @@ def _parts(x: object) -> Iterator[bytes]:
             yield f.name.encode()
             yield from _parts(getattr(x, f.name))
     elif type(x).__module__.partition(".")[0] == "sympy":  # an expression of parameters
+        from sympy import srepr
+
         yield srepr(x).encode()
     else:
         raise Opaque(type(x))

@@ -14,6 +14,7 @@ from ..model.mechanism import GROUND, Joint, Mechanism
 from ..model.pose import vector
 from ..model.spanning_tree import cut_cycles
 from .files import located
+from .mapping import Mapped
 
 ROOT_JOINT = "root_joint"
 MISSING = "(missing)"  # stands in for a name that the file does not give
@@ -27,6 +28,7 @@ class Draft:
     mechanism: Mechanism
     faults: list[str] = field(default_factory=list)
     noted: bool = False
+    mapping: Sequence[Mapped] = ()  # what became of each element of the file
     cut_at: tuple[str, ...] = ()  # joints that a file with cycles wants cut
 
     def change(self, **changes: Any) -> None:

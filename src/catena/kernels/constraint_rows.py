@@ -10,16 +10,17 @@ and A a is what those wrenches do along the motion of the two nodes. `constraine
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..model.closure import Row, RowKind
+from ..model.closure import ClosureRow, RowKind
 from ..model.mechanism import Joint
 from ..model.values import value_of
 from ..spatial import add, atan2, cross, dot, floor, get, get33, kernel, neg, rotate, scale, sub, sweep, unrotate
 from .kinematics import accelerations, states
 from .lifting import Lift
-from .motion import BALL, component, out, speeds
+from .motion import component, out, speeds
 from .rank import column_scales, loop_length
 from .tree import Layout, as_array
 from .workspace import Work
@@ -45,7 +46,7 @@ class Constraints(NamedTuple):
 
 def constraints(layout: Layout, value: Any, keep: Any = None) -> Constraints:
     """The table of a layout's loops; `keep` lists the rows to keep, by default all."""
-    found: list[tuple[int, Joint, Row]] = [(k, j, row) for k, j in enumerate(layout.mechanism.loops) for row in loop_rows(j)]
+    found: list[tuple[int, Joint, ClosureRow]] = [(k, j, row) for k, j in enumerate(layout.mechanism.loops) for row in loop_rows(j)]
     found = [found[k] for k in keep] if keep is not None else found
     m = len(found)
     columns: dict[str, list] = {name: [] for name in ("p", "a", "b", "c", "value")}
@@ -69,9 +70,12 @@ def constraints(layout: Layout, value: Any, keep: Any = None) -> Constraints:
     return Constraints(kind=kinds, node=nodes, loop=loops, column=column_scales(layout), size=sizes, **arrays)
 
 
-def loop_rows(j: Joint) -> tuple[Row, ...]:
+def loop_rows(j: Joint) -> tuple[ClosureRow, ...]:
     """What a loop joint forbids."""
     return j.closure
+
+
+_active: WeakKeyDictionary[Layout, list[int]] = WeakKeyDictionary()
 
 
 def active_rows(layout: Layout) -> list[int]:
@@ -79,15 +83,18 @@ def active_rows(layout: Layout) -> list[int]:
 
     A planar loop in space says nothing across its plane that its joints do not say already; such rows are left out.
     """
+    if layout not in _active:
+        _active[layout] = _found_active(layout)
+    return _active[layout]
+
+
+def _found_active(layout: Layout) -> list[int]:
     value = lambda x: x if isinstance(x, float) else value_of(x, layout.mechanism.parameters)  # noqa: E731
     con, tree = constraints(layout, value), layout.tree()
     m, n, rng = len(con.kind), layout.nv + len(layout.followers), np.random.default_rng(0)
     size = np.zeros(m)
     for _ in range(3 if m else 0):
-        q, x = rng.standard_normal(layout.nq), Work.empty(len(layout.nodes))
-        for node in layout.nodes:
-            if node.motion == BALL:
-                q[node.qi : node.qi + 4] /= np.linalg.norm(q[node.qi : node.qi + 4])
+        q, x = layout.sample(rng), Work.empty(len(layout.nodes))
         W, A, zeros = np.zeros((m, 12)), np.zeros((m, n)), np.zeros(n)
         lift = Lift(layout, value, q)
         evaluate_rows(tree, con, np.array(lift.q), zeros, zeros, x, W, *np.zeros((3, m)))
@@ -209,3 +216,15 @@ def row_jacobian(tree, con, W, x, A):
                 f = out(tree, i, x, f)
                 t = add(out(tree, i, x, t), cross(get(x.r, i), f))
                 i = tree.parent[i]
+
+
+@kernel
+def on_child(con, x, W, k):
+    """The wrench pair of row k as one wrench on its child, about the ground's origin in its axes: the two ends feel opposite ones."""
+    side = 1 if con.node[k, 1] >= 0 else 0
+    i, o, sign = con.node[k, side], 6 * side, 1.0 if side else -1.0
+    if i < 0:
+        return (0.0,) * 6
+    N = get33(x.R, i)
+    f = scale(sign, rotate(N, (W[k, o + 3], W[k, o + 4], W[k, o + 5])))
+    return *add(scale(sign, rotate(N, (W[k, o], W[k, o + 1], W[k, o + 2]))), cross(get(x.p, i), f)), *f

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .tree import Layout
 
 RANK = 3e-8  # a row whose distance to the rows after it is less, squared, in this metric, repeats them: an angle of 1.7e-4
+SINGULAR = 1e-12  # an eigenvalue of a mass matrix, scaled to a unit diagonal, that is nothing but rounding
 EXACT = 1e-9  # a singular value of A~ that is zero where a configuration is exact, as for a question about mobility
 
 
@@ -47,6 +48,18 @@ def independent(G, size, keep):
             row, g = G[i], d * pushed[i]
             for j in range(i + 1):
                 row[j] -= g * pushed[j]
+
+
+def motion_without_energy(M: np.ndarray) -> np.ndarray | None:
+    """The speeds (n,) of a motion in which a mass matrix M (n, n) has no kinetic energy; None where M is regular.
+
+    M is scaled to a unit diagonal first, and the speeds are in these scales, so that neither units nor ratios of inertia decide.
+    """
+    size = np.sqrt(np.abs(np.diag(M)))
+    if (size == 0).any():
+        return np.eye(len(M))[int(np.argmax(size == 0))]
+    values, vectors = np.linalg.eigh(M / np.outer(size, size))
+    return vectors[:, 0] if values[0] < SINGULAR else None
 
 
 # ---------------------------------------------------------------------------------------------------- lengths

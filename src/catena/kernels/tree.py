@@ -17,10 +17,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from .. import spatial
+from ..errors import MechanismError
 from ..model.mechanism import GROUND, Body, Joint, Mechanism
 from ..model.motions import Freedom, Motion, Shift, elementary, onto_z
 from ..model.pose import Pose
@@ -80,7 +82,7 @@ class Follower:
 
 
 @dataclass(frozen=True)
-class Coordinate:
+class CoordinateRange:
     """One elementary motion of the mechanism's own coordinates: q from qi on, v from vi on."""
 
     motion: Motion
@@ -88,7 +90,7 @@ class Coordinate:
     vi: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layout:
     """A mechanism's nodes and seats, before its numbers become arrays.
 
@@ -103,11 +105,11 @@ class Layout:
     followers: tuple[Follower, ...] = ()
 
     @cached_property
-    def coordinates(self) -> tuple[Coordinate, ...]:
+    def coordinates(self) -> tuple[CoordinateRange, ...]:
         """The mechanism's own coordinates, in order."""
         found, qi, vi = [], 0, 0
         for f in (f for j in self.mechanism.moving for f in j.freedoms):
-            found.append(Coordinate(f.motion, qi, vi))
+            found.append(CoordinateRange(f.motion, qi, vi))
             qi, vi = qi + f.nq, vi + f.nv
         return tuple(found)
 
@@ -132,6 +134,17 @@ class Layout:
         f = self.mechanism.frame(frame)
         seat = self.seats[f.body]
         return Seat(seat.node, seat.pose @ f.pose)
+
+    def sample(self, rng: np.random.Generator) -> np.ndarray:
+        """Random coordinates (nq,): normal numbers, quaternions of length one."""
+        q = rng.standard_normal(self.nq)
+        for k in (c.qi for c in self.coordinates if c.motion == Motion.BALL):
+            q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
+        return q
+
+    def somewhere(self, seed: int) -> list[np.ndarray]:
+        """Random coordinates, and the mechanism's own parameters (count,)."""
+        return [self.sample(np.random.default_rng(seed)), np.array(list(self.mechanism.parameters.values()))]
 
     def tree(self, value: Callable[[Any], Any] | None = None, snap: float = SNAP) -> Tree:
         """The arrays. `value` turns a scalar into a number or symbol; by default the parameters' own values."""
@@ -158,8 +171,23 @@ class Layout:
         return Tree(**ints, **ready)
 
 
+_layouts: WeakValueDictionary[int, Layout] = WeakValueDictionary()  # by the id of a mechanism, which its layout keeps alive
+
+
 def layout(m: Mechanism) -> Layout:
-    """Lay out the nodes of a valid mechanism: depth first, coordinates in the order of the file."""
+    """The nodes of a valid mechanism: depth first, coordinates in the order of the file. It is laid out once.
+
+    Raises MechanismError where a flexible body is not discretised yet, and so has no coordinates.
+    """
+    found = _layouts.get(id(m))
+    if found is None:
+        found = _layouts[id(m)] = _laid_out(m)
+    return found
+
+
+def _laid_out(m: Mechanism) -> Layout:
+    if left := next((b.name for b in m.bodies if b.flexible is not None), ""):
+        raise MechanismError(f"body {left!r} is flexible and not yet made of pieces or modes; call discretise(mechanism) first")
     first_q, first_v, nq, nv = {}, {}, 0, 0
     for j in m.moving:
         first_q[j.name], first_v[j.name] = nq, nv

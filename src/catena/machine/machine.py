@@ -54,7 +54,7 @@ class Machine:
             raise StateError(f"threads is {threads!r}; it is a whole number from 1 on, or None for one per core")
         if not snap >= 0:
             raise StateError(f"snap is {snap!r}; it is zero (keep every digit) or more")
-        mechanism = self.mechanism = mechanism.validate()
+        mechanism = self.mechanism = flexible.discretise(mechanism.validate())
         for doubt in flexible.doubts(mechanism):
             warnings.warn(f"mechanism {mechanism.name!r}: {doubt}", MechanismWarning, stacklevel=3)
         self.spec = spec = Spec(mechanism, threads or os.cpu_count() or 1, snap, life, self._traces())
@@ -312,10 +312,10 @@ def compile(mechanism: Mechanism | Equations, by: str = "recursive", *, threads:
     "lanes" always.
     """
     if isinstance(mechanism, Equations) or by != "recursive":
-        from .equation_machine import Derived, derive
+        from .equation_machine import EquationMachine, derive
 
         equations = mechanism if isinstance(mechanism, Equations) else derive(mechanism, by)
-        return Derived(equations, threads=threads, snap=snap, life=life)
+        return EquationMachine(equations, threads=threads, snap=snap, life=life)
     return Machine(mechanism, threads=threads, snap=snap, life=life)
 
 

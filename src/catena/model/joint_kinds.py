@@ -29,7 +29,7 @@ from itertools import pairwise
 
 from ..errors import MechanismError
 from . import closure
-from .closure import POINT, WELD, Row
+from .closure import POINT, WELD, ClosureRow
 from .motions import BALL, GENERAL, SHAPES, Freedom, Motion, X, Y, Z, elementary, plane_of, slide, turn
 from .pose import Scalar, Vector
 
@@ -85,7 +85,7 @@ class JointKind:
     doc: str
     axes: Axes
     freedoms: Callable[[Axes, Scalar, Sequence[str]], tuple[Freedom, ...]]
-    closure: Callable[[Axes, Scalar, Sequence[str]], tuple[Row, ...]]
+    closure: Callable[[Axes, Scalar, Sequence[str]], tuple[ClosureRow, ...]]
     reverse: Reverse = OPPOSITE
     faults: Callable[[Axes, float | None, Sequence[str]], Iterator[str]] = _no_faults
     pitched: bool = False

@@ -44,10 +44,10 @@ class Mechanism:
 
     parameters: the values of the names that expressions use. gravity: m/s2 in the ground's axes. planar: declared True or
     False, or None to find out. loops: joints that close the tree. loads: springs, dampers, forces. nonholonomic: rows that
-    the speeds obey. as_found: the inertias are those of somebody's file; one
-    that no body can have is then a doubt, not a fault. notes: what the reader of the file remarked. beams: what became of
-    flexible bodies, which are replaced by ordinary bodies, joints and springs here and now (`catena.model.flexible`). ground: the
-    shapes of what stands still, all of which collide. collisions: which pairs of shapes are looked at.
+    the speeds obey. as_found: the inertias are those of somebody's file; one that no body can have is then a doubt, not a
+    fault. notes: what the reader of the file remarked. beams: in a mechanism that `catena.model.flexible.discretise` made,
+    what became of each flexible body. Before that step a flexible body is one body, without coordinates of its own. ground:
+    the shapes of what stands still, all of which collide. collisions: which pairs of shapes are looked at.
     """
 
     name: str
@@ -78,9 +78,6 @@ class Mechanism:
         except (TypeError, ValueError):
             raise MechanismError(f"mechanism {self.name!r}: gravity is {self.gravity!r}; it is three numbers, m/s2") from None
         object.__setattr__(self, "parameters", FrozenDict({str(k): float(v) for k, v in self.parameters.items()}))
-        if self.beams or any(getattr(b, "flexible", None) is not None for b in self.bodies):
-            for attribute, value in (pair for expand in EXPANSIONS for pair in expand(self).items()):
-                object.__setattr__(self, attribute, value)
 
     def __repr__(self) -> str:
         g = ", ".join(f"{x:g}" if isinstance(x, float) else str(x) for x in self.gravity)
@@ -179,9 +176,7 @@ class Mechanism:
             yield from ((f"frame {f.name!r}", x) for x in f.pose.scalars())
 
 
-# What stands above this file and is found from here: `catena.model` fills both lists.
-EXPANSIONS: list[Callable[[Mechanism], Mapping[str, object]]] = []  # the fields that change where flexible bodies are replaced
-CHECKS: list[Callable[[Mechanism], Mechanism]] = []  # what `validate` does, one after the other
+CHECKS: list[Callable[[Mechanism], Mechanism]] = []  # what `validate` does, one after the other; `catena.model` fills it
 
 
 def walk(joints: Iterable[Joint]) -> Iterator[Joint]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import MechanismError, unknown
 from .bodies import Body
+from .flexible import discretise
 from .mechanism import GROUND, Mechanism
 from .motions import Motion
 from .planarity import plane
@@ -32,8 +33,14 @@ def checked(m: Mechanism) -> Mechanism:
 
 def faults(m: Mechanism) -> list[str]:
     """All faults (at most MOST), in the order a reader meets the things they belong to."""
-    found = list(islice(_faults(m), MOST)) or list(islice(load_faults(m), MOST))
-    if not found and m.planar and plane(m) is None:
+    if found := list(islice(_faults(m), MOST)):
+        return found
+    try:
+        made = discretise(m)  # loads may name coordinates of flexible bodies
+    except MechanismError as why:
+        return [str(why)]
+    found = list(islice(load_faults(made), MOST))
+    if not found and m.planar and plane(made) is None:
         found.append("it is declared planar, but its joints do not all move in one plane")
     return found
 

@@ -130,8 +130,6 @@ def _loops(m: Mechanism) -> Iterator[str]:
 def unused(m: Mechanism) -> Iterator[str]:
     """What lives on coordinates, said of a loop, which has none."""
     for j in m.loops:
-        limits = [*(x for x in j.lower if x != -math.inf), *(x for x in j.upper if x != math.inf)]
-        names = [name for name in ("damping", "friction", "armature") if any(x != 0 for x in getattr(j, name))]
-        if said := [*names, *(["limits"] if limits else [])]:
-            yield (f"loop {j.name!r}: its {' and '.join(said)} are not used, as a loop has no coordinate; "
+        if said := [name for name in j.of_coordinates() if name != "mimic"]:
+            yield (f"loop {j.name!r}: its {' and '.join(said)} {'is' if len(said) == 1 else 'are'} not used, as a loop has no coordinate; "
                    "cut the loop at another joint, or add a load")  # fmt: skip

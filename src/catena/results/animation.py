@@ -26,21 +26,11 @@ from .plots.view import dress
 from .result import Result
 from .storage import reason
 
-LONGEST = {
-    ".gif": 12.0,
-    ".html": 60.0,
-}  # the longest animation, s, where no speed is given
+LONGEST = {".gif": 12.0, ".html": 60.0}  # the longest animation, s, where no speed is given
 RATE = {".gif": 20, ".html": 30}  # pictures per second
 
 
-def animate(
-    result: Result,
-    path: str | Path,
-    *,
-    speed: float | None = None,
-    rate: int | None = None,
-    run: int = 0,
-) -> Path:
+def animate(result: Result, path: str | Path, *, speed: float | None = None, rate: int | None = None, run: int = 0) -> Path:
     """Write an animation, .gif or .html.
 
     speed: times real time, by default 1, or as fast as it takes for the animation to last at most 12 s (GIF) or 60 s (page).
@@ -78,19 +68,10 @@ def _gif(made: Film, path: Path) -> None:
         table = np.array(colours.getpalette()).reshape(-1, 3)
         table[table.min(axis=1) > 245] = 255  # the paper; averages, and Pillow's search among them, make it darker
         colours.putpalette(table.ravel().tolist())
-        pictures = [
-            Image.fromarray(draw(k)).quantize(palette=colours, dither=Image.Dither.NONE) for k in range(len(made.times))
-        ]
+        drawn = (Image.fromarray(draw(k)) for k in range(len(made.times)))
+        pictures = [picture.quantize(palette=colours, dither=Image.Dither.NONE) for picture in drawn]
     delay = round(100 / made.rate) * 10  # ms; a GIF counts in hundredths of a second
-    pictures[0].save(
-        path,
-        save_all=True,
-        append_images=pictures[1:],
-        duration=delay,
-        loop=0,
-        optimize=True,
-        disposal=1,
-    )
+    pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=delay, loop=0, optimize=True, disposal=1)
 
 
 def _painter(made: Film) -> Callable[[int], np.ndarray]:

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..analysis.assembly import by_loop
 from ..equations.formulations import formulation
 from ..errors import ClosureError, SimulationError, StateError, unknown
+from ..machine import arguments
 from ..machine.lookup import coordinates, where
+from ..machine.machine import Machine
 from .integrators import METHODS, Method
 from .starts import from_names
 
 if TYPE_CHECKING:
-    from ..machine.machine import Machine
     from .event_plan import EventPlan
 
 
@@ -48,8 +50,6 @@ def output_times(start: float, until: float, output: Any) -> Array:
 
 def starting_points(machine: Machine, q: Any, v: Any, parameters: Any) -> tuple[Array, Array, Array, tuple[int, ...]]:
     """q, v and parameters as rows, one per run, and the leading shape they came in."""
-    from ..machine import arguments
-
     q, v = from_names(machine, q, v)
     q = machine.neutral() if q is None else arguments.array(machine, "simulate", "q", q)
     v = np.zeros(machine.nv) if v is None else arguments.array(machine, "simulate", "v", v)
@@ -101,11 +101,8 @@ def closed(machine: Machine, t: float, q: Array, v: Array, p: Array) -> None:
     for what, unit, found, scale in words:
         worst = np.abs(found).max(axis=0, initial=0.0)
         if not worst.max(initial=0.0) <= OPEN * scale:
-            gaps: dict[str, float] = {}
-            for (joint, _), x in zip(machine.rows, worst):
-                gaps[joint] = max(gaps.get(joint, 0.0), float(x))
-            loop = max(gaps, key=lambda name: gaps[name])
-            label = machine.rows[int(worst.argmax())][1]
+            gaps = by_loop(machine.rows, worst)
+            loop, label = machine.rows[int(worst.argmax())]
             raise ClosureError(
                 f"simulate: {where(machine)}: at the start loop {loop!r} {what} {gaps[loop]:.3g} {unit} in its {label}; "
                 "begin with q, v = catena.assemble(mechanism, q, v)",

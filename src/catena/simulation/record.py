@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from ..model.flexible import frequency_error, strain_energy
@@ -16,14 +15,17 @@ from ..results.ledger import Extremes, Ledger, versions
 from . import drivers
 from .engine import Tally
 from .event_handler import Occurrence
-from .plan import Plan
+from .plan import RunPlan
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 Array = NDArray[np.float64]
 OBSERVED = ("q", "v", "a", "tau", "energy", "rows", "held", "losses")  # what the tape `observe` gives
 
 
 @dataclass(frozen=True)
-class Rows:
+class ObservedRows:
     """What is shown of the states x (run, time, size) and inputs u (run, time, nu) at t (time,): arrays (run, time, ...).
 
     energy: kinetic and potential, J; start: (run, 2) at the start; of it strain: in flexible bodies. error: the change of
@@ -52,7 +54,7 @@ class Rows:
         return self.x[..., -1]
 
 
-def observe(plan: Plan, t: Array, x: Array, u: Array, p: Array, start: Array | None = None) -> Rows:
+def observe(plan: RunPlan, t: Array, x: Array, u: Array, p: Array, start: Array | None = None) -> ObservedRows:
     """The rows of states x (run, time, size) with parameters p (run, count). start: energies there, by default row one's."""
     runs, rows = x.shape[:2]
     kernel = plan.system.kernel("observe")
@@ -62,17 +64,17 @@ def observe(plan: Plan, t: Array, x: Array, u: Array, p: Array, start: Array | N
     closure, rates = np.split(seen.pop("rows"), 2, axis=-1)
     start = seen["energy"][:, 0] if start is None else start
     error = (seen["energy"] - start[:, None]).sum(axis=-1) - x[..., -1]
-    return Rows(t, x, u, **seen, start=start, closure=closure, rates=rates, strain=_strain(plan, seen["q"], p), error=error)
+    return ObservedRows(t, x, u, **seen, start=start, closure=closure, rates=rates, strain=_strain(plan, seen["q"], p), error=error)
 
 
-def _strain(plan: Plan, q: Array, p: Array) -> Array:
+def _strain(plan: RunPlan, q: Array, p: Array) -> Array:
     """(run, time): what all flexible bodies store, J."""
     m = plan.machine.mechanism
     each = [strain_energy(m, row, dict(zip(m.parameters, own))) for row, own in zip(q, p)] if m.beams else []
     return np.array([sum(found.values()) for found in each]) if each else np.zeros(q.shape[:2])
 
 
-def extremes(plan: Plan, rows: Rows) -> Extremes:
+def extremes(plan: RunPlan, rows: ObservedRows) -> Extremes:
     """The largest of everything that the ledger looks at."""
     sizes, speeds = plan.row_sizes, np.sqrt(plan.system.column_scales)
     lengths = [np.abs(np.linalg.norm(rows.q[..., k : k + 4], axis=-1) - 1) for k in plan.machine._balls]
@@ -83,7 +85,7 @@ def extremes(plan: Plan, rows: Rows) -> Extremes:
     return Extremes(**{name: float(np.abs(x).max(initial=0.0)) for name, x in shown.items()})
 
 
-def ledger(plan: Plan, seen: Extremes, tallies: Iterable[Tally], status: int, outcome: str, wall_time: float) -> Ledger:
+def ledger(plan: RunPlan, seen: Extremes, tallies: Iterable[Tally], status: int, outcome: str, wall_time: float) -> Ledger:
     """How far the rows can be trusted, and what they cost."""
     cost = list(tallies)
     return Ledger.of(
@@ -95,7 +97,7 @@ def ledger(plan: Plan, seen: Extremes, tallies: Iterable[Tally], status: int, ou
     )  # fmt: skip
 
 
-def dataset(plan: Plan, rows: Rows, happened: Iterable[tuple[int, Occurrence]] = ()) -> xr.Dataset:
+def dataset(plan: RunPlan, rows: ObservedRows, happened: Iterable[tuple[int, Occurrence]] = ()) -> xr.Dataset:
     """The labelled dataset of a run, or of several."""
     machine, single, happened = plan.machine, not plan.lead, list(happened)
     found = variables(plan, rows)
@@ -116,7 +118,7 @@ def dataset(plan: Plan, rows: Rows, happened: Iterable[tuple[int, Occurrence]] =
     return labelled(shown, along, plan.system.labels)
 
 
-def variables(plan: Plan, rows: Rows) -> dict[str, tuple[tuple[str, ...], Array]]:
+def variables(plan: RunPlan, rows: ObservedRows) -> dict[str, tuple[tuple[str, ...], Array]]:
     """{name: (dims, values (run, time, ...))} of what is kept of each row."""
     system, nv = plan.system, plan.system.nv
     found: dict[str, tuple[tuple[str, ...], Array]] = {

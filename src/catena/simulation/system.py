@@ -33,7 +33,7 @@ from .guards import Guard, expressions
 from .piecewise import Trajectory
 from .projection import Binding, moved, projected
 from .stabilisation import Stabiliser, needs_speeds, stabiliser
-from .switched_constraints import SwitchedConstraints
+from .switched_constraints import SwitchedConstraints, nonzero
 from .trajectory_state import Following, Follows
 
 
@@ -290,19 +290,16 @@ class System:
     @cached_property
     def settle(self) -> ca.Function | None:
         """x -> x on the constraints: unit quaternions, closed loops (mass-weighted), speeds along them. None: nothing to do."""
-        balls = [node.qi for node in self.layout.nodes if node.motion == BALL]
-        if self.driven is not None:
-            q, v = self.driven.settled()(self.t, self.q, self.v, self.p, *self._aim(self.t)[:2])
-            x = self.equations.encode(q, v, self.p)
-            return ca.Function("settle", self.inputs, [ca.cse(ca.densify(ca.vertcat(x, self.c, self.work)))])
+        balls = any(node.motion == BALL for node in self.layout.nodes)
         redundant = self.formulation.state is StateKind.BODIES
-        if self.formulation.approximate or not (balls or self.binds or redundant):
+        here, modes = (self.t, self.q, self.v, self.p), self.holding.symbols
+        if self.driven is not None:
+            q, v = self.driven.settled()(*here, *self._aim(self.t)[:2])
+        elif self.formulation.approximate or not (balls or self.binds or redundant):
             return None
-        def onto(s: Tracer) -> tuple[ca.SX, ca.SX]:
-            return projected(s, balls, self._rows(s) if self.binds else None, self.holding.symbols)
-
-        f = self.tape("projected", [self.binds, self.stabiliser.projects], onto, modes=True)
-        q, v = f(self.t, self.q, self.v, self.p, self.holding.symbols)
+        else:
+            onto = lambda s: projected(s, self._rows(s) if self.binds else None, modes)  # noqa: E731
+            q, v = self.tape("projected", [self.binds, self.stabiliser.projects], onto, modes=True)(*here, modes)
         x = self.equations.encode(q, v, self.p)
         return ca.Function("settle", self.inputs, [ca.cse(ca.densify(ca.vertcat(x, self.c, self.work)))])
 
@@ -388,9 +385,6 @@ def damping(s: Tracer) -> ca.Function:
 def losses(s: Tracer) -> ca.Function:
     """(v, p) -> (nv,): the joint forces of damping and of Coulomb friction, smoothed over small speeds."""
     coulomb = [s.value(x) for j in s.layout.mechanism.moving for x in j.friction]
-    dry = ca.vertcat(*coulomb) * ca.tanh(s.v / SMOOTH) if any(_nonzero(x) for x in coulomb) else 0.0
+    dry = ca.vertcat(*coulomb) * ca.tanh(s.v / SMOOTH) if any(nonzero(x) for x in coulomb) else 0.0
     return ca.Function("losses", [s.v, s.p], [damping(s)(s.v, s.p) - dry])
 
-
-def _nonzero(x: Any) -> bool:
-    return not isinstance(x, float) or x != 0.0

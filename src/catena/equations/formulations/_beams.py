@@ -27,7 +27,7 @@ from ...compiler.trace import Tracer
 AROUND = ((1, 2), (2, 0), (0, 1))
 
 
-class Beam:
+class TracedBeam:
     """The mass integrals of one flexible body with the symbols of a tracer. e: its amplitudes; own: where their speeds are."""
 
     def __init__(self, s: Tracer, modal: Any):
@@ -86,6 +86,6 @@ class Beam:
         return T, -ca.dot(g, self.m * p + R @ s)
 
 
-def beams(s: Tracer) -> list[Beam]:
+def beams(s: Tracer) -> list[TracedBeam]:
     """The flexible bodies by modes of a mechanism."""
-    return [Beam(s, modal) for modal in s.layout.modal]
+    return [TracedBeam(s, modal) for modal in s.layout.modal]

@@ -19,7 +19,7 @@ from .loads import read_load, read_row
 from .poses import read_pose
 from .schema import FRAME_KEYS, TOP_KEYS
 from .shapes import read_collisions, read_shape
-from .tables import Ledger, Table
+from .tables import FaultLedger, Table
 
 
 def read(path: Path) -> Draft:
@@ -70,7 +70,7 @@ def parsed(path: Path, data: bytes) -> Table:
     if found := _LONG_KEY.search(_QUOTED.sub('""', text)):
         raise FormatError(path, f"the key {shown(found[0])} has more than {NESTED} parts, and those of a model have one or two")
     try:
-        return Table(tomllib.loads(text), "", Ledger())
+        return Table(tomllib.loads(text), "", FaultLedger())
     except RecursionError:
         raise FormatError(path, "the file is not TOML that can be read: its lists or tables are nested too deeply") from None
     except ValueError as why:  # TOMLDecodeError, and Python's own words for a number of too many digits

@@ -6,11 +6,10 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from ...errors import MechanismError
 from ...model.expressions import write
-from ...model.flexible import Parts, folded
+from ...model.flexible import discretise, whole
 from ...model.joint_kinds import KINDS
 from ...model.loads.keys import Keyed
 from ...model.mechanism import Body, Frame, Joint, Mechanism, Shape
@@ -43,10 +42,10 @@ def _lines(m: Mechanism) -> Iterator[str]:
     if m.collisions != CollisionFilter():
         yield "\n[collisions]"
         yield from (f"{key} = {value}" for key, value in _collisions(m.collisions))
-    parts = _as_given(m)
-    written = [*(("body", _body(b)) for b in parts.bodies), *(("joint", _joint(j)) for j in parts.joints),
-               *(("frame", _frame(f)) for f in parts.frames), *(("loop", _joint(j)) for j in parts.loops),
-               *(("load", _load(x)) for x in parts.loads), *(("row", _load(x)) for x in m.nonholonomic),
+    given = _as_given(m)
+    written = [*(("body", _body(b)) for b in given.bodies), *(("joint", _joint(j)) for j in given.joints),
+               *(("frame", _frame(f)) for f in given.frames), *(("loop", _joint(j)) for j in given.loops),
+               *(("load", _load(x)) for x in given.loads), *(("row", _load(x)) for x in m.nonholonomic),
                *(("ground", _shape(s)) for s in m.ground)]  # fmt: skip
     for heading, pairs in written:
         yield f"\n[[{heading}]]"
@@ -56,12 +55,10 @@ def _lines(m: Mechanism) -> Iterator[str]:
 Pairs = Iterator[tuple[str, str]]
 
 
-def _as_given(m: Mechanism) -> Parts | Mechanism:
+def _as_given(m: Mechanism) -> Mechanism:
     """With flexible bodies whole, as long as that says all; pieces that somebody changed are written one by one."""
-    if not m.beams:
-        return m
-    parts = folded(m)
-    return parts if replace(m, **parts.changes()) == m else m
+    given = whole(m)
+    return given if given is m or discretise(given) == m else m
 
 
 def _body(b: Body) -> Pairs:
