@@ -65,7 +65,8 @@ LAWS = {"newton": newton, "poisson": poisson}
 
 def sequence(G: Array, u: Array, e: Array, mu: Array, law: str = "newton") -> Blow:
     """One contact after the other: the first that approaches."""
-    P, now, order = np.zeros(len(u)), u.copy(), []
+    P, now = np.zeros(len(u)), u.copy()
+    order: list[int] = []
     modes = ["open"] * len(e)
     size = np.sqrt(np.diagonal(G)[::3])
     fastest = np.abs(u[::3] / size).max(initial=0.0)

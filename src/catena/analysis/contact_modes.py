@@ -65,8 +65,7 @@ class Solution(NamedTuple):
 def solutions(G: Array, b: Array, friction: Friction) -> list[Solution]:
     """All solutions that differ in their accelerations, those that stick most first."""
     found: list[Solution] = []
-    size = np.sqrt(np.maximum(np.diagonal(G), 0.0))
-    size = np.where(size > 0.0, size, 1.0)
+    size = row_sizes(G)
     scale = float(np.abs(np.append(b, G[:, ::3] @ friction.base) / np.tile(size, 2)).max(initial=0.0))
     free = int(np.isnan(friction.direction[:, 0]).sum())  # contacts whose slip has no direction yet
     for modes in product(*(_allowed(friction, i) for i in range(len(friction.static)))):
@@ -76,6 +75,13 @@ def solutions(G: Array, b: Array, friction: Friction) -> list[Solution]:
         if found and free > PROVED:
             return found
     return found
+
+
+def row_sizes(G: Array) -> Array:
+    """(3 k,): sqrt(G_ii), beside which rows are measured; of tangents that move nothing, that of their normal."""
+    own, normal = np.diagonal(G), np.repeat(np.diagonal(G)[::3], 3)
+    size = np.sqrt(np.where(own > DEAD * normal, own, normal))
+    return np.where(size > 0.0, size, 1.0)
 
 
 def _allowed(friction: Friction, i: int) -> tuple[str, ...]:

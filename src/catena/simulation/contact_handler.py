@@ -7,17 +7,19 @@ beside the largest energy so far, in the metric of the mass matrix; a gap beside
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.contact_impact import Blow, blow, response
-from ..analysis.contact_modes import MOST, OPEN, SLIP, STICK, Friction, Solution, solutions
+from ..analysis.contact_modes import MOST, OPEN, SLIP, STICK, Friction, Solution, row_sizes, solutions
 from ..errors import SimulationError, SingularError, StateError
 from ..kernels.rank import RANK, usual_length
 from ..machine.constraint_rows import Metric, spaces
 from ..machine.lookup import where
+from ..results.ledger import ContactLedger
 from .accumulation import Impacts
 from .contact_rows import ContactMode, RestMode
 
@@ -45,12 +47,14 @@ class Terms(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """One contact in one impact: when (s), which point, speed of approach (m/s), impulse (N s) along normal and tangents, mode."""
+    """One point in one impact: when (s), which point, speed of approach (m/s), impulse (N s) along normal and tangents, NaN where it is
+    not determined, and summed over the points of its contact; mode."""
 
     time: float
     point: int
     approach: float
-    impulse: tuple[float, float, float]
+    impulse: tuple[float, ...]
+    total: tuple[float, ...]
     mode: str
 
 
@@ -67,21 +71,23 @@ class ContactHandler:
         self.static, self.kinetic = (np.array([getattr(p.contact, x) for p in self.points]) for x in ("static", "kinetic"))
         self.e = np.array([p.contact.restitution for p in self.points])
         self.stopped: list[int] = []  # points that did not slip at the last choice of modes
-        self.said = ""  # of a motion that is not the only one
-        self.loss = 0.0  # J, the least that an impact or an end of slip has taken
-        self.missed = 0.0  # of complementarity and cones in impacts, relative
+        self.kept = ContactLedger(f"{handler.constraints.contacts[0].contact.law}, {handler.constraints.contacts[0].contact.impacts}")
 
     # ------------------------------------------------------------------------------------------------ to continue later
     def checkpoint(self) -> dict[str, Any]:
         """The state as JSON values; the modes are in the engine."""
         return {"touching": sorted(self.touching), "series": [[k, *x] for k, x in self.series.items()], "hits": self.hits,
-                "said": self.said, "loss": self.loss, "missed": self.missed}  # fmt: skip
+                "kept": asdict(self.kept)}  # fmt: skip
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a `checkpoint`."""
         self.touching, self.series = set(state["touching"]), {k: Impacts(*x) for k, *x in state["series"]}
-        self.hits = [Hit(t, k, v, tuple(P), mode) for t, k, v, P, mode in state["hits"]]
-        self.said, self.loss, self.missed = state["said"], state["loss"], state["missed"]
+        self.hits = [Hit(t, k, v, tuple(P), tuple(sums), mode) for t, k, v, P, sums, mode in state["hits"]]
+        self.kept = ContactLedger(**state["kept"])
+
+    def ledger(self) -> ContactLedger:
+        """How well the laws were kept in impacts; rows add theirs."""
+        return self.kept
 
     # ------------------------------------------------------------------------------------------------ entry points
     def begin(self, t: float) -> None:
@@ -153,13 +159,27 @@ class ContactHandler:
         except SingularError as why:
             raise SimulationError(f"at t = {t:.9g} s {self._named(now)}: {why}") from None
         if one.several:
-            self.said = f"at t = {t:.9g} s the impact at {self._named(now)} has several solutions, one of which was taken"
+            self._remark(f"at t = {t:.9g} s the impact at {self._named(now)} has several solutions, one of which was taken")
         (q, v), dv = self.handler.state_of(), W @ (J.T @ one.P)
         work = float(one.P @ (u + one.after) / 2.0)
         self.handler.put(q, v + dv, work)
-        self.loss = min(self.loss, -work)
+        self._count(u, e, self.kinetic[now], one, work)
         self._log_hits(t, now, u, one)
         return one.after
+
+    def _count(self, u: Array, e: Array, mu: Array, one: Blow, work: float) -> None:
+        """Keep what an impact says of the laws."""
+        N, t, k = one.P[::3], one.P.reshape(-1, 3)[:, 1:], self.kept
+        most, fast = float(N.max()) or 1.0, float(np.abs(u[::3]).max()) or 1.0
+        by_newton = self.points[0].contact.law == "newton" and not one.order
+        left = float(np.abs(N * (one.after[::3] + e * np.minimum(u[::3], 0.0))).max()) / (most * fast) if by_newton else 0.0
+        outside = float(np.maximum(np.linalg.norm(t, axis=1) - mu * N, 0.0).max()) / most if one.known.all() else 0.0
+        gain = max(work, 0.0) / (0.5 * self.handler.energy or 1.0)
+        self.kept = replace(k, complementarity=max(k.complementarity, left), cone=max(k.cone, outside), gain=max(k.gain, gain),
+                            dissipated=k.dissipated - work, impacts=k.impacts + 1)  # fmt: skip
+
+    def _remark(self, words: str) -> None:
+        self.kept = replace(self.kept, remark=words)
 
     def _log_hits(self, t: float, now: list[int], u: Array, one: Blow) -> None:
         P, after = np.where(one.known, one.P, np.nan), one.after
@@ -167,7 +187,9 @@ class ContactHandler:
             approach, back, name = -u[3 * n], after[3 * n], self.points[i].name
             if one.P[3 * n] == 0.0:
                 continue
-            self.hits.append(Hit(float(t), i, float(approach), tuple(P[3 * n : 3 * n + 3].tolist()), one.modes[n]))
+            own = [3 * j for j, other in enumerate(now) if self.points[other].point.contact == self.points[i].point.contact]
+            total = tuple(float(sum(one.P[j + axis] for j in own)) for axis in range(3))
+            self.hits.append(Hit(float(t), i, float(approach), tuple(P[3 * n : 3 * n + 3].tolist()), total, one.modes[n]))
             least = 1e-9 * np.abs(u[::3]).max()
             rebound = f"rebounds with {back:.6g} m/s" if back > least else "does not rebound"
             met = f"meets with {approach:.6g} m/s and {rebound}" if approach > least else f"is struck from elsewhere and {rebound}"
@@ -245,7 +267,7 @@ class ContactHandler:
         return np.where((speed > still)[:, None], t / np.where(speed > 0.0, speed, 1.0)[:, None], np.nan)
 
     def _set(self, t: float, now: list[int], one: Solution, G: Array, b: Array, u: Array, still: Array) -> None:
-        size = np.sqrt(np.where(np.diagonal(G) > 0.0, np.diagonal(G), 1.0))
+        size = row_sizes(G)
         scale, most = float(np.abs(b / size).max()), float(one.force[::3].max(initial=0.0))
         for n, (i, mode) in enumerate(zip(now, one.modes)):
             if mode == OPEN:
@@ -287,10 +309,13 @@ class ContactHandler:
                 self.handler.say(t, f"{name} slips the other way")
             return
         if now == OPEN:
+            self.kept = replace(self.kept, changes=self.kept.changes + 1)
             self.handler.say(t, f"{name} opens")
             return
+        self.kept = replace(self.kept, changes=self.kept.changes + 1)
         series = self.series.pop(k, None) if before.word == OPEN else None
         limit = series.limit if series is not None else None
+        self.kept = replace(self.kept, accumulations=self.kept.accumulations + (limit is not None))
         said = f", the limit of {series.number} impacts" if series is not None and limit is not None else ""
         closes = " closes and" if before.word == OPEN else ""
         self.handler.say(t if limit is None else limit, f"{name}{closes} {now}s{said}")
@@ -310,7 +335,7 @@ class ContactHandler:
             raise SimulationError(self._no_motion(t, now, found))
         blows = solutions(G, u, Friction.at_rest(self.kinetic[now], self.kinetic[now]))
         P = max((one.force for one in blows), key=lambda f: float(np.abs(f).max()), default=np.zeros(len(u)))
-        self.said = f"at t = {t:.9g} s there were {len(found)} motions at {self._named(now)} (Painleve): an impact without collision was taken"
+        self._remark(f"at t = {t:.9g} s there were {len(found)} motions at {self._named(now)} (Painleve): an impact without collision was taken")
         self.handler.say(t, f"impact without collision at {self._named(now)}")
         (q, v), after = self.handler.state_of(), u + G @ P
         self.handler.put(q, v + W @ (J.T @ P), float(P @ (u + after) / 2.0))

@@ -38,7 +38,7 @@ class ContactRows(NamedTuple):
     slip: Array
     place: Array
     mode: Array
-    known: Array
+    known: NDArray[np.bool_]
     total: Array
     centre: Array
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..model.flexible import frequency_error, strain_energy
 from ..results.labels import labelled
-from ..results.ledger import Extremes, Ledger, versions
+from ..results.ledger import ContactLedger, Extremes, Ledger, versions
 from . import contact_record, drivers
 from .contact_handler import Hit
 from .contact_record import ContactRows
@@ -95,7 +95,8 @@ def extremes(plan: RunPlan, rows: ObservedRows) -> Extremes:
     return Extremes(**{name: float(np.abs(x).max(initial=0.0)) for name, x in shown.items()})
 
 
-def ledger(plan: RunPlan, seen: Extremes, tallies: Iterable[Tally], status: int, outcome: str, wall_time: float) -> Ledger:
+def ledger(plan: RunPlan, seen: Extremes, tallies: Iterable[Tally], status: int, outcome: str, wall_time: float,
+           contact: ContactLedger | None = None) -> Ledger:  # fmt: skip
     """How far the rows can be trusted, and what they cost."""
     cost = list(tallies)
     return Ledger.of(
@@ -103,7 +104,7 @@ def ledger(plan: RunPlan, seen: Extremes, tallies: Iterable[Tally], status: int,
         step=None if plan.adaptive else max((k.largest for k in cost), default=plan.step) or plan.step,
         steps=sum(k.accepted for k in cost), rejected=sum(k.rejected for k in cost),
         evaluations=sum(k.evaluations for k in cost), wall_time=wall_time, runs=len(plan.x0),
-        frequencies=frequency_error(plan.machine.mechanism), complete=status in (drivers.REACHED, drivers.EVENT), versions=versions(),
+        frequencies=frequency_error(plan.machine.mechanism), complete=status in (drivers.REACHED, drivers.EVENT), versions=versions(), contact=contact,
     )  # fmt: skip
 
 
@@ -126,6 +127,7 @@ def dataset(plan: RunPlan, rows: ObservedRows, happened: Iterable[tuple[int, Occ
     if hits := list(hits):
         names = [c.name for c in plan.system.holding.contacts]
         shown["impulse"] = (("impact", "component"), np.array([hit.impulse for hit in hits]))
+        shown["impulse_sum"] = (("impact", "component"), np.array([hit.total for hit in hits]))
         shown["approach"] = (("impact",), np.array([hit.approach for hit in hits]))
         along["component"] = ["normal", "tangent 1", "tangent 2"]
         along["impact_contact"] = ("impact", [names[hit.point] for hit in hits])
@@ -152,6 +154,7 @@ def variables(plan: RunPlan, rows: ObservedRows) -> dict[str, tuple[tuple[str, .
         found["closure"] = (("time", "row"), rows.closure)
     if system.holding.size:
         found["mode"] = (("time", "mode_name"), rows.u[..., nv:])
+    if system.holding.speeds:
         found["held_force"] = (("time", "holdable"), rows.held[..., : len(system.holding.speeds)])
     if rows.contacts is not None:
         found |= contact_record.variables(rows.contacts)
