@@ -4,7 +4,7 @@
 
 A row is a pair of wrenches, one on each of the two bodies it joins, about their nodes' origins in their nodes' axes: the
 wrench that one unit of its multiplier exerts. A and A' then never need to be written out: A' lambda is a pair of wrenches,
-and A a is what those wrenches do along the motion of the two nodes. `constrained` has the dynamics under them.
+and A a is what those wrenches do along the motion of the two nodes. `constrained_dynamics` has the dynamics under them.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""The rows of a mechanism at one state, and the spaces they leave: what may move, what may push without moving anything.
+"""The constraint rows of a mechanism at one state, the null space of its constraint Jacobian A and that of A'.
 
     A v + B = 0,     A a = gamma,     M a + bias = tau + A' lam
 
-`machine.rows` leaves out the rows that can never act (a planar loop in space says nothing across its plane that its joints
-do not say already). A report of mobility and the reactions need them too: they are all here. Speed rows (a wheel that rolls, a
-knife edge) come last.
+`machine.rows` leaves out the rows that can never act (those of a planar loop across its plane repeat what the joints of the tree
+impose). Mobility and reactions need these too, so they are all here. Speed rows (a wheel that rolls, a knife edge) come last.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ class Metric(NamedTuple):
 
 
 class Spaces(NamedTuple):
-    """What a matrix of rows leaves: its rank, T (nv, nv - rank) with A T = 0, N (m, m - rank) with N' A = 0."""
+    """Rank and null spaces of rows A (m, nv): T (nv, nv - rank) with A T = 0, N (m, m - rank) with N' A = 0."""
 
     rank: int
     T: Array

@@ -1,4 +1,4 @@
-"""The terms of the equations of motion at one state, loops included: what most questions begin with.
+"""The terms of the equations of motion at one state, loops included.
 
 M a + b = tau + A' lam,      A a = gamma
 """
