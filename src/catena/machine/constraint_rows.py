@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..kernels.constraint_rows import Constraints, active_rows, constraints, evaluate_rows, loop_rows, on_child, row_jacobian
+from ..kernels.constraint_rows import Constraints, active_rows, constraints, evaluate_rows, on_child, row_jacobian
 from ..kernels.lifting import Lift
 from ..kernels.rank import EXACT, speed_row_scales
 from ..kernels.tree import Tree
@@ -108,7 +108,7 @@ def rows_at(machine: Machine, q: Array, v: Array | None = None, t: float = 0.0) 
     v = np.zeros(machine.nv) if v is None else v
     m = machine.mechanism
     tree, con, lift_at = _table(machine)
-    found = [(j, row.label) for j in m.loops for row in loop_rows(j)]
+    found = [(j, row.label) for j in m.loops for row in j.closure]
     W, A, x = np.zeros((len(found), 12)), np.zeros((len(found), machine.nv)), Work.empty(len(machine.layout.nodes))
     gamma, error, rate = np.zeros((3, len(found)))
     if found:
@@ -127,7 +127,7 @@ def rows_at(machine: Machine, q: Array, v: Array | None = None, t: float = 0.0) 
 def between(machine: Machine) -> list[tuple[str, str, str]]:
     """(joint or row, parent, child) of every row, as `rows_at` has them."""
     m = machine.mechanism
-    loops = [(j.name, j.parent, j.child) for j in m.loops for _ in loop_rows(j)]
+    loops = [(j.name, j.parent, j.child) for j in m.loops for _ in j.closure]
     bodies = [(row, GROUND if row.text is not None else m.frame(row.frame).body) for row in m.nonholonomic]
     return loops + [(row.name, GROUND, body) for row, body in bodies for _ in row.labels]
 
