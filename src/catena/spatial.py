@@ -33,6 +33,12 @@ def cos(x):
     return math.cos(x) if isinstance(x, (float, int)) else x.cos()
 
 
+def sines(s, c):
+    """The angles in s become their sines, and c their cosines."""
+    for i in range(len(s)):
+        s[i], c[i] = sin(s[i]), cos(s[i])
+
+
 def atan2(y, x):
     if isinstance(y, (float, int)) and isinstance(x, (float, int)):
         return math.atan2(y, x)

@@ -24,7 +24,7 @@ HUGE = 1e9  # accelerations this large are looked into before they are handed ou
 
 def suspicious(request: Request, out: Array) -> bool:
     """Whether a result is so large that it is looked into before it is handed out."""
-    return request.quantity.inverts and bool(np.abs(out).max(initial=0.0) > HUGE)
+    return request.quantity.inverts and bool(out.max(initial=0.0) > HUGE or out.min(initial=0.0) < -HUGE)
 
 
 def explain(router: Router, request: Request, out: Array) -> None:

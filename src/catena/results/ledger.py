@@ -23,6 +23,10 @@ class Extremes:
     kinetic, potential, strain: energies, J; change: of the potential energy since the start; work: done; balance: change of
     energy less work. closure: residuals of rows (m, or cosine); opening: beside the loop's length, or one for an angle. rate:
     of rows beside their sizes, and speed, in the metric of `kernels.rank`. quaternion: | |q| - 1 |.
+
+    Of contacts: penetration, beside the mechanism's length; pressing: normal force, N; grinding: normal force times gap rate,
+    and gain: power of friction, both beside the length; outside: friction outside its cone, pulling: normal force that pulls,
+    N; angle: sine of the angle between friction and slip.
     """
 
     kinetic: float = 0.0
@@ -36,6 +40,13 @@ class Extremes:
     rate: float = 0.0
     speed: float = 0.0
     quaternion: float = 0.0
+    penetration: float = 0.0
+    pressing: float = 0.0
+    grinding: float = 0.0
+    outside: float = 0.0
+    pulling: float = 0.0
+    angle: float = 0.0
+    gain: float = 0.0
 
     def __or__(self, other: Extremes) -> Extremes:
         """Of both; a number that is none stays."""

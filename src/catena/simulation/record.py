@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from ..model.flexible import frequency_error, strain_energy
 from ..results.labels import labelled
 from ..results.ledger import Extremes, Ledger, versions
-from . import drivers
+from . import contact_record, drivers
+from .contact_handler import Hit
+from .contact_record import ContactRows
 from .engine import Tally
 from .event_handler import Occurrence
 from .plan import RunPlan
@@ -47,6 +49,7 @@ class ObservedRows:
     rates: Array
     held: Array
     losses: Array
+    contacts: ContactRows | None = None
 
     @property
     def work(self) -> Array:
@@ -64,7 +67,12 @@ def observe(plan: RunPlan, t: Array, x: Array, u: Array, p: Array, start: Array 
     closure, rates = np.split(seen.pop("rows"), 2, axis=-1)
     start = seen["energy"][:, 0] if start is None else start
     error = (seen["energy"] - start[:, None]).sum(axis=-1) - x[..., -1]
-    return ObservedRows(t, x, u, **seen, start=start, closure=closure, rates=rates, strain=_strain(plan, seen["q"], p), error=error)
+    contacts = None
+    if plan.system.holding.contacts:
+        found = contact_record.observe(plan, [np.ascontiguousarray(a) for a in flat], flat[2][:, plan.system.nv :])
+        contacts = ContactRows(*(part.reshape(runs, rows, *part.shape[1:]) for part in found))
+    return ObservedRows(t, x, u, **seen, start=start, closure=closure, rates=rates, strain=_strain(plan, seen["q"], p), error=error,
+                contacts=contacts)  # fmt: skip
 
 
 def _strain(plan: RunPlan, q: Array, p: Array) -> Array:
@@ -82,6 +90,8 @@ def extremes(plan: RunPlan, rows: ObservedRows) -> Extremes:
              "work": rows.work, "balance": rows.error, "strain": rows.strain, "closure": rows.closure,
              "opening": rows.closure / sizes, "rate": rows.rates / sizes, "speed": np.linalg.norm(rows.v / speeds, axis=-1),
              "quaternion": np.array(lengths)}  # fmt: skip
+    if rows.contacts is not None:
+        shown |= contact_record.residuals(plan, rows.contacts)
     return Extremes(**{name: float(np.abs(x).max(initial=0.0)) for name, x in shown.items()})
 
 
@@ -97,7 +107,7 @@ def ledger(plan: RunPlan, seen: Extremes, tallies: Iterable[Tally], status: int,
     )  # fmt: skip
 
 
-def dataset(plan: RunPlan, rows: ObservedRows, happened: Iterable[tuple[int, Occurrence]] = ()) -> xr.Dataset:
+def dataset(plan: RunPlan, rows: ObservedRows, happened: Iterable[tuple[int, Occurrence]] = (), hits: Iterable[Hit] = ()) -> xr.Dataset:
     """The labelled dataset of a run, or of several."""
     machine, single, happened = plan.machine, not plan.lead, list(happened)
     found = variables(plan, rows)
@@ -113,6 +123,13 @@ def dataset(plan: RunPlan, rows: ObservedRows, happened: Iterable[tuple[int, Occ
         along["event_time"] = ("occurrence", [o.time for _, o in happened], {"units": "s"})
         if not single:
             along["event_run"] = ("occurrence", [run for run, _ in happened])
+    if hits := list(hits):
+        names = [c.name for c in plan.system.holding.contacts]
+        shown["impulse"] = (("impact", "component"), np.array([hit.impulse for hit in hits]))
+        shown["approach"] = (("impact",), np.array([hit.approach for hit in hits]))
+        along["component"] = ["normal", "tangent 1", "tangent 2"]
+        along["impact_contact"] = ("impact", [names[hit.point] for hit in hits])
+        along["impact_time"] = ("impact", [hit.time for hit in hits], {"units": "s"})
     if not single:
         along["run"] = np.arange(len(rows.x))
     return labelled(shown, along, plan.system.labels)
@@ -136,6 +153,8 @@ def variables(plan: RunPlan, rows: ObservedRows) -> dict[str, tuple[tuple[str, .
     if system.holding.size:
         found["mode"] = (("time", "mode_name"), rows.u[..., nv:])
         found["held_force"] = (("time", "holdable"), rows.held[..., : len(system.holding.speeds)])
+    if rows.contacts is not None:
+        found |= contact_record.variables(rows.contacts)
     if system.holding.size or not system.losses.is_zero():
         found["losses"] = (("time", "speed"), rows.losses)
     return found

@@ -129,7 +129,9 @@ class Memory(ResultSink):
             found = record.ledger(plan, seen, tallies, end.status, end.sentence, spent)
             return found if difference is None else found.judged(difference.largest, difference.size, difference.steps)
 
-        shown = cache(lambda: record.dataset(plan, self.rows, happened))
+        touched = [r.agenda.contacts for r in self.ended.values() if r.agenda is not None and r.agenda.contacts is not None]
+        hits = [hit for contacts in touched for hit in contacts.hits]
+        shown = cache(lambda: record.dataset(plan, self.rows, happened, hits))
         return Result(shown, cache(trust), plan.machine.mechanism, {"machine": plan.machine})
 
 
