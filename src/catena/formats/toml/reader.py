@@ -84,7 +84,7 @@ def read_parameters(top: Table) -> None:
     table = top.table("parameters")
     for name, value in table.data.items() if table else ():
         what = f"parameter {name!r}"
-        number = 1.0  # stands in, so that nobody complains twice
+        number = 1.0  # stands in for a faulty value, so that one fault is reported once
         try:
             number = quantity(value, "any", what=what)
         except QuantityError as why:
