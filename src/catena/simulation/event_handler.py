@@ -70,7 +70,7 @@ class EventHandler:
         return {
             "start": self._start, "last": self._last, "crowd": self._crowd, "count": self._count, "energy": self.energy, "done": sorted(self._done),
             "touching": sorted(self.touching), "impacts": [[*key, *x] for key, x in self.impacts.items()],
-            "log": self.log,
+            "log": list(self.log),
         }  # fmt: skip
 
     def restore(self, state: dict[str, Any]) -> None:
