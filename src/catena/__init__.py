@@ -56,6 +56,7 @@ _WHERE = {  # public name -> the module it lives in, and its name there if it is
     "ALL_INTEGRATORS": "simulation",
     "Result": "results.result",
     "load_result": "results.result",
+    "interference": "results.interference",
     "control": "simulation.control",
     "trajectories": "simulation.trajectories",
     "events": "simulation.events",
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
     from .model.mechanism import Body, Frame, Joint, Mechanism, Mimic, Shape
     from .model.pose import Pose
     from .model.shapes import CollisionFilter
+    from .results.interference import interference
     from .results.result import Result, load_result
     from .simulation import ALL_INTEGRATORS, control, events, simulate, trajectories
 

@@ -63,6 +63,7 @@ def _work_shape(name: str) -> tuple[Any, ...]:
 # ---------------------------------------------------------------------------------------------------- the kernels' scalars
 intrinsic(spatial.sin)(lambda m, x: m.sine_and_cosine(x)[0])
 intrinsic(spatial.cos)(lambda m, x: m.sine_and_cosine(x)[1])
+intrinsic(spatial.sines)(lambda m, s, c: m.sines(s.pointer, c.pointer, m.later(s.shape[0], "int").name))
 intrinsic(spatial.atan2)(lambda m, y, x: m.binary("atan2", y, x))
 intrinsic(spatial.sqrt)(lambda m, x: m.unary("sqrt", x))
 intrinsic(spatial.floor)(lambda m, x: m.unary("floor", x))

@@ -15,6 +15,8 @@ vector keep the polynomials' values: a state must give the same bits whoever its
 
 from __future__ import annotations
 
+import functools
+
 from .text import Text, whole
 
 LIMIT = 1e6
@@ -46,55 +48,43 @@ COSINE = (  # C, highest power first
 
 
 def write(t: Text, fused: bool) -> None:
-    """Write `void lanes_sincos(ptr w, i64 n)`: angle k, read at w[2k], becomes its sine there and its cosine at w[2k + 1].
+    """Write `void lanes_sines(ptr s, ptr c, i64 n)`: the n angles at s become their sines, their cosines come to c.
 
     It needs `lanes_sin` and `lanes_cos`, libm's functions lane by lane. `fused` says that the machine has fused multiply-add.
-    `lanes_sincos_beside` does the same for n times BESIDE angles, BESIDE at a time: each instruction of one waits for the one
-    before it, so that they fill each other's time.
     """
-    with t.function(f"internal void @lanes_sincos_far(ptr %p, {t.V} %x, {t.V} %s, {t.V} %c, {t.B} %far) cold noinline"):
-        for k, (name, near) in enumerate((("sin", "%s"), ("cos", "%c"))):
-            exact = t(f"call {t.V} @lanes_{name}({t.V} %x)")
-            t.store(t(f"select {t.B} %far, {t.V} {exact}, {t.V} {near}"), "%p", k)
+    with t.function(f"internal void @lanes_sincos_far(ptr %s, ptr %c, {t.V} %x, {t.V} %near_s, {t.V} %near_c, {t.B} %far) cold noinline"):
+        for name in ("s", "c"):
+            exact = t(f"call {t.V} @lanes_{'sin' if name == 's' else 'cos'}({t.V} %x)")
+            t.store(t(f"select {t.B} %far, {t.V} {exact}, {t.V} %near_{name}"), f"%{name}")
         t.do("ret void")
 
-    for name, beside in (("lanes_sincos", 1), ("lanes_sincos_beside", BESIDE)):
-        with t.function(f"internal void @{name}(ptr noalias %w, i64 %n) noinline"):
-            with t.loop("angle", "%n") as counter:
-                _angles(t, counter, beside, PI_HALF_FUSED if fused else PI_HALF)
-            t.do("ret void")
+    pi_half = PI_HALF_FUSED if fused else PI_HALF
+    with t.function("internal void @lanes_sines(ptr noalias %s, ptr noalias %c, i64 %n) noinline"):
+        rounds = t(f"sdiv i64 %n, {BESIDE}")
+        done = t(f"mul i64 {rounds}, {BESIDE}")
+        with t.when("several", t(f"icmp sgt i64 {rounds}, 0")), t.loop("round", rounds) as k:
+            _angles(t, "several", t(f"mul i64 {k}, {BESIDE}"), BESIDE, pi_half)
+        with t.when("single", t(f"icmp slt i64 {done}, %n")), t.loop("rest", "%n", start=done) as k:
+            _angles(t, "single", k, 1, pi_half)
+        t.do("ret void")
     t.lines.append('!0 = !{!"branch_weights", i32 1, i32 1000000}')
 
 
-def calls(t: Text, w: str, n: int) -> None:
-    """Sine and cosine of the n angles at w."""
-    if n >= BESIDE:
-        t.do(f"call void @lanes_sincos_beside(ptr {w}, i64 {n // BESIDE})")
-    if n % BESIDE:
-        t.do(f"call void @lanes_sincos(ptr {t.at(w, 2 * (n - n % BESIDE))}, i64 {n % BESIDE})")
-
-
-def _angles(t: Text, k: str, beside: int, pi_half: tuple[float, ...]) -> None:
-    """The body of the loop: some angles beside each other."""
-    first = t.at("%w", t(f"mul i64 {k}, {2 * beside}"))
-    places = [t.at(first, 2 * n) for n in range(beside)]
-    x = [t.load(p) for p in places]
+def _angles(t: Text, name: str, first: str, beside: int, pi_half: tuple[float, ...]) -> None:
+    """The body of a loop: some angles beside each other."""
+    places = [[t.at(t.at(base, first), n) for base in ("%s", "%c")] for n in range(beside)]
+    x = [t.load(p) for p, _ in places]
     near = _near(t, x, pi_half)
-    for p, pair in zip(places, near):
-        t.store(pair[0], p)
-        t.store(pair[1], p, 1)
+    for pair, values in zip(places, near):
+        for p, value in zip(pair, values):
+            t.store(value, p)
     limit = t.constant(LIMIT)
     far = [t(f"fcmp ogt {t.V} {t(f'call {t.V} @llvm.fabs.v{t.width}f64({t.V} {each})')}, {limit}") for each in x]
-    some = far[0]
-    for other in far[1:]:
-        some = t(f"or {t.B} {some}, {other}")
+    some = functools.reduce(lambda a, b: t(f"or {t.B} {a}, {b}"), far)
     mask = t(f"bitcast {t.B} {some} to i{t.width}")
-    t.do(f"br i1 {t(f'icmp ne i{t.width} {mask}, 0')}, label %far, label %near, !prof !0")
-    t.label("far")
-    for p, angle, (sine, cosine), beyond in zip(places, x, near, far):
-        t.do(f"call void @lanes_sincos_far(ptr {p}, {t.V} {angle}, {t.V} {sine}, {t.V} {cosine}, {t.B} {beyond})")
-    t.do("br label %near")
-    t.label("near")
+    with t.when(f"{name}.far", t(f"icmp ne i{t.width} {mask}, 0"), ", !prof !0"):
+        for (s, c), angle, (sine, cosine), beyond in zip(places, x, near, far):
+            t.do(f"call void @lanes_sincos_far(ptr {s}, ptr {c}, {t.V} {angle}, {t.V} {sine}, {t.V} {cosine}, {t.B} {beyond})")
 
 
 def _near(t: Text, x: list[str], pi_half: tuple[float, ...]) -> list[tuple[str, str]]:

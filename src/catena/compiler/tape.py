@@ -54,7 +54,7 @@ class Tape(NamedTuple):
 class Angles(NamedTuple):
     """A step that takes sine and cosine of several nodes at once.
 
-    Angle k is written to slot base + 2k; its sine then replaces it, and its cosine comes to base + 2k + 1.
+    Angle k of n is written to slot base + k; its sine then replaces it, and its cosine comes to base + n + k.
     """
 
     angles: tuple[int, ...]
@@ -207,12 +207,12 @@ def _order(nodes: list[Node]) -> tuple[list[Step], dict[int, int], int]:
     n_angles = 0
     for _, group in sorted(groups.items()):
         steps += sorted(_ancestors(nodes, group, done))
-        angles = list(group)
-        for k in range(0, len(angles), AT_ONCE):
-            steps.append(Angles(tuple(angles[k : k + AT_ONCE]), 2 * (n_angles + k)))
-        for readers in group.values():
-            slots |= {n: 2 * n_angles + (nodes[n].op == "COS") for n in readers}
-            n_angles += 1
+        for k in range(0, len(group), AT_ONCE):
+            angles = tuple(group)[k : k + AT_ONCE]
+            steps.append(Angles(angles, 2 * n_angles))
+            for j, angle in enumerate(angles):
+                slots |= {n: 2 * n_angles + j + len(angles) * (nodes[n].op == "COS") for n in group[angle]}
+            n_angles += len(angles)
     steps += [n for n in range(len(nodes)) if not done[n]]
     return steps, slots, n_angles
 

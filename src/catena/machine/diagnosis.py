@@ -1,4 +1,4 @@
-"""Diagnosis: why an answer is not finite, or so large that it is looked into, in the user's words."""
+"""Diagnosis: why a result is not finite or extremely large: a bad input, a spring of no length, a singular inertia."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HUGE = 1e9  # accelerations this large are looked into before they are handed ou
 
 def suspicious(request: Request, out: Array) -> bool:
     """Whether a result is so large that it is looked into before it is handed out."""
-    return request.quantity.inverts and bool(np.abs(out).max(initial=0.0) > HUGE)
+    return request.quantity.inverts and bool(out.max(initial=0.0) > HUGE or out.min(initial=0.0) < -HUGE)
 
 
 def explain(router: Router, request: Request, out: Array) -> None:

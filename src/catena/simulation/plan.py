@@ -129,7 +129,7 @@ class RunPlan:
 def prepare(
     mechanism: Mechanism | Machine, q: Any, v: Any, until: float, *, control: Any, by: str | None, integrator: str, tolerance: float,
     step: float | None, output: Any, parameters: Any, start: float, events: Iterable[Event], limits: str, restitution: float,
-    friction: str, stabilise: Any, motion: Any, threads: int | None, most_steps: int, options: dict[str, Any],
+    friction: str, contact: str, stabilise: Any, motion: Any, threads: int | None, most_steps: int, options: dict[str, Any],
     largest_step: float | None = None,
 ) -> RunPlan:  # fmt: skip
     """The plan of a run: all arguments checked as `simulate` says, the machine and system compiled or taken from the last run."""
@@ -148,7 +148,8 @@ def prepare(
     q, v, p, lead = checks.starting_points(machine, q, v, parameters)
     if limits != "ignore":
         checks.within_limits(machine, q, kept(("bounds", id(machine)), machine, lambda: checks.bounds(machine)))
-    happening = plan_events(machine, events, limits, friction, restitution)
+    contact = checks.choice("way with contacts", contact, checks.CONTACT)
+    happening = plan_events(machine, events, limits, friction, restitution, contact)
     checks.events_possible(happening, how, by, start, until)
     law = control if hasattr(control, "law") else None
     motion = of_run(motion, start, until)
@@ -170,7 +171,7 @@ def prepare(
     if machine.mechanism.beams and how.stable < np.inf and step is not None:
         _slow_enough(machine, q[0], how, float(step))
     first = min(1e-3, until - start) if how.chooses_steps else (times[0] - start) / 10
-    asked |= {"control": control, "events": events, "limits": limits, "restitution": restitution, "friction": friction,
+    asked |= {"control": control, "events": events, "limits": limits, "restitution": restitution, "friction": friction, "contact": contact,
               "largest step": largest_step}  # fmt: skip
     return RunPlan(
         machine, system, how, happening, float(start), float(until), times, x0, p, lead, parameters is not None, control,

@@ -260,7 +260,7 @@ def line(
     them; the trajectory is a spline of order five through them. A QuestionError says where the frame cannot go.
     """
     machine = machine_of(asked)
-    if machine._balls:
+    if machine.spec.quaternions:
         raise QuestionError(f"line: {where(machine)} has a ball or free joint, whose coordinates have no trajectory; fix it")
     if law not in LAWS:
         raise UnknownNameError("law", law, LAWS, "line")
