@@ -20,6 +20,7 @@ _WHERE = {  # public name -> the module it lives in, and its name there if it is
     "Shape": "model.mechanism",
     "CollisionFilter": "model.shapes",
     "Body": "model.mechanism",
+    "Contact": "model.mechanism",
     "Beam": "model.beams",
     "Joint": "model.mechanism",
     "JOINT_KINDS": "model.joint_kinds:KINDS",
@@ -92,7 +93,7 @@ if TYPE_CHECKING:
     from .model.beams import Beam
     from .model.joint_kinds import KINDS as JOINT_KINDS
     from .model.loads import Bushing, Force, JointForce, JointSpring, KnifeEdge, Rolling, SpeedRow, Spring
-    from .model.mechanism import Body, Frame, Joint, Mechanism, Mimic, Shape
+    from .model.mechanism import Body, Contact, Frame, Joint, Mechanism, Mimic, Shape
     from .model.pose import Pose
     from .model.scenes import attach
     from .model.shapes import CollisionFilter

@@ -183,7 +183,7 @@ def sphere_backspin(case: dict) -> dict:
 
 
 def cradle(case: dict) -> dict:
-    p, wanted, v = case["parameters"], case["expected"], np.array(case["initial"]["v"], float)
+    p, v = case["parameters"], np.array(case["initial"]["v"], float)
     if v.ndim == 2:
         return _one_against_two(case)
     n, r, masses = len(v), p.get("radius", 0.05), np.array(p["masses"], float)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..model.contacts import contact_points
+from ..model.contact_points import contact_points
 from ..model.motions import Motion
 from ..model.values import value_of
 from ..spatial import select, sweep

@@ -22,7 +22,8 @@ from ..compiler.trace import Tracer, elements, entries, vector
 from ..kernels.constrained_dynamics import factor_rows, solve_rows
 from ..kernels.contact_points import MEETINGS, tangents
 from ..kernels.rank import usual_length
-from ..model.contacts import Contact, ContactPoint
+from ..model.contact_points import ContactPoint
+from ..model.contacts import Contact
 from ..spatial import add, cross, dot, rotate, scale, sub
 from .guards import Guard, Meaning
 
