@@ -27,6 +27,7 @@ _WHERE = {  # public name -> the module it lives in, and its name there if it is
     "Mimic": "model.mechanism",
     "Frame": "model.mechanism",
     "Mechanism": "model.mechanism",
+    "attach": "model.scenes",
     "JointSpring": "model.loads",
     "Spring": "model.loads",
     "Bushing": "model.loads",
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
     from .model.loads import Bushing, Force, JointForce, JointSpring, KnifeEdge, Rolling, SpeedRow, Spring
     from .model.mechanism import Body, Contact, Frame, Joint, Mechanism, Mimic, Shape
     from .model.pose import Pose
+    from .model.scenes import attach
     from .model.shapes import CollisionFilter
     from .results.interference import interference
     from .results.result import Result, load_result

@@ -162,7 +162,7 @@ class Proximities:
         s = Tracer(self.machine.spec.layout, self.machine.spec.snap)
         solids = {c.name: _solid(s, c) for k in self.own for c in self.pairs[k]}
         found = [_traced(a.shape.kind, b.shape.kind)(*solids[a.name], *solids[b.name]) for a, b in (self.pairs[k] for k in self.own)]
-        return [s.q] + ([s.p] if self.machine.mechanism.parameters else []), found
+        return [s.q] + ([s.p] if self.machine.mechanism.parameters else []), found  # type: ignore[return-value]  # CasADi's stubs
 
     @cached_property
     def _distance(self) -> LaneKernel:

@@ -1,4 +1,4 @@
-"""Mechanism: what it is. Frozen records of bodies, joints, frames and shapes; nothing here moves or computes.
+"""Mechanism: frozen records of bodies, joints, frames and loads. It is data only; machines and equations are made from it.
 
     ground --joint--> body --joint--> body ...        a tree; a joint that would close a loop is listed in `loops`
 
@@ -41,11 +41,11 @@ class Frame:
 
 @dataclass(frozen=True)
 class Mechanism:
-    """Bodies, the joints that make them a tree, and what stands around them.
+    """Bodies, the joints that make them a tree, loops, frames and loads.
 
     parameters: the values of the names that expressions use. gravity: m/s2 in the ground's axes. planar: declared True or
     False, or None to find out. loops: joints that close the tree. loads: springs, dampers, forces. nonholonomic: rows that
-    the speeds obey. as_found: the inertias are those of somebody's file; one that no body can have is then a doubt, not a
+    the speeds obey. as_found: the inertias were read from a file of another tool; one that no body can have is then a doubt, not a
     fault. notes: what the reader of the file remarked. beams: in a mechanism that `catena.model.flexible.discretise` made,
     what became of each flexible body. Before that step a flexible body is one body, without coordinates of its own. ground:
     the shapes of what stands still, all of which collide. collisions: which pairs of shapes are looked at.

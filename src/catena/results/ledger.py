@@ -220,7 +220,7 @@ class Ledger:
         return self._said(OPEN, SLIP, ABSURD)
 
     def _said(self, opening: float, slip: float, imbalance: float) -> list[str]:
-        """What exceeds these limits, in words; a number that is none does."""
+        """A sentence for each quantity that exceeds its limit, or is not a number."""
         found = [
             (self.opening, opening, f"loops open by {self.opening:.2g} of their length (or cosine)"),
             (self.slip, slip, f"rows are not met: rates of {self.slip:.2g} of the fastest speed"),

@@ -25,7 +25,7 @@ import numpy as np
 
 from ..compiler.trace import Tracer, elements, entries, vector
 from ..kernels.constrained_dynamics import factor_rows, solve_rows
-from ..kernels.constraint_rows import Constraints, constraints, loop_rows
+from ..kernels.constraint_rows import Constraints, constraints
 from ..kernels.rank import independent
 from ..kernels.tree import layout
 from ..model.mechanism import Joint
@@ -170,7 +170,7 @@ class LockableFrame:
         con = self._constraints(s)
         p = con.p.astype(object)
         p[:, 0] = mode.origin
-        both = zip(*((row.a, row.b) for row in loop_rows(self.joint)))
+        both = zip(*((row.a, row.b) for row in self.joint.closure))
         a, c = (np.array([rotate(mode.rotation, x) for x in rows], object) for rows in both)
         error, rate, gamma, B = s.rows_of(con._replace(p=p, a=a, c=c))
         return SwitchedRows(error, rate, gamma, B, ca.repmat(ca.SX(mode.locked), error.numel(), 1))

@@ -2,9 +2,9 @@
 
     x' = f(t, x, u, p),      x = (state of the formulation, controller's own state, work done)
 
-u is what a sampled controller holds, and after it the modes of what can be held (`switched_constraints.py`); a traced controller stands
-inside f. The last entry of x is the work that everything but gravity and springs has done on the mechanism, so that the energy
-balance can be checked at every instant.
+u: the forces that a sampled controller holds, then the modes of switched constraints (`switched_constraints.py`); a traced
+controller is part of f. The last entry of x is the work that everything but gravity and springs has done on the mechanism (J),
+so that the energy balance can be checked at every instant.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ class System:
     """The tapes of one simulation.
 
     law: a controller inside the tape, whose `law(system) -> Law` reads the symbols t, q, v, u, p of this system. motion: what
-    is prescribed, {coordinate: Trajectory} or {joint: "locked"}; see `prescribed.py`. friction: "smooth", or "stick" for what
-    `holding` holds. stabilise: how loops are kept closed, a name or record of `stabilise.py`. equations: those of `by`, where
-    they are there already; otherwise options are the formulation's. snap: as of a Machine.
+    is prescribed, {coordinate: Trajectory} or {joint: "locked"}; see `prescribed.py`. friction: "smooth", or "stick" for the
+    joints in `holding`. stabilise: how loops are kept closed, a name or record of `stabilisation.py`. equations: those of `by`,
+    where they exist already; otherwise options are the formulation's. snap: as of a Machine.
     """
 
     def __init__(self, mechanism: Mechanism, by: str = "recursive", law: Any = None, friction: str = "smooth",
@@ -209,7 +209,7 @@ class System:
 
     @cached_property
     def power(self) -> ca.SX:
-        """What everything but gravity and springs puts in, W."""
+        """The power of everything but gravity and springs, W."""
         return ca.dot(self.tau, self.v) + self._load_power() + self._row_power() + self.pull[1]
 
     @cached_property
@@ -226,7 +226,7 @@ class System:
 
     @cached_property
     def guards(self) -> tuple[Guard, ...]:
-        """What can happen on the way."""
+        """The guards of all events of the run."""
         return self.holding.guards(self)
 
     @cached_property
@@ -254,7 +254,7 @@ class System:
         return ca.Function("jump", self.inputs, [ca.cse(ca.densify(ca.vertcat(self.x, self.controller.jump, self.work)))])
 
     def _load_power(self) -> ca.SX:
-        """What loads put in besides the energy of springs."""
+        """The power of loads, W, less the rate of the energy stored in springs."""
         if not self.mechanism.loads:
             return ca.SX(0)
         def power(s: Tracer) -> list[ca.SX]:

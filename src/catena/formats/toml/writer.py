@@ -58,7 +58,7 @@ Pairs = Iterator[tuple[str, str]]
 
 
 def _as_given(m: Mechanism) -> Mechanism:
-    """With flexible bodies whole, as long as that says all; pieces that somebody changed are written one by one."""
+    """With flexible bodies whole, where that loses nothing; pieces that were changed after `discretise` are written one by one."""
     given = whole(m)
     return given if given is m or discretise(given) == m else m
 
