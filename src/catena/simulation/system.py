@@ -27,14 +27,14 @@ from ..kernels.motion import BALL
 from ..kernels.rank import column_scales
 from ..kernels.tree import SNAP, layout
 from ..model.mechanism import Mechanism
-from ..model.motions import SMOOTH
 from ..results.labels import Labels, labels
 from .contact_record import contact_state
 from .guards import Guard, expressions
+from .joint_losses import damping, losses
 from .piecewise import Trajectory
 from .projection import Binding, moved, projected
 from .stabilisation import Stabiliser, needs_speeds, stabiliser
-from .switched_constraints import SwitchedConstraints, nonzero
+from .switched_constraints import SwitchedConstraints
 from .trajectory_state import Following, Follows
 
 
@@ -392,17 +392,3 @@ class System:
         for k, f in self.pieces:
             x[k : k + f.symbols.numel()] = f.values(t)
         return x if self.jump is None else np.array(self.jump(t, x, np.zeros(self.nu), p)).ravel()
-
-
-def damping(s: Tracer) -> ca.Function:
-    """(v, p) -> (nv,): the joint forces of damping."""
-    d = ca.vertcat(*(s.value(x) for j in s.layout.mechanism.moving for x in j.damping))
-    return ca.Function("damping", [s.v, s.p], [-d * s.v])
-
-
-def losses(s: Tracer) -> ca.Function:
-    """(v, p) -> (nv,): the joint forces of damping and of Coulomb friction, smoothed over small speeds."""
-    coulomb = [s.value(x) for j in s.layout.mechanism.moving for x in j.friction]
-    dry = ca.vertcat(*coulomb) * ca.tanh(s.v / SMOOTH) if any(nonzero(x) for x in coulomb) else 0.0
-    return ca.Function("losses", [s.v, s.p], [damping(s)(s.v, s.p) - dry])
-
