@@ -12,93 +12,27 @@ Nothing branches on values: a pair has one sequence of instructions for every co
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
 
 from ..spatial import add, copysign, cross, dot, larger, neg, rotate, scale, select, smaller, sqrt, sub, unrotate
+from .solids import (
+    ROUNDING,
+    Proximity,
+    Scalar,
+    Solid,
+    Vector,
+    choose,
+    clamp,
+    direction,
+    half_axis,
+    half_edges,
+    into_ground,
+    nonzero,
+    perpendicular,
+    rounded,
+    sign,
+)
 
-Scalar = Any
-Vector = tuple[Scalar, Scalar, Scalar]
-ROUNDING = 1e-15  # beside the lengths in play: below it a distance or a direction is nothing but rounding
 ROUNDS = 12  # Newton steps to the nearest point of an ellipsoid; the fourth leaves rounding, unless it is a needle
-
-
-class Proximity(NamedTuple):
-    """Signed distance (m), nearest points of the first and of the second shape, unit normal from first to second."""
-
-    distance: Scalar
-    a: Vector
-    b: Vector
-    normal: Vector
-
-    def flipped(self) -> Proximity:
-        """As the second shape sees it."""
-        return Proximity(self.distance, self.b, self.a, neg(self.normal))
-
-
-class Solid(NamedTuple):
-    """A shape at its place: R_WS as three rows, p_WS, sizes."""
-
-    R: Any
-    p: Vector
-    size: tuple[Scalar, ...]
-
-    def axis(self, k: int) -> Vector:
-        """The k-th axis of its frame."""
-        return (self.R[0][k], self.R[1][k], self.R[2][k])
-
-
-# ---------------------------------------------------------------------------------------------------- scalars and vectors
-def _clamp(x: Scalar, limit: Scalar) -> Scalar:
-    return larger(-limit, smaller(x, limit))
-
-
-def _sign(x: Scalar) -> Scalar:
-    return copysign(1.0, x)
-
-
-def _choose(condition: Any, a: Vector, b: Vector) -> Vector:
-    return (select(condition, a[0], b[0]), select(condition, a[1], b[1]), select(condition, a[2], b[2]))
-
-
-def _nonzero(x: Scalar) -> Scalar:
-    """x, or something very small in place of zero."""
-    return x + 1e-290
-
-
-def _unit(v: Vector, instead: Vector, scale2: Scalar) -> tuple[Scalar, Vector]:
-    """Length and direction of v; another direction where v is nothing beside a squared length."""
-    square = dot(v, v)
-    none = square <= ROUNDING**2 * scale2
-    length = sqrt(square)
-    return length, _choose(none, instead, scale(1.0 / select(none, 1.0, length), v))
-
-
-def _across(v: Vector) -> Vector:
-    """A unit vector perpendicular to v, which is not zero."""
-    wide = abs(v[0]) > abs(v[2])
-    w = _choose(wide, (-v[1], v[0], 0.0 * v[0]), (0.0 * v[0], -v[2], v[1]))
-    return scale(1.0 / sqrt(_nonzero(dot(w, w))), w)
-
-
-def _rounded(core: Proximity, ra: Scalar, rb: Scalar) -> Proximity:
-    """The pair of two cores with radii."""
-    d, a, b, n = core
-    return Proximity(d - ra - rb, add(a, scale(ra, n)), sub(b, scale(rb, n)), n)
-
-
-def _half(s: Solid) -> Vector:
-    """From the middle of a capsule or cylinder to the end of its axis."""
-    return scale(0.5 * s.size[1], s.axis(2))
-
-
-def _halves(s: Solid) -> Vector:
-    return (0.5 * s.size[0], 0.5 * s.size[1], 0.5 * s.size[2])
-
-
-def _into_ground(s: Solid, found: Proximity) -> Proximity:
-    """From the shape's own frame."""
-    d, a, b, n = found
-    return Proximity(d, add(s.p, rotate(s.R, a)), add(s.p, rotate(s.R, b)), rotate(s.R, n))
 
 
 # ---------------------------------------------------------------------------------------------------- half-spaces
@@ -116,13 +50,13 @@ def plane_sphere(plane: Solid, s: Solid) -> Proximity:
 
 def plane_capsule(plane: Solid, s: Solid) -> Proximity:
     """The lower end; both where it lies flat: the middle."""
-    n, h = plane.axis(2), _half(s)
+    n, h = plane.axis(2), half_axis(s)
     return _above(plane, sub(s.p, add(scale(_tilt(dot(n, h)), h), scale(s.size[0], n))))
 
 
 def plane_box(plane: Solid, s: Solid) -> Proximity:
     """The lowest corner, or the middle of the lowest edge or face."""
-    n, h, low = plane.axis(2), _halves(s), s.p
+    n, h, low = plane.axis(2), half_edges(s), s.p
     for k in range(3):
         low = sub(low, scale(_tilt(dot(n, s.axis(k))) * h[k], s.axis(k)))
     return _above(plane, low)
@@ -130,7 +64,7 @@ def plane_box(plane: Solid, s: Solid) -> Proximity:
 
 def plane_cylinder(plane: Solid, s: Solid) -> Proximity:
     """The lowest point of the lower rim; of a flat end its centre."""
-    n, h, z = plane.axis(2), _half(s), s.axis(2)
+    n, h, z = plane.axis(2), half_axis(s), s.axis(2)
     side = sub(n, scale(dot(n, z), z))
     square = dot(side, side)
     flat = square <= ROUNDING**2
@@ -148,37 +82,37 @@ def plane_ellipsoid(plane: Solid, s: Solid) -> Proximity:
 
 def _tilt(x: Scalar) -> Scalar:
     """The sign of x, zero for what is nothing but rounding."""
-    return select(abs(x) <= ROUNDING, 0.0, _sign(x))
+    return select(abs(x) <= ROUNDING, 0.0, sign(x))
 
 
 # ---------------------------------------------------------------------------------------------------- spheres
 def sphere_sphere(s: Solid, o: Solid) -> Proximity:
     """The distance of the centres less the radii."""
     ra, rb = s.size[0], o.size[0]
-    d, n = _unit(sub(o.p, s.p), o.axis(2), (ra + rb) * (ra + rb))
-    return _rounded(Proximity(d, s.p, o.p, n), ra, rb)
+    d, n = direction(sub(o.p, s.p), o.axis(2), (ra + rb) * (ra + rb))
+    return rounded(Proximity(d, s.p, o.p, n), ra, rb)
 
 
 def sphere_capsule(s: Solid, o: Solid) -> Proximity:
     """The nearest point of the capsule's axis."""
     z, L = o.axis(2), 0.5 * o.size[1]
-    b = add(o.p, scale(_clamp(dot(sub(s.p, o.p), z), L), z))
-    d, n = _unit(sub(b, s.p), _across(z), L * L)
-    return _rounded(Proximity(d, s.p, b, n), s.size[0], o.size[0])
+    b = add(o.p, scale(clamp(dot(sub(s.p, o.p), z), L), z))
+    d, n = direction(sub(b, s.p), perpendicular(z), L * L)
+    return rounded(Proximity(d, s.p, b, n), s.size[0], o.size[0])
 
 
 def sphere_box(s: Solid, o: Solid) -> Proximity:
     """The nearest point of the box; of the nearest face where the centre is inside."""
-    x, h = unrotate(o.R, sub(s.p, o.p)), _halves(o)
+    x, h = unrotate(o.R, sub(s.p, o.p)), half_edges(o)
     q = _within(x, h)
     over = (abs(x[0]) - h[0], abs(x[1]) - h[1], abs(x[2]) - h[2])
     depth = larger(over[0], larger(over[1], over[2]))
     inside = depth <= 0.0
     on_z = over[2] >= larger(over[0], over[1])
-    face = _choose(on_z, (0.0, 0.0, _sign(x[2])), _choose(over[1] >= over[0], (0.0, _sign(x[1]), 0.0), (_sign(x[0]), 0.0, 0.0)))
-    d, n = _unit(sub(q, x), neg(face), dot(h, h))
-    d, n = select(inside, depth, d), _choose(inside, neg(face), n)
-    return _rounded(_into_ground(o, Proximity(d, x, add(x, scale(d, n)), n)), s.size[0], 0.0)
+    face = choose(on_z, (0.0, 0.0, sign(x[2])), choose(over[1] >= over[0], (0.0, sign(x[1]), 0.0), (sign(x[0]), 0.0, 0.0)))
+    d, n = direction(sub(q, x), neg(face), dot(h, h))
+    d, n = select(inside, depth, d), choose(inside, neg(face), n)
+    return rounded(into_ground(o, Proximity(d, x, add(x, scale(d, n)), n)), s.size[0], 0.0)
 
 
 def sphere_cylinder(s: Solid, o: Solid) -> Proximity:
@@ -188,14 +122,14 @@ def sphere_cylinder(s: Solid, o: Solid) -> Proximity:
     axial = rho <= ROUNDING * r
     k = 1.0 / select(axial, 1.0, rho)
     out = (select(axial, 1.0, k * x[0]), select(axial, 0.0, k * x[1]), 0.0)  # the radial direction
-    up = (0.0, 0.0, _sign(x[2]))
+    up = (0.0, 0.0, sign(x[2]))
     side, end = rho - r, abs(x[2]) - h
     inside = larger(side, end) <= 0.0
     e, f = larger(side, 0.0), larger(end, 0.0)
-    d, n = _unit(add(scale(e, out), scale(f, up)), out, r * r)
-    n = neg(_choose(inside, _choose(side >= end, out, up), n))
+    d, n = direction(add(scale(e, out), scale(f, up)), out, r * r)
+    n = neg(choose(inside, choose(side >= end, out, up), n))
     d = select(inside, larger(side, end), d)
-    return _rounded(_into_ground(o, Proximity(d, x, add(x, scale(d, n)), n)), s.size[0], 0.0)
+    return rounded(into_ground(o, Proximity(d, x, add(x, scale(d, n)), n)), s.size[0], 0.0)
 
 
 def sphere_ellipsoid(s: Solid, o: Solid) -> Proximity:
@@ -215,10 +149,10 @@ def sphere_ellipsoid(s: Solid, o: Solid) -> Proximity:
         square = g[0] * g[0] + g[1] * g[1] + g[2] * g[2]
         slope = g[0] * g[0] * m[0] + g[1] * g[1] * m[1] + g[2] * g[2] * m[2]
         t = t + square / slope * (sqrt(square) - 1.0)
-    q = tuple(_sign(x[i]) * D[i] * D[i] * y[i] / (e[i] + t) for i in range(3))
-    _, out = _unit((q[0] / (D[0] * D[0]), q[1] / (D[1] * D[1]), q[2] / (D[2] * D[2])), (1.0, 0.0, 0.0), 0.0 * t)
+    q = tuple(sign(x[i]) * D[i] * D[i] * y[i] / (e[i] + t) for i in range(3))
+    _, out = direction((q[0] / (D[0] * D[0]), q[1] / (D[1] * D[1]), q[2] / (D[2] * D[2])), (1.0, 0.0, 0.0), 0.0 * t)
     d = dot(sub(x, q), out)
-    return _rounded(_into_ground(o, Proximity(d, x, q, neg(out))), s.size[0], 0.0)  # type: ignore[arg-type]
+    return rounded(into_ground(o, Proximity(d, x, q, neg(out))), s.size[0], 0.0)  # type: ignore[arg-type]
 
 
 # ---------------------------------------------------------------------------------------------------- segments
@@ -226,9 +160,9 @@ def capsule_capsule(s: Solid, o: Solid) -> Proximity:
     """Two segments: the nearest points of their lines, each within its ends."""
     y, z, K, L = s.axis(2), o.axis(2), 0.5 * s.size[1], 0.5 * o.size[1]
     a, b = _segments(s.p, y, K, o.p, z, L)
-    _, across = _unit(cross(y, z), _across(y), 1.0)
-    d, n = _unit(sub(b, a), across, K * K + L * L)
-    return _rounded(Proximity(d, a, b, n), s.size[0], o.size[0])
+    _, across = direction(cross(y, z), perpendicular(y), 1.0)
+    d, n = direction(sub(b, a), across, K * K + L * L)
+    return rounded(Proximity(d, a, b, n), s.size[0], o.size[0])
 
 
 def _segments(p: Vector, y: Vector, K: Scalar, q: Vector, z: Vector, L: Scalar, inverse: Scalar = None) -> tuple[Vector, Vector]:
@@ -238,14 +172,14 @@ def _segments(p: Vector, y: Vector, K: Scalar, q: Vector, z: Vector, L: Scalar, 
     """
     w = sub(q, p)
     c, f, g = dot(y, w), dot(z, w), dot(y, z)
-    t = _clamp((c - f * g) * (_inverse(1.0 - g * g) if inverse is None else inverse), K)
-    u = _clamp(g * t - f, L)
-    t = _clamp(g * u + c, K)
+    t = clamp((c - f * g) * (_inverse(1.0 - g * g) if inverse is None else inverse), K)
+    u = clamp(g * t - f, L)
+    t = clamp(g * u + c, K)
     return add(p, scale(t, y)), add(q, scale(u, z))
 
 
 def _within(x: Vector, h: Vector) -> Vector:
-    return (_clamp(x[0], h[0]), _clamp(x[1], h[1]), _clamp(x[2], h[2]))
+    return (clamp(x[0], h[0]), clamp(x[1], h[1]), clamp(x[2], h[2]))
 
 
 def _nearest_to_box(x: Vector, u: Vector, h: Vector) -> Vector:
@@ -254,7 +188,7 @@ def _nearest_to_box(x: Vector, u: Vector, h: Vector) -> Vector:
     Along axis i it is between the faces for t from a to b. Half the slope of the squared distance is the sum of u^2 (t - clamp(t, a, b)):
     piecewise linear and never falling. Its zero lies between the last bend with a slope below zero and the next.
     """
-    k = [1.0 / _nonzero(u[i]) for i in range(3)]
+    k = [1.0 / nonzero(u[i]) for i in range(3)]
     spans = [(u[i] * u[i], -k[i] * x[i] - abs(k[i]) * h[i], -k[i] * x[i] + abs(k[i]) * h[i]) for i in range(3)]
 
     def slope(t: Scalar, own: int = -1) -> Scalar:
@@ -268,27 +202,27 @@ def _nearest_to_box(x: Vector, u: Vector, h: Vector) -> Vector:
             low, high = larger(low, select(rising, -1.0, bend)), smaller(high, select(rising, bend, 1.0))
     low, high = smaller(low, 1.0), larger(high, -1.0)
     below, above = slope(low), slope(high)
-    return add(x, scale(larger(low, smaller(high, low - below * (high - low) / _nonzero(above - below))), u))
+    return add(x, scale(larger(low, smaller(high, low - below * (high - low) / nonzero(above - below))), u))
 
 
 def _axes(candidates: list[tuple[Scalar, Vector]]) -> tuple[Scalar, Vector]:
     """The largest signed distance along separating axes, and the axis of it as a unit vector; they come with signed squares."""
     most, n = candidates[0]
     for other, axis in candidates[1:]:
-        n, most = _choose(other > most, axis, n), larger(other, most)
+        n, most = choose(other > most, axis, n), larger(other, most)
     return copysign(sqrt(abs(most)), most), scale(1.0 / sqrt(dot(n, n)), n)
 
 
 def _face_axis(x: Scalar, half: Scalar, axis: Vector) -> tuple[Scalar, Vector]:
     """Signed square of a distance, and the axis towards the second: middles x apart along a unit axis, half widths together."""
     d = abs(x) - half
-    return d * abs(d), scale(_sign(x), axis)
+    return d * abs(d), scale(sign(x), axis)
 
 
 def _edge_axis(L: Vector, along: Scalar, half: Scalar, inverse: Scalar) -> tuple[Scalar, Vector]:
     """The same along L, which is no unit vector; inverse is one over its square, which is very large for none."""
     d = abs(along) - half
-    return select(inverse >= 1.0 / ROUNDING, -1e300, d * abs(d) * inverse), scale(_sign(along), L)
+    return select(inverse >= 1.0 / ROUNDING, -1e300, d * abs(d) * inverse), scale(sign(along), L)
 
 
 def _inverse(square: Scalar) -> Scalar:
@@ -302,7 +236,7 @@ UNITS = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 def capsule_box(s: Solid, o: Solid) -> Proximity:
     """A segment and a box: in the box's frame, along the segment; by six separating axes where they overlap."""
-    h, w = _halves(o), neg(unrotate(o.R, sub(s.p, o.p)))  # w: from the segment's middle to the box's
+    h, w = half_edges(o), neg(unrotate(o.R, sub(s.p, o.p)))  # w: from the segment's middle to the box's
     z, size = unrotate(o.R, s.axis(2)), h[0] + h[1] + h[2]
     u = scale(0.5 * s.size[1], z)
     axes = [_face_axis(w[i], h[i] + abs(u[i]), UNITS[i]) for i in range(3)]
@@ -313,17 +247,17 @@ def capsule_box(s: Solid, o: Solid) -> Proximity:
     overlap = depth <= ROUNDING * size
     away = scale(select(overlap, size - depth, 0.0), axis)  # parts them
     y = _nearest_to_box(neg(add(w, away)), u, h)
-    n = _choose(overlap, axis, _unit(sub(_within(y, h), y), axis, size * size)[1])
+    n = choose(overlap, axis, direction(sub(_within(y, h), y), axis, size * size)[1])
     x = _nearest_to_box(neg(w), u, h)  # the distance alone does not need the axis
     e = sub(_within(x, h), x)
     d, a = select(overlap, depth, sqrt(dot(e, e))), add(y, away)
-    return _rounded(_into_ground(o, Proximity(d, a, add(a, scale(d, n)), n)), s.size[0], 0.0)
+    return rounded(into_ground(o, Proximity(d, a, add(a, scale(d, n)), n)), s.size[0], 0.0)
 
 
 # ---------------------------------------------------------------------------------------------------- boxes
 def box_box(s: Solid, o: Solid) -> Proximity:
     """Fifteen separating axes where they overlap; else the nearest of eight corners of each and nine pairs of edges."""
-    g, h = _halves(s), _halves(o)
+    g, h = half_edges(s), half_edges(o)
     w = unrotate(s.R, sub(o.p, s.p))  # everything in the frame of the first
     E = [unrotate(s.R, o.axis(k)) for k in range(3)]  # axes of the second
     size = g[0] + g[1] + g[2] + h[0] + h[1] + h[2]
@@ -332,9 +266,9 @@ def box_box(s: Solid, o: Solid) -> Proximity:
     overlap = depth <= ROUNDING * size
     away = scale(select(overlap, size - depth, 0.0), axis)
     _, a, b = _parted_boxes(add(w, away), E, g, h, inverse)
-    n = _choose(overlap, axis, _unit(sub(b, a), axis, size * size)[1])
+    n = choose(overlap, axis, direction(sub(b, a), axis, size * size)[1])
     d = select(overlap, depth, sqrt(_parted_boxes(w, E, g, h, inverse)[0]))  # the distance alone does not need the axis
-    return _into_ground(s, Proximity(d, a, add(a, scale(d, n)), n))
+    return into_ground(s, Proximity(d, a, add(a, scale(d, n)), n))
 
 
 def _box_axes(w: Vector, E: list[Vector], g: Vector, h: Vector, inverse: list[list[Scalar]]) -> list[tuple[Scalar, Vector]]:
@@ -362,7 +296,7 @@ def _parted_boxes(w: Vector, E: list[Vector], g: Vector, h: Vector, inverse: lis
         best, a, b = _nearer(best, a, b, sub(x, on), on, x)
     for i, i1, i2 in TURNS:
         for j, j1, j2 in TURNS:  # L = e_i x E_j, of which L . E_j1 = E_j2[i] and L . E_j2 = -E_j1[i]
-            side = _sign(w[i2] * E[j][i1] - w[i1] * E[j][i2])
+            side = sign(w[i2] * E[j][i1] - w[i1] * E[j][i2])
             p = add(scale(copysign(g[i1], -side * E[j][i2]), UNITS[i1]), scale(copysign(g[i2], side * E[j][i1]), UNITS[i2]))
             q = add(scale(copysign(h[j1], -side * E[j2][i]), E[j1]), scale(copysign(h[j2], side * E[j1][i]), E[j2]))
             x, y = _segments(p, UNITS[i], g[i], add(w, q), E[j], h[j], inverse[i][j])
@@ -382,7 +316,7 @@ def _nearer(best: Scalar, a: Vector, b: Vector, apart: Vector, x: Vector, y: Vec
     """The nearer of two pairs of points, with its squared distance."""
     square = dot(apart, apart)
     better = square < best
-    return smaller(square, best), _choose(better, x, a), _choose(better, y, b)
+    return smaller(square, best), choose(better, x, a), choose(better, y, b)
 
 
 def _combined(E: list[Vector], x: Sequence[Scalar]) -> Vector:
