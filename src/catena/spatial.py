@@ -55,6 +55,15 @@ def sqrt(x):
     return math.sqrt(x) if isinstance(x, (float, int)) else x.sqrt()
 
 
+def copysign(size, x):
+    """The size with the sign of x."""
+    if isinstance(x, (float, int)):
+        return math.copysign(size, x)
+    import casadi
+
+    return casadi.copysign(size, x)
+
+
 def smaller(a, b):
     """The smaller of two scalars."""
     if isinstance(a, (float, int)) and isinstance(b, (float, int)):
