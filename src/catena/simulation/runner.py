@@ -23,6 +23,7 @@ from .plan import RunPlan, decoded
 Array = NDArray[np.float64]
 ROWS = 4096  # in a slice
 STEPS = {"adaptive": 2000, "library": 200}  # in a slice; equal steps are counted by their rows
+JUMP = 1e-9  # of the largest number in a state: by so much it has jumped
 EQUAL_STEPS = 20_000
 
 
@@ -88,13 +89,14 @@ class Runner:
 
     def _begin(self) -> Slice:
         """The row of the start; then the events at that instant are handled."""
-        self.begun, x = True, self.engine.x.copy()
+        self.begun, x, held = True, self.engine.x.copy(), self.engine.held.copy()
         ended = self.agenda.begin(self.t) if self.agenda is not None else False
         if self.sampled:
             self._ask()
         if ended:
             self._end()
-        return Slice(np.array([self.t]), x[None], self.engine.held.copy()[None])
+        jumped = np.abs(self.engine.x - x).max() > JUMP * np.abs(x).max()  # modes after an impact do not fit the state before it
+        return Slice(np.array([self.t]), x[None], (held if jumped else self.engine.held.copy())[None])
 
     def advance(self) -> Slice:
         """The next rows."""
