@@ -147,11 +147,6 @@ def madd(A, B):
 
 
 @kernel
-def msub(A, B):
-    return (sub(A[0], B[0]), sub(A[1], B[1]), sub(A[2], B[2]))
-
-
-@kernel
 def tilde(a):
     """The skew matrix with tilde(a) b = a x b ([Merwe1995] eq. 2.8)."""
     return ((0.0 * a[0], -a[2], a[1]), (a[2], 0.0 * a[0], -a[0]), (-a[1], a[0], 0.0 * a[0]))
@@ -302,13 +297,6 @@ def torque(A, J):
     """
     x, y, z = (J[0], J[1], J[2]), (J[1], J[3], J[4]), (J[2], J[4], J[5])
     return (dot(A[2], y) - dot(A[1], z), dot(A[0], z) - dot(A[2], x), dot(A[1], x) - dot(A[0], y))
-
-
-@kernel
-def angular_momentum_tensor(J, w):
-    """J tilde(w) + tilde(w) J (eq. 3.55, 3.56): the skew matrix of I w."""
-    W = tilde(w)
-    return madd(product(full(J), W), product(W, full(J)))
 
 
 # ---------------------------------------------------------------------------------------------------- rows of arrays

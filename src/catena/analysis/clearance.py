@@ -6,6 +6,7 @@ to a library (`convex_pairs`).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,7 @@ import casadi as ca
 import numpy as np
 
 from ..compiler.lanes import LaneKernel, compile_lanes
-from ..compiler.trace import Tracer, matrix, vector
+from ..compiler.trace import Tracer, elements, matrix, vector
 from ..errors import QuestionError, StateError, UnknownNameError
 from ..kernels import distance as kernels
 from ..kernels.kinematics import frame_pose
@@ -25,6 +26,7 @@ from ..machine.generic_kernels import rows
 from ..machine.lookup import machine_of, where
 from ..model.collision_pairs import Collider, collision_pairs
 from ..model.mechanism import Mechanism
+from ..model.shapes import KINDS
 from .convex_pairs import ConvexPairs
 
 if TYPE_CHECKING:
@@ -119,30 +121,29 @@ class Proximities:
                 "[[ground]] shapes, and neighbours that are wanted to [collisions] include"
             )
         self.names = tuple((a.name, b.name) for a, b in self.pairs)
-        closed = [_closed(a, b) for a, b in self.pairs]
-        self.own = np.flatnonzero(closed)
-        self.convex = ConvexPairs(machine, [self.pairs[k] for k in np.flatnonzero(~np.array(closed))])
-        self.others = np.flatnonzero(~np.array(closed))
+        closed = np.array([_closed(a, b) for a, b in self.pairs])
+        self.own, self.others = np.flatnonzero(closed), np.flatnonzero(~closed)  # in closed form, and not
+        self.convex = ConvexPairs(machine, [self.pairs[k] for k in self.others])
 
     def distance(self, q: Array, p: Array | None) -> Array:
         """(..., pairs)."""
-        out = self._run(self._distance, q, p)[..., 0] if len(self.own) else None
-        return self._merged(out, lambda: self.convex.ask(q, p)[0], q)
+        own = self._run(self._distance, q, p) if len(self.own) else None
+        return self._merged(own, slice(0, 1), q, p)[..., 0]
 
     def witness(self, q: Array, p: Array | None) -> Array:
         """(..., pairs, 6): the nearest points of the first, and the normals."""
-        out = self._run(self._witness, q, p) if len(self.own) else None
-        return self._merged(out, lambda: self.convex.ask(q, p)[1], q)
+        own = self._run(self._witness, q, p) if len(self.own) else None
+        return self._merged(own, slice(1, 7), q, p)
 
-    def _merged(self, own: Array | None, others: Any, q: Array) -> Array:
-        """Both sorts of pairs, in the order of the names."""
-        if not len(self.others):
-            return own  # type: ignore[return-value]
-        theirs = others()
-        out = np.empty((*q.shape[:-1], len(self.pairs), *theirs.shape[q.ndim :]))
-        out[..., self.others, *[slice(None)] * (theirs.ndim - q.ndim)] = theirs
+    def _merged(self, own: Array | None, which: slice, q: Array, p: Array | None) -> Array:
+        """Both sorts of pairs, in the order of the names; which of the numbers of the others."""
+        if own is not None and not len(self.others):
+            return own
+        theirs = self.convex.ask(q, p)[..., which]
+        out = np.empty((*q.shape[:-1], len(self.pairs), theirs.shape[-1]))
+        out[..., self.others, :] = theirs
         if own is not None:
-            out[..., self.own, *[slice(None)] * (theirs.ndim - q.ndim)] = own
+            out[..., self.own, :] = own
         return out
 
     def _run(self, kernel: LaneKernel, q: Array, p: Array | None) -> Array:
@@ -156,22 +157,22 @@ class Proximities:
         return found.reshape(*lead, *kernel.output_shapes[0])
 
     @cached_property
-    def _traced(self) -> tuple[list[ca.SX], list[kernels.Proximity]]:
+    def _traced(self) -> tuple[list[ca.SX], list[tuple[ca.SX, ca.SX]]]:
+        """The symbols, and distance (1,) and witness (6,) of each pair in closed form."""
         s = Tracer(self.machine.spec.layout, self.machine.spec.snap)
         solids = {c.name: _solid(s, c) for k in self.own for c in self.pairs[k]}
-        found = [kernels.proximity((a.shape.kind, b.shape.kind), solids[a.name], solids[b.name]) for a, b in (self.pairs[k] for k in self.own)]
-        return [s.q] + ([s.p] if self.machine.mechanism.parameters else []), found
+        found = [_traced(a.shape.kind, b.shape.kind)(*solids[a.name], *solids[b.name]) for a, b in (self.pairs[k] for k in self.own)]
+        return [s.q] + ([s.p] if self.machine.mechanism.parameters else []), found  # type: ignore[return-value]  # CasADi's stubs
 
     @cached_property
     def _distance(self) -> LaneKernel:
         inputs, found = self._traced
-        return compile_lanes(ca.Function("clearance", inputs, [ca.cse(vector([x.distance for x in found]))]))
+        return compile_lanes(ca.Function("clearance", inputs, [ca.cse(ca.vertcat(*(d for d, _ in found)))]))
 
     @cached_property
     def _witness(self) -> LaneKernel:
         inputs, found = self._traced
-        table = matrix([(*x.a, *x.normal) for x in found])
-        return compile_lanes(ca.Function("witness", inputs, [ca.cse(table)]))
+        return compile_lanes(ca.Function("witness", inputs, [ca.cse(ca.vertcat(*(w.T for _, w in found)))]))
 
 
 def _closed(a: Collider, b: Collider) -> bool:
@@ -179,9 +180,21 @@ def _closed(a: Collider, b: Collider) -> bool:
     return kinds in kernels.PAIRS or kinds[::-1] in kernels.PAIRS
 
 
-def _solid(s: Tracer, c: Collider) -> kernels.Solid:
-    """The shape in the ground, as expressions."""
+@functools.cache
+def _traced(first: str, second: str) -> ca.Function:
+    """A pair of kinds as a function of rotations, origins and sizes: traced once, and written out for each pair by CasADi."""
+    given, solids = [], []
+    for k, kind in enumerate((first, second)):
+        R, p, size = ca.SX.sym(f"R{k}", 3, 3), ca.SX.sym(f"p{k}", 3), ca.SX.sym(f"s{k}", len(KINDS[kind].sizes))
+        given += [R, p, size]
+        solids.append(kernels.Solid(tuple(tuple(R[i, j] for j in range(3)) for i in range(3)), tuple(elements(p)), tuple(elements(size))))
+    found = kernels.proximity((first, second), *solids)
+    return ca.Function(f"{first}_{second}", given, [vector([found.distance]), vector([*found.a, *found.normal])])
+
+
+def _solid(s: Tracer, c: Collider) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """The shape in the ground: rotation, origin and sizes as expressions."""
     seat = s.layout.seat(c.body)
     X = seat.pose @ c.shape.pose
     R, p = frame_pose(seat.node, tuple(tuple(s.value(x) for x in row) for row in X.rotation), tuple(map(s.value, X.position)), s.posed)
-    return kernels.Solid(R, p, tuple(map(s.value, c.shape.size)))
+    return matrix(R), vector(p), vector([s.value(x) for x in c.shape.size])

@@ -8,6 +8,7 @@ wheels for Linux, macOS and Windows. It keeps the points of meshes in single pre
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ Array = np.ndarray
 TOLERANCE, ITERATIONS = 1e-10, 200  # of MuJoCo's convex solver
 FAR = 1e6  # beside the sizes of the shapes: beyond it MuJoCo would not look
 CONCAVE = 1e-3  # a hull that is larger by this part of the volume is worth a word
-_SIZES = {  # kind of shape -> MuJoCo's word, and its half sizes
+_SIZES: dict[str, tuple[str, Callable[..., tuple[float, ...]]]] = {  # kind of shape -> MuJoCo's word, and its half sizes
     "sphere": ("SPHERE", lambda r: (r, 0, 0)),
     "capsule": ("CAPSULE", lambda r, length: (r, length / 2, 0)),
     "cylinder": ("CYLINDER", lambda r, length: (r, length / 2, 0)),
@@ -109,8 +110,8 @@ class ConvexPairs:
         return X
 
     # ------------------------------------------------------------------------------------------------ answers
-    def ask(self, q: Array, p: Array | None) -> tuple[Array, Array]:
-        """Distances (..., pairs), and (..., pairs, 6): the nearest points of the first, and the normals."""
+    def ask(self, q: Array, p: Array | None) -> Array:
+        """(..., pairs, 7): distances, nearest points of the first, normals."""
         if p is not None:
             raise QuestionError("clearance: parameters are for pairs in closed form; give the mechanism its own with mechanism.with_(parameters=...)")
         flat = q.reshape(-1, q.shape[-1])
@@ -124,8 +125,7 @@ class ConvexPairs:
             (i, Xa), (j, Xb) = self.places[a.name], self.places[b.name]
             for row, A, B in zip(found[:, k], poses[a.body] @ Xa, poses[b.body] @ Xb):
                 row[:] = self._one(i, A, j, B)
-        found = found.reshape(*q.shape[:-1], len(self.pairs), 7)
-        return found[..., 0], found[..., 1:]
+        return found.reshape(*q.shape[:-1], len(self.pairs), 7)
 
     def _one(self, i: int, A: Array, j: int, B: Array) -> Array:
         d, ends = self.data, np.zeros(6)

@@ -23,7 +23,7 @@ _bare: WeakKeyDictionary[Machine, Machine] = WeakKeyDictionary()
 def long(machine: Machine) -> bool:
     """Whether a mechanism is long enough for this, and its loads simple enough."""
     m = machine.mechanism
-    return len(machine.layout.nodes) > LANES_UP_TO and not m.nonholonomic and (machine._springs is not None or not m.loads)
+    return len(machine.layout.nodes) > LANES_UP_TO and not m.nonholonomic and (machine.spec.springs is not None or not m.loads)
 
 
 def differences(machine: Machine, q: Array, lam: Array) -> tuple[Array, Array]:
@@ -36,7 +36,7 @@ def differences(machine: Machine, q: Array, lam: Array) -> tuple[Array, Array]:
             moved = machine.move(q, sign * k * STEP * np.eye(nv))
             total += sign * w / STEP * _residual(bare, moved, lam)
     r_q = total.T
-    springs = machine._springs
+    springs = machine.spec.springs
     if springs is not None:
         np.add.at(r_q, (springs.speed, springs.speed), springs.k)
     return A, r_q
@@ -50,7 +50,7 @@ def _residual(machine: Machine, q: Array, lam: Array) -> Array:
 
 def _springless(machine: Machine) -> Machine:
     """The same machine without its springs."""
-    if machine._springs is None:
+    if machine.spec.springs is None:
         return machine
     if machine not in _bare:
         _bare[machine] = Machine(machine.mechanism.with_(loads=(), beams=()), threads=machine.threads, snap=machine.snap, life="generic")

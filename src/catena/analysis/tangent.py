@@ -67,7 +67,7 @@ def tangent(machine: Machine, q: Array, v: Array, a: Array, lam: Array) -> Tange
 
 def load_damping(machine: Machine, q: Array) -> Array:
     """C (nv, nv) of the loads at rest: -d(their generalised forces)/dv at v = 0."""
-    springs = machine._springs
+    springs = machine.spec.springs
     if springs is not None or not machine.mechanism.loads:
         C = np.zeros((machine.nv, machine.nv))
         if springs is not None:

@@ -4,7 +4,7 @@
 
 A row is a pair of wrenches, one on each of the two bodies it joins, about their nodes' origins in their nodes' axes: the
 wrench that one unit of its multiplier exerts. A and A' then never need to be written out: A' lambda is a pair of wrenches,
-and A a is what those wrenches do along the motion of the two nodes. `constrained` has the dynamics under them.
+and A a is what those wrenches do along the motion of the two nodes. `constrained_dynamics` has the dynamics under them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Constraints(NamedTuple):
 
 def constraints(layout: Layout, value: Any, keep: Any = None) -> Constraints:
     """The table of a layout's loops; `keep` lists the rows to keep, by default all."""
-    found: list[tuple[int, Joint, ClosureRow]] = [(k, j, row) for k, j in enumerate(layout.mechanism.loops) for row in loop_rows(j)]
+    found: list[tuple[int, Joint, ClosureRow]] = [(k, j, row) for k, j in enumerate(layout.mechanism.loops) for row in j.closure]
     found = [found[k] for k in keep] if keep is not None else found
     m = len(found)
     columns: dict[str, list] = {name: [] for name in ("p", "a", "b", "c", "value")}
@@ -68,11 +68,6 @@ def constraints(layout: Layout, value: Any, keep: Any = None) -> Constraints:
     lengths = [loop_length(layout, j) for j in layout.mechanism.loops]
     sizes = np.array([1.0 if row.kind == RowKind.ANGLE else lengths[k] ** 2 for k, _, row in found])
     return Constraints(kind=kinds, node=nodes, loop=loops, column=column_scales(layout), size=sizes, **arrays)
-
-
-def loop_rows(j: Joint) -> tuple[ClosureRow, ...]:
-    """What a loop joint forbids."""
-    return j.closure
 
 
 _active: WeakKeyDictionary[Layout, list[int]] = WeakKeyDictionary()
@@ -105,7 +100,7 @@ def _found_active(layout: Layout) -> list[int]:
 
 def row_names(layout: Layout) -> list[tuple[str, str]]:
     """(joint, direction) of every active row, in order."""
-    found = [(j.name, row.label) for j in layout.mechanism.loops for row in loop_rows(j)]
+    found = [(j.name, row.label) for j in layout.mechanism.loops for row in j.closure]
     return [found[k] for k in active_rows(layout)]
 
 

@@ -11,7 +11,7 @@ Nothing branches on values: a pair has one sequence of instructions for every co
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..spatial import add, cross, dot, larger, neg, rotate, scale, select, smaller, sqrt, sub, unrotate
@@ -202,18 +202,20 @@ def sphere_ellipsoid(s: Solid, o: Solid) -> Proximity:
     """The nearest point q = D^2 (D^2 + t)^-1 x of the ellipsoid with half axes D, where |D (D^2 + t)^-1 x| = 1.
 
     Newton's method on one over that length, which is nearly linear in t and concave: from the left it converges without overshooting
-    [More1983].
+    [More1983]. t counts from minus the smallest D^2, so that a centre near the ellipsoid's keeps its digits.
     """
     x, D = unrotate(o.R, sub(s.p, o.p)), o.size
     y = tuple(select(abs(x[i]) < ROUNDING * D[i], ROUNDING * D[i], abs(x[i])) for i in range(3))
-    t = larger(larger(D[0] * (y[0] - D[0]), D[1] * (y[1] - D[1])), D[2] * (y[2] - D[2]))
+    least = smaller(D[0], smaller(D[1], D[2]))
+    e = [(D[i] - least) * (D[i] + least) for i in range(3)]
+    t = larger(larger(D[0] * y[0] - e[0], D[1] * y[1] - e[1]), D[2] * y[2] - e[2])
     for _ in range(ROUNDS):
-        m = [1.0 / (D[i] * D[i] + t) for i in range(3)]
+        m = [1.0 / (e[i] + t) for i in range(3)]
         g = [D[i] * y[i] * m[i] for i in range(3)]
         square = g[0] * g[0] + g[1] * g[1] + g[2] * g[2]
         slope = g[0] * g[0] * m[0] + g[1] * g[1] * m[1] + g[2] * g[2] * m[2]
         t = t + square / slope * (sqrt(square) - 1.0)
-    q = tuple(_sign(x[i]) * D[i] * D[i] * y[i] / (D[i] * D[i] + t) for i in range(3))
+    q = tuple(_sign(x[i]) * D[i] * D[i] * y[i] / (e[i] + t) for i in range(3))
     _, out = _unit((q[0] / (D[0] * D[0]), q[1] / (D[1] * D[1]), q[2] / (D[2] * D[2])), (1.0, 0.0, 0.0), 0.0 * t)
     d = dot(sub(x, q), out)
     return _rounded(_into_ground(o, Proximity(d, x, q, neg(out))), s.size[0], 0.0)  # type: ignore[arg-type]
@@ -344,9 +346,9 @@ def _parted_boxes(w: Vector, E: list[Vector], g: Vector, h: Vector) -> tuple[Sca
         for j in range(3):
             L = cross(UNITS[i], E[j])
             n = scale(_sign(dot(w, L)), L)
-            p = tuple(0.0 if k == i else _sign(n[k]) * g[k] for k in range(3))
-            q = tuple(0.0 if k == j else -_sign(dot(n, E[k])) * h[k] for k in range(3))
-            found.append(_segments(p, UNITS[i], g[i], add(w, _combined(E, q)), E[j], h[j]))
+            p = [0.0 if k == i else _sign(n[k]) * g[k] for k in range(3)]
+            q = [0.0 if k == j else -_sign(dot(n, E[k])) * h[k] for k in range(3)]
+            found.append(_segments((p[0], p[1], p[2]), UNITS[i], g[i], add(w, _combined(E, q)), E[j], h[j]))
     best, a, b = 1e300, found[0][0], found[0][1]
     for mine, other in found:
         square = dot(sub(mine, other), sub(mine, other))
@@ -355,7 +357,7 @@ def _parted_boxes(w: Vector, E: list[Vector], g: Vector, h: Vector) -> tuple[Sca
     return best, a, b
 
 
-def _combined(E: list[Vector], x: tuple[Scalar, ...]) -> Vector:
+def _combined(E: list[Vector], x: Sequence[Scalar]) -> Vector:
     """x1 E1 + x2 E2 + x3 E3."""
     return add(scale(x[0], E[0]), add(scale(x[1], E[1]), scale(x[2], E[2])))
 

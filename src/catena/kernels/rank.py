@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..model.contact_points import contact_points
 from ..model.motions import Motion
 from ..model.values import value_of
 from ..spatial import select, sweep
@@ -100,7 +101,13 @@ def usual_length(layout: Layout) -> float:
     links = [_position(layout, node.pose) for node in layout.nodes if node.parent >= 0]
     lengths = ((row, name) for row in layout.mechanism.nonholonomic for name, key in row.schema().items() if key.measure == "length")
     wheels = [_number(layout, getattr(row, name)) for row, name in lengths]
-    return float(np.linalg.norm(links)) or max(wheels, default=0.0) or 1.0
+    return float(np.linalg.norm(links)) or max(wheels, default=0.0) or _reach_of_contacts(layout) or 1.0
+
+
+def _reach_of_contacts(layout: Layout) -> float:
+    """How far from its body's origin a contact touches, at most."""
+    points = contact_points(layout.mechanism)
+    return max((float(np.hypot(np.linalg.norm([_number(layout, x) for x in p.centre]), p.radius)) for p in points), default=0.0)
 
 
 def _paths(layout: Layout, loop: Joint) -> tuple[list[int], list[int]]:

@@ -1,11 +1,11 @@
-"""Tree: a mechanism as the arrays that kernels walk over, one row an elementary node.
+"""Tree: a mechanism as the arrays that kernels walk over, one row per elementary node.
 
 A node turns about its z axis, slides along it, does both (screw), or is a ball. A joint of several freedoms is several
 nodes, all but the last without mass; bodies on fixed joints melt into the node that carries them. A node's axis is laid on
 z by a signed permutation where that is possible, so that most entries of the placements are 0 or 1 and vanish from a tape.
 
 A place on a flexible body by modes is nodes that follow the amplitudes of its shapes (`lifting`); their coordinates come after
-the mechanism's own. Such a body's mass is on no node: `compiler.sections` and the formulations add it.
+the mechanism's own. Such a body's mass is on no node: `compiler.beam_sections` and the formulations add it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Tree(NamedTuple):
     vi: np.ndarray  # (n,) first speed of the node in v
     ratio: np.ndarray  # (n,) its own coordinate is ratio * q[qi] + shift: 1 and 0 unless it mimics another
     shift: np.ndarray  # (n,)
-    pitch: np.ndarray  # (n,) metres a radian, of a screw
+    pitch: np.ndarray  # (n,) metres per radian, of a screw
     E: np.ndarray  # (n, 3, 3) from the parent's axes into the node's, at coordinate zero
     r: np.ndarray  # (n, 3) origin in the parent's frame, at coordinate zero
     mass: np.ndarray  # (n,)

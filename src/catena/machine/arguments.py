@@ -24,7 +24,7 @@ Parameters = Mapping[str, ArrayLike] | ArrayLike  # by name, or (..., count) in 
 
 
 class Specified(Protocol):
-    """A Machine, or a Spec."""
+    """A Machine or a Spec: anything that has a `spec`."""
 
     @property
     def spec(self) -> Spec:

@@ -1,4 +1,4 @@
-"""Diagnosis: why an answer is not finite, or so large that it is looked into, in the user's words."""
+"""Diagnosis: why a result is not finite or extremely large: a bad input, a spring of no length, a singular inertia."""
 
 from __future__ import annotations
 

@@ -27,6 +27,7 @@ from ..equations.readable.names import RESERVED
 from ..errors import CompileError, UnknownNameError
 from ..model.mechanism import Joint
 from ..model.motions import Motion
+from .arguments import AXES, check_frame
 from .machine import Machine
 from .quantities import INPUTS, Quantity, find
 
@@ -164,16 +165,13 @@ def speed_units(joint: Joint) -> list[str]:
 
 # ----------------------------------------------------------------------------------------------- arguments
 def _check_frames(machine: Machine, quantity: Quantity, which: Sequence[str], wrenches: Sequence[tuple[str, str]]) -> None:
-    wanted = quantity.frame + quantity.axes
-    if len(which) != wanted:
-        takes = ("no frame", "a frame", 'a frame, then axes "world" or "body"')[wanted]
-        raise CompileError(f"kernel {quantity.name!r} takes {takes}; found {', '.join(map(repr, which)) or 'none'}")
+    check_frame(machine.spec, quantity, tuple(which))
     if wrenches and not quantity.wrenches:
         raise CompileError(f"kernel {quantity.name!r} does not depend on external wrenches; leave them out")
-    for frame, axes in [*([(which[0], (*which, "world")[1])] if wanted else []), *wrenches]:
+    for frame, axes in wrenches:
         machine.mechanism.frame(frame)
-        if axes not in ("world", "body"):
-            raise UnknownNameError("axes", axes, ("world", "body"), f"{quantity.name} of {frame!r}")
+        if axes not in AXES:
+            raise UnknownNameError("axes", axes, AXES, f"{quantity.name} of {frame!r}")
 
 
 def _inputs(machine: Machine, quantity: Quantity, wrenches: Sequence[tuple[str, str]]) -> tuple[CArgument, ...]:

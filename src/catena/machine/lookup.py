@@ -1,6 +1,6 @@
-"""Asked: the mechanism or machine a question is put to, the names in it, and the states it is given.
+"""Lookup: the machine that a question is put to, the coordinates and speeds of a name, and checked states.
 
-Every question takes a Mechanism or a Machine first. A Mechanism is compiled on the way in; who asks often compiles once.
+Every question takes a Mechanism or a Machine first. A Mechanism is compiled for the call; compile it once for several questions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Closure: what a joint forbids when it closes a loop, as rows. `joint_kinds` says which rows each kind has.
+"""Closure: the constraint rows of a joint that closes a loop. `joint_kinds` says which rows each kind has.
 
 A loop joint stands between a frame P on one body and a frame C on another. Each row is a scalar that must stay zero:
 
@@ -70,7 +70,7 @@ WELD = (angle(Z, Y, "x"), angle(X, Z, "y"), angle(Y, X, "z"))  # a x b is the ax
 
 
 def aligned(axis: Vector) -> tuple[ClosureRow, ...]:
-    """Only turns about the axis: it stays across the two directions of P that it stood across."""
+    """Only turns about the axis are left free: the axis stays perpendicular to two directions of P."""
     x, y = plane_of(axis)
     return angle(y, axis, named(x)), angle(x, axis, named(y))
 
@@ -87,7 +87,7 @@ def screw(axis: Vector, pitch: Scalar) -> ClosureRow:
 
 
 def general(sequence: Sequence[str]) -> tuple[ClosureRow, ...]:
-    """What is left over by turns and displacements, some of GENERAL."""
+    """The rows of a general joint: what its turns and displacements, some of GENERAL, do not leave free."""
     turns = "".join(name[1] for name in sequence if name[0] == "R")
     two = {"xy": (X, Y), "xz": (X, Z), "yz": (Y, Z)}  # the first axis stays with P, the second with C: they stay across
     if len(turns) == 2:

@@ -34,7 +34,6 @@ from .motions import BALL, GENERAL, SHAPES, Freedom, Motion, X, Y, Z, elementary
 from .pose import Scalar, Vector
 
 Axes = tuple[Vector, ...]
-Shown = tuple[Axes, Scalar, tuple[str, ...]]  # what a joint of a kind gives: its axes, pitch, and sequence
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -106,13 +106,18 @@ def _painter(made: Film) -> Callable[[int], np.ndarray]:
 def _page(made: Film, path: Path) -> None:
     """The player with the film's numbers written into it."""
     player = (resources.files("catena.results.plots") / "player.html").read_text(encoding="utf-8")
-    data = json.dumps(_numbers(made), separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    page = player.replace("{{title}}", html.escape(made.title)).replace("{{data}}", data)
-    path.write_text(page, encoding="utf-8")
+    path.write_text(filled(player, made.title, drawing(made)), encoding="utf-8")
 
 
-def _numbers(made: Film) -> dict[str, Any]:
-    """What the player needs, rounded to a hundred-thousandth of what is seen."""
+def filled(page: str, title: str, data: Mapping[str, object]) -> str:
+    """A page with its title, the drawing code and its data written into it."""
+    scene = (resources.files("catena.results.plots") / "scene.js").read_text(encoding="utf-8")
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    return page.replace("{{scene}}", scene).replace("{{title}}", html.escape(title)).replace("{{data}}", text)
+
+
+def drawing(made: Film) -> dict[str, Any]:
+    """What a page needs to draw it, rounded to a hundred-thousandth of what is seen."""
     reach = made.reach()
     digits = int(np.ceil(5 - np.log10(max(np.ptp(reach, axis=0).max(), 1e-6))))
 

@@ -1,4 +1,4 @@
-"""The door of a simulation: times, starting points and names, checked once, with every fault in the user's words."""
+"""Checks of the arguments of a simulation: times, initial states, names, options. Each fault is told in the user's words."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.assembly import by_loop
+from ..equations.formulation import FORMULATIONS
 from ..equations.formulations import formulation
 from ..errors import ClosureError, SimulationError, StateError, unknown
 from ..machine import arguments
@@ -25,6 +26,7 @@ Array = NDArray[np.float64]
 MOST_ROWS = 100_000_000
 LIMITS = ("check", "ignore", "stop")
 FRICTION = ("smooth", "stick")
+CONTACT = ("events", "ignore")
 OPEN = 1e-6  # m, cosine (m/s, 1/s): a loop that starts wider open than this is a mistake; less is closed silently
 
 
@@ -142,10 +144,11 @@ def events_possible(scheme: EventPlan, how: Method, by: str, start: float, until
     """Refuse events outside the run, and those that the integrator or the formulation cannot treat."""
     if late := [e for t, e in scheme.timed if not start <= t <= until]:
         raise SimulationError(f"{late[0].title} is to happen at {late[0].at} s; the run goes from {start:g} to {until:g} s")
-    if not how.chooses_steps and (scheme.guarded or any(h.guarded for h in scheme.holding.speeds)):
+    if not how.chooses_steps and (scheme.guarded or scheme.holding.contacts or any(h.guarded for h in scheme.holding.speeds)):
         raise SimulationError(
-            f"integrator {how.name!r} cannot locate events: it has no dense output. Stops, friction that sticks and `when` "
+            f"integrator {how.name!r} cannot locate events: it has no dense output. Stops, contacts, friction that sticks and `when` "
             f"need one that chooses its steps: {', '.join(m.name for m in METHODS.values() if m.chooses_steps)}"
         )
     if formulation(by).approximate and scheme.holding.size:
-        raise SimulationError(f"{by} holds nothing exactly: stops, locks and friction that sticks need another formulation")
+        exact = ", ".join(f.name for f in FORMULATIONS.values() if not f.approximate)
+        raise SimulationError(f"{by} holds nothing exactly: contacts, stops, locks and friction that sticks need another formulation: {exact}")

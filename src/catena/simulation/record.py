@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from ..model.flexible import frequency_error, strain_energy
 from ..results.labels import labelled
-from ..results.ledger import Extremes, Ledger, versions
-from . import drivers
+from ..results.ledger import ContactLedger, Extremes, Ledger, versions
+from . import contact_record, drivers
+from .contact_handler import Hit
+from .contact_record import ContactRows
 from .engine import Tally
 from .event_handler import Occurrence
 from .plan import RunPlan
@@ -47,6 +49,7 @@ class ObservedRows:
     rates: Array
     held: Array
     losses: Array
+    contacts: ContactRows | None = None
 
     @property
     def work(self) -> Array:
@@ -64,7 +67,12 @@ def observe(plan: RunPlan, t: Array, x: Array, u: Array, p: Array, start: Array 
     closure, rates = np.split(seen.pop("rows"), 2, axis=-1)
     start = seen["energy"][:, 0] if start is None else start
     error = (seen["energy"] - start[:, None]).sum(axis=-1) - x[..., -1]
-    return ObservedRows(t, x, u, **seen, start=start, closure=closure, rates=rates, strain=_strain(plan, seen["q"], p), error=error)
+    contacts = None
+    if plan.system.holding.contacts:
+        found = contact_record.observe(plan, [np.ascontiguousarray(a) for a in flat], flat[2][:, plan.system.nv :])
+        contacts = ContactRows(*(part.reshape(runs, rows, *part.shape[1:]) for part in found))
+    return ObservedRows(t, x, u, **seen, start=start, closure=closure, rates=rates, strain=_strain(plan, seen["q"], p), error=error,
+                contacts=contacts)  # fmt: skip
 
 
 def _strain(plan: RunPlan, q: Array, p: Array) -> Array:
@@ -77,15 +85,18 @@ def _strain(plan: RunPlan, q: Array, p: Array) -> Array:
 def extremes(plan: RunPlan, rows: ObservedRows) -> Extremes:
     """The largest of everything that the ledger looks at."""
     sizes, speeds = plan.row_sizes, np.sqrt(plan.system.column_scales)
-    lengths = [np.abs(np.linalg.norm(rows.q[..., k : k + 4], axis=-1) - 1) for k in plan.machine._balls]
+    lengths = [np.abs(np.linalg.norm(rows.q[..., k : k + 4], axis=-1) - 1) for k in plan.machine.spec.quaternions]
     shown = {"kinetic": rows.energy[..., 0], "potential": rows.energy[..., 1], "change": rows.energy[..., 1] - rows.start[:, 1:],
              "work": rows.work, "balance": rows.error, "strain": rows.strain, "closure": rows.closure,
              "opening": rows.closure / sizes, "rate": rows.rates / sizes, "speed": np.linalg.norm(rows.v / speeds, axis=-1),
              "quaternion": np.array(lengths)}  # fmt: skip
+    if rows.contacts is not None:
+        shown |= contact_record.residuals(plan, rows.contacts)
     return Extremes(**{name: float(np.abs(x).max(initial=0.0)) for name, x in shown.items()})
 
 
-def ledger(plan: RunPlan, seen: Extremes, tallies: Iterable[Tally], status: int, outcome: str, wall_time: float) -> Ledger:
+def ledger(plan: RunPlan, seen: Extremes, tallies: Iterable[Tally], status: int, outcome: str, wall_time: float,
+           contact: ContactLedger | None = None) -> Ledger:  # fmt: skip
     """How far the rows can be trusted, and what they cost."""
     cost = list(tallies)
     return Ledger.of(
@@ -93,11 +104,11 @@ def ledger(plan: RunPlan, seen: Extremes, tallies: Iterable[Tally], status: int,
         step=None if plan.adaptive else max((k.largest for k in cost), default=plan.step) or plan.step,
         steps=sum(k.accepted for k in cost), rejected=sum(k.rejected for k in cost),
         evaluations=sum(k.evaluations for k in cost), wall_time=wall_time, runs=len(plan.x0),
-        frequencies=frequency_error(plan.machine.mechanism), complete=status in (drivers.REACHED, drivers.EVENT), versions=versions(),
+        frequencies=frequency_error(plan.machine.mechanism), complete=status in (drivers.REACHED, drivers.EVENT), versions=versions(), contact=contact,
     )  # fmt: skip
 
 
-def dataset(plan: RunPlan, rows: ObservedRows, happened: Iterable[tuple[int, Occurrence]] = ()) -> xr.Dataset:
+def dataset(plan: RunPlan, rows: ObservedRows, happened: Iterable[tuple[int, Occurrence]] = (), hits: Iterable[Hit] = ()) -> xr.Dataset:
     """The labelled dataset of a run, or of several."""
     machine, single, happened = plan.machine, not plan.lead, list(happened)
     found = variables(plan, rows)
@@ -113,6 +124,14 @@ def dataset(plan: RunPlan, rows: ObservedRows, happened: Iterable[tuple[int, Occ
         along["event_time"] = ("occurrence", [o.time for _, o in happened], {"units": "s"})
         if not single:
             along["event_run"] = ("occurrence", [run for run, _ in happened])
+    if hits := list(hits):
+        names = [c.name for c in plan.system.holding.contacts]
+        shown["impulse"] = (("impact", "component"), np.array([hit.impulse for hit in hits]))
+        shown["impulse_sum"] = (("impact", "component"), np.array([hit.total for hit in hits]))
+        shown["approach"] = (("impact",), np.array([hit.approach for hit in hits]))
+        along["component"] = ["normal", "tangent 1", "tangent 2"]
+        along["impact_contact"] = ("impact", [names[hit.point] for hit in hits])
+        along["impact_time"] = ("impact", [hit.time for hit in hits], {"units": "s"})
     if not single:
         along["run"] = np.arange(len(rows.x))
     return labelled(shown, along, plan.system.labels)
@@ -135,7 +154,10 @@ def variables(plan: RunPlan, rows: ObservedRows) -> dict[str, tuple[tuple[str, .
         found["closure"] = (("time", "row"), rows.closure)
     if system.holding.size:
         found["mode"] = (("time", "mode_name"), rows.u[..., nv:])
+    if system.holding.speeds:
         found["held_force"] = (("time", "holdable"), rows.held[..., : len(system.holding.speeds)])
+    if rows.contacts is not None:
+        found |= contact_record.variables(rows.contacts)
     if system.holding.size or not system.losses.is_zero():
         found["losses"] = (("time", "speed"), rows.losses)
     return found

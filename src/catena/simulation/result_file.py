@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..errors import CatenaError, FormatError, SimulationError
 from ..results import storage
-from ..results.ledger import Extremes
+from ..results.ledger import ContactLedger, Extremes
 from ..results.result import Result, load_result
 from . import drivers, record
 from .engine import Tally
@@ -206,7 +206,9 @@ class File:
         last, spent = now.last, self.before + clock.perf_counter() - self.began
         outcome = last.sentence or f"not finished; it had come to t = {last.t:.9g} s"
         status = last.status if last.over else drivers.TOO_MANY
-        ledger, d = record.ledger(self.plan, now.seen, [last.tally], status, outcome, spent), self.difference
+        touched = (last.events or {}).get("contacts")
+        contact = ContactLedger(**touched["kept"]) if touched else None
+        ledger, d = record.ledger(self.plan, now.seen, [last.tally], status, outcome, spent, contact), self.difference
         ledger = ledger if d is None else ledger.judged(d.largest, d.size, d.steps)
         events = last.events or {"log": []}
         state = {**asdict(last), "events": last.events and {**events, "log": []}}

@@ -2,11 +2,11 @@
 
     plan --Runner--> slices --> a sink: Memory, or File (`out=`) --> Result with its Ledger
 
-plan          what is asked, checked at the door
+plan          the arguments, checked
 system        the mechanism, its losses and its controller as one tape
 engine        the method running that tape, many states side by side
 runner        the time loop, a generator of slices
-event_handler what happens at instants: stops, impulses, locks
+event_handler events: stops, impulses, locks
 sinks         where slices end up; record: what is shown of them, and the ledger
 """
 
@@ -53,6 +53,7 @@ def simulate(
     limits: str = "check",
     restitution: float = 0.0,
     friction: str = "smooth",
+    contact: str = "events",
     stabilise: Any = "project",
     threads: int | None = None,
     most_steps: int = 10_000_000,
@@ -88,7 +89,7 @@ def simulate(
     plan = prepare(
         mechanism, q, v, until, control=control, by=by, integrator=integrator, tolerance=tolerance, step=step, output=output,
         parameters=parameters, start=start, motion=motion, events=events, limits=limits, restitution=restitution,
-        friction=friction, stabilise=stabilise, threads=threads, most_steps=most_steps,
+        friction=friction, contact=contact, stabilise=stabilise, threads=threads, most_steps=most_steps,
         largest_step=largest_step, options=options,
     )  # fmt: skip
     if out is None and resume:

@@ -124,12 +124,16 @@ class Memory(ResultSink):
         plan, end, spent = self.plan, self.outcome, clock.perf_counter() - self.began
         happened = [(k, o) for k, runner in self.ended.items() if runner.agenda is not None for o in runner.agenda.log]
 
+        touched = [r.agenda.contacts for r in self.ended.values() if r.agenda is not None and r.agenda.contacts is not None]
+        hits = [hit for contacts in touched for hit in contacts.hits]
+        contact = touched[0].ledger() if touched else None
+
         def trust() -> Ledger:
             tallies, seen = [r.engine.tally for r in self.ended.values()], record.extremes(plan, self.rows)
-            found = record.ledger(plan, seen, tallies, end.status, end.sentence, spent)
+            found = record.ledger(plan, seen, tallies, end.status, end.sentence, spent, contact)
             return found if difference is None else found.judged(difference.largest, difference.size, difference.steps)
 
-        shown = cache(lambda: record.dataset(plan, self.rows, happened))
+        shown = cache(lambda: record.dataset(plan, self.rows, happened, hits))
         return Result(shown, cache(trust), plan.machine.mechanism, {"machine": plan.machine})
 
 

@@ -2,9 +2,9 @@
 
     x' = f(t, x, u, p),      x = (state of the formulation, controller's own state, work done)
 
-u is what a sampled controller holds, and after it the modes of what can be held (`switched_constraints.py`); a traced controller stands
-inside f. The last entry of x is the work that everything but gravity and springs has done on the mechanism, so that the energy
-balance can be checked at every instant.
+u: the forces that a sampled controller holds, then the modes of switched constraints (`switched_constraints.py`); a traced
+controller is part of f. The last entry of x is the work that everything but gravity and springs has done on the mechanism (J),
+so that the energy balance can be checked at every instant.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from ..kernels.tree import SNAP, layout
 from ..model.mechanism import Mechanism
 from ..model.motions import SMOOTH
 from ..results.labels import Labels, labels
+from .contact_record import contact_state
 from .guards import Guard, expressions
 from .piecewise import Trajectory
 from .projection import Binding, moved, projected
@@ -58,9 +59,9 @@ class System:
     """The tapes of one simulation.
 
     law: a controller inside the tape, whose `law(system) -> Law` reads the symbols t, q, v, u, p of this system. motion: what
-    is prescribed, {coordinate: Trajectory} or {joint: "locked"}; see `prescribed.py`. friction: "smooth", or "stick" for what
-    `holding` holds. stabilise: how loops are kept closed, a name or record of `stabilise.py`. equations: those of `by`, where
-    they are there already; otherwise options are the formulation's. snap: as of a Machine.
+    is prescribed, {coordinate: Trajectory} or {joint: "locked"}; see `prescribed.py`. friction: "smooth", or "stick" for the
+    joints in `holding`. stabilise: how loops are kept closed, a name or record of `stabilisation.py`. equations: those of `by`,
+    where they exist already; otherwise options are the formulation's. snap: as of a Machine.
     """
 
     def __init__(self, mechanism: Mechanism, by: str = "recursive", law: Any = None, friction: str = "smooth",
@@ -208,7 +209,7 @@ class System:
 
     @cached_property
     def power(self) -> ca.SX:
-        """What everything but gravity and springs puts in, W."""
+        """The power of everything but gravity and springs, W."""
         return ca.dot(self.tau, self.v) + self._load_power() + self._row_power() + self.pull[1]
 
     @cached_property
@@ -225,7 +226,7 @@ class System:
 
     @cached_property
     def guards(self) -> tuple[Guard, ...]:
-        """What can happen on the way."""
+        """The guards of all events of the run."""
         return self.holding.guards(self)
 
     @cached_property
@@ -253,7 +254,7 @@ class System:
         return ca.Function("jump", self.inputs, [ca.cse(ca.densify(ca.vertcat(self.x, self.controller.jump, self.work)))])
 
     def _load_power(self) -> ca.SX:
-        """What loads put in besides the energy of springs."""
+        """The power of loads, W, less the rate of the energy stored in springs."""
         if not self.mechanism.loads:
             return ca.SX(0)
         def power(s: Tracer) -> list[ca.SX]:
@@ -273,6 +274,15 @@ class System:
             return s.mass_matrix(), A, rate, B, held, z
 
         return self.tape("binding", "", rows, modes=True)
+
+    @cached_property
+    def touching(self) -> ca.Function:
+        """(t, q, v, p) -> gaps (k,) of the contact points, and gamma of their rows."""
+        def rows(s: Tracer) -> tuple[ca.SX, ...]:
+            error, _, gamma, _, _ = self.holding.contact_terms(s)
+            return ca.vertcat(*(error[at][0] for at in self.holding.contact_rows())), gamma
+
+        return self.tape("touching", "", rows, modes=True)
 
     def _row_power(self) -> ca.SX:
         """What speed rows that depend on time put in: lambda (A v), where A v = -B is not zero."""
@@ -307,7 +317,7 @@ class System:
     def binds(self) -> bool:
         """Whether there are rows onto which a state is projected, or a motion on which it is put."""
         rows = bool(self.mechanism.loops or self.mechanism.nonholonomic) and self.stabiliser.projects
-        return rows or bool(self.holding.locks) or self.driven is not None
+        return rows or bool(self.holding.locks or self.holding.contacts) or self.driven is not None
 
     def _rows(self, s: Tracer) -> Binding:
         """The rows that bind: loops and speed rows, and what is held while it is."""
@@ -346,6 +356,11 @@ class System:
         outputs += [rows, self.held[0], self.losses + self.held[1]]
         return ca.Function("observe", self.inputs, ca.cse([ca.densify(x) for x in outputs]))
 
+    @cached_property
+    def contacts(self) -> ca.Function:
+        """(t, x, u, p) -> what `contact_record.observe` reads."""
+        return ca.Function("contacts", self.inputs, ca.cse([ca.densify(x) for x in contact_state(self)]))
+
     def kernel(self, name: str, width: int | None = None) -> LaneKernel | None:
         """The compiled tape of that name, in lanes; None where there is none."""
         f = getattr(self, name)
@@ -363,6 +378,9 @@ class System:
         """What the results of this system have in common."""
         h = self.holding
         held = {"mode_name": h.names, "holdable": [speed.name for speed in h.speeds]} if h.size else {}
+        if h.contacts:
+            pairs = [self.mechanism.contacts[k].name for k in sorted({c.point.contact for c in h.contacts})]
+            held |= {"contact": [c.name for c in h.contacts], "pair": pairs, "axis": ["x", "y", "z"]}
         return labels(self.mechanism, self.by, state_name=self.state_names, **held)
 
     # ------------------------------------------------------------------------------------------------ states

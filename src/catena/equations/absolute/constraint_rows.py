@@ -1,4 +1,4 @@
-"""Rows: what holds free bodies together, each with its rates.
+"""The constraint rows of free bodies, each with its rates.
 
     f = 0,   f' = A V + f_t = 0,   f'' = A V' + bias = 0
 

@@ -1,6 +1,6 @@
-"""Pairs: what two free bodies know of the joint between them.
+"""Joint constraints between two free bodies: what the joint forbids, how fast it moves and where it stands.
 
-    P, R     where a link is: its centre of mass in the ground (m), and its axes, row by row          3 and 9 numbers a link
+    P, R     where a link is: its centre of mass in the ground (m), and its axes, row by row          3 and 9 numbers per link
     V        how it moves: velocity of the centre of mass in the ground's axes, angular velocity in the link's    6 numbers
     f        what a joint forbids: zero as long as it holds, read from the poses of its two bodies    6 - nv rows
     v        how fast a joint moves, read from the motion of its two bodies                           nv rows

@@ -43,7 +43,7 @@ class TracedBeam:
         self.C = ca.jacobian(self.c, self.e)  # (fields, n)
         self._S, self._P = I.S, I.P
         self._fields = [np.flatnonzero(basis.axes == d).tolist() for d in range(3)]
-        scale = (ca.SX(1), 1 / L, 1 / L)  # twist is an angle, slopes are displacements a length
+        scale = (ca.SX(1), 1 / L, 1 / L)  # twist is an angle, slopes are displacements per length
         self.chi1 = [x * ca.SX(ca.sparsify(ca.DM(I.chi1[d]))) for d, x in enumerate(scale)]
         self.chi2 = [x * x * ca.SX(ca.sparsify(ca.DM(I.chi2[d]))) for d, x in enumerate(scale)]
 

@@ -1,4 +1,4 @@
-"""Energies: what lagrange and hamilton start from. T and V of a mechanism in the coordinates chosen, and how they turn.
+"""Energies for lagrange and hamilton: T and V of a mechanism in the coordinates chosen, and their derivatives along the speeds.
 
     q' = N(q) v            N is the identity but for quaternions, whose three speeds w are quasi-velocities
     dF = N' dF/dq          the change of F along the speeds

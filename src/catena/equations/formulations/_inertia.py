@@ -1,4 +1,4 @@
-"""The mass matrix as lagrange and hamilton use it: factored, made to hold rows, and refused where nothing has inertia."""
+"""The mass matrix for lagrange and hamilton: its factors, multipliers of constraint rows, and the check that it is regular."""
 
 from __future__ import annotations
 

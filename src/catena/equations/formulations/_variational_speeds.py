@@ -4,8 +4,8 @@
     A W u + B = 0                                 rows that the speeds obey                                                (2)
     u' = Z y + z,   v' = W Z y + ...              y the rates of independent speeds, chosen anew at every instant        (20)
 
-B moves the mechanism but is no virtual displacement (21). For Z and z see `_independent_speeds`. VariationalSpeeds that are components of omega make (25) and (31) short: there a
-component is a symbol, its partial velocity a unit vector.
+B moves the mechanism but is no virtual displacement (21). For Z and z see `_independent_speeds`. Speeds that are components of
+omega make (25) and (31) short: there a component is a symbol, its partial velocity a unit vector.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """kane: partial velocities, generalised active forces and generalised inertia forces ([Passerello1972] chapters I-III).
 
-Every vector is written along the ground's axes n_0k. With x_j' = v_j the mechanism's speeds (003 names a joint's three angles;
+Every vector is written along the ground's axes n_0k. With x_j' = v_j the mechanism's speeds ([Passerello1972] has three angles per joint;
 here a joint is a sequence of elementary turns and slides, and a ball's speeds are its angular velocity in its own axes),
 
     S0K                    the shifter matrix from the axes of node k to the ground's, by the chain rule             (1.13)
@@ -21,7 +21,7 @@ which is linear in the accelerations:
 omega_ijk and V_ijk of body i are a 3 x nv matrix each, rows k, columns j; columns off the way to the ground are empty.
 
 Departures. By nodes, (2.4) and (2.6) are one line: the column of a turn is its axis, shifted; a joint's second and third angle
-are nodes of their own. Slides add what 003 has for its base alone: V_ijk is the axis. A free base is three slides and a ball.
+are nodes of their own. Slides add what [Passerello1972] has for its base alone: V_ijk is the axis. A free base is three slides and a ball.
 
 Misprints, each contradicted by the lines around it. (1.16): the first row is 1 0 0, since n_k1 = N_k1 in (1.15). (2.13),
 (2.15): dots are lost on S0I and S0K, a velocity is a rate. (2.19), (2.23): e_kmn, not e_imn, k being free on the left. (2.26),

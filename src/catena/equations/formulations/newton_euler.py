@@ -15,7 +15,7 @@ With g for what v' has beside G V', this is one linear system:
 
 Joints that mimic another, loops and nonholonomic rows are more rows of A.
 
-State: pose and velocity of each link; 6 first-order equations a link in the plane, 13 in space. [Baysec1996] goes on to
+State: pose and velocity of each link; 6 first-order equations per link in the plane, 13 in space. [Baysec1996] goes on to
 eliminate the forces (44-46) and inverts a 9 x 9 matrix for the triple pendulum; here they stay, 15 unknowns: they are wanted.
 
 The matrix is factored as L D L^T in one fixed order: the links from the leaves to the root, each followed by the rows of the
@@ -26,7 +26,7 @@ A V' = -bias, but fills their pivots; W is a number, the mechanism's mass. BodyR
 are solved by a proximal iteration, which finds the least forces then.
 
 Departures from the print: (42) needs a minus on the right. Bodies welded together are one link; the wrench in a weld follows by
-cutting there. In the plane the same cut gives what joints bear across the plane, which three coordinates a body do not know.
+cutting there. In the plane the same cut gives what joints bear across the plane, which three coordinates per body do not determine.
 """
 
 from __future__ import annotations
@@ -112,10 +112,9 @@ def _on(k: int, A: ca.SX, force: ca.SX) -> ca.SX:
 def _solve(b: Bodies, H: ca.SX, A: ca.SX, F: ca.SX, gamma: ca.SX, order: list[int], closing: int) -> tuple[ca.SX, ca.SX]:
     """z = (w', -lambda) of [H A^T; A 0] z = (F, gamma), and its pivots, each beside the diagonal it came from (rows: as it is).
 
-       The last rows of A, which close the tree, are solved proximally.
-    Their zero is a small compliance, -e; repeating with e times
-       the last answer on the right undoes it where the rows are independent, and leaves forces that no row can tell apart the
-       least ones.
+    The last rows of A, which close the tree, are solved by a proximal iteration: their zero block becomes a small compliance -e,
+    and repeating the solve with e times the last answer on the right removes its effect where the rows are independent. Where
+    they are redundant, the forces of least norm remain.
     """
     m, n = A.shape
     soft = ca.SX(m, m)

@@ -14,6 +14,8 @@ from .. import files
 from ..draft import MISSING, Draft
 from ..units import describe, quantity
 from .bodies import read_body
+from .contacts import read_contact
+from .includes import with_includes
 from .joints import read_joints, read_loop
 from .loads import read_load, read_row
 from .poses import read_pose
@@ -44,10 +46,12 @@ def draft(path: Path, top: Table) -> Draft:
         loops=tuple(read_loop(t) for t in top.tables("loop")),
         loads=tuple(load for t in top.tables("load") if (load := read_load(t))),
         nonholonomic=tuple(row for t in top.tables("row") if (row := read_row(t))),
+        contacts=tuple(contact for t in top.tables("contact") if (contact := read_contact(t))),
         parameters=top.ledger.parameters,
         ground=tuple(read_shape(t, collides=True) for t in top.tables("ground")),
         collisions=read_collisions(top),
     )
+    mechanism = with_includes(mechanism, path, top)
     return Draft(path, mechanism, top.ledger.faults, cut_at=_texts(top, "cut"))
 
 
@@ -82,7 +86,7 @@ def read_parameters(top: Table) -> None:
     table = top.table("parameters")
     for name, value in table.data.items() if table else ():
         what = f"parameter {name!r}"
-        number = 1.0  # stands in, so that nobody complains twice
+        number = 1.0  # stands in for a faulty value, so that one fault is reported once
         try:
             number = quantity(value, "any", what=what)
         except QuantityError as why:

@@ -139,8 +139,8 @@ class Integrals:
 
 def integrals(basis: Basis) -> Integrals:
     """The integrals, by as many points as they need."""
-    s, w, P = _converged(basis)
-    at = basis.at(s)
+    s, w = rule(2 * basis.points + 4)  # a field g has the waves of two shapes, and a product of two fields those of four
+    at, P = basis.at(s), _products(basis, s, w)
     orders = [2 if name in ("y", "z") else 1 for name in basis.directions]
     by_order = {d: basis.values(s, d) for d in (1, 2)}
     strain = np.array([by_order[d][i] for i, d in enumerate(orders)]).reshape(len(orders), -1)
@@ -171,12 +171,6 @@ def _sections(basis: Basis, P: Array, most: int) -> tuple[Array, Array]:
         enough = _change(_products(basis, *rule(2 * middle)), P) < ENOUGH
         low, high = (low, middle) if enough else (middle + 1, high)
     return rule(2 * high)
-
-
-def _converged(basis: Basis) -> tuple[Array, Array, Array]:
-    """Points, weights and P. A field g has the waves of two shapes, and a product of two fields those of four."""
-    s, w = rule(2 * basis.points + 4)
-    return s, w, _products(basis, s, w)
 
 
 def _change(P: Array, Q: Array) -> float:

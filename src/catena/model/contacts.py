@@ -1,0 +1,102 @@
+"""Contacts: pairs that may touch, with their laws of friction and impact. Frozen records; nothing here moves.
+
+    [[contact]]
+    between = ["foot", "ground"]
+    friction = 0.6
+    restitution = 0.2
+
+The first of `between` is what touches, one name or a list of them: a body (its shapes that collide: spheres, ends of capsules,
+corners of boxes) or a frame, which is a point, or with `radius` a sphere about it. The second is the surface: the ground, a body with one shape that
+collides, or a frame; a frame is a half-space below its x-y plane, and z its outward normal, unless `surface` says otherwise.
+
+    plane    the half-space z <= 0 of the frame            sphere   a ball of `surface_radius` about the frame
+    bowl     the inside of such a sphere                   trough   the inside of a cylinder along the frame's z
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import MechanismError
+
+LAWS = ("newton", "poisson")
+ORDERS = ("simultaneous", "sequential")
+PARADOX = ("stop", "impact")
+SURFACES = ("plane", "sphere", "bowl", "trough")
+
+
+@dataclass(frozen=True)
+class Contact:
+    """A pair that may touch.
+
+    between: see the head of this file. friction: Coulomb's coefficient, or (static, kinetic). restitution: 0 (plastic) to 1. law:
+    of impact, "newton" (the speed of separation is e times that of approach) or "poisson" (the impulse of expansion is e times
+    that of compression). impacts: several at one instant are "simultaneous" or "sequential". paradox: what to do where rigid
+    bodies with friction have no motion, or several: "stop" the run with a sentence, or let an "impact" without collision happen.
+    radius: of the sphere about a frame, m. surface, surface_radius: what the second is, where it is a frame. name: in results.
+    """
+
+    between: Any
+    friction: Any
+    restitution: float
+    law: str = "newton"
+    impacts: str = "simultaneous"
+    paradox: str = "stop"
+    radius: float | None = None
+    surface: str = ""
+    surface_radius: float = 0.0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        pair = self.between
+        if isinstance(pair, str) or len(pair) != 2 or not all(_names(x) for x in pair) or not isinstance(pair[1], str):
+            raise MechanismError(f"a contact is between {pair!r}; it takes what touches, a name or a list of them, and a surface")
+        object.__setattr__(self, "between", (_names(pair[0]), pair[1]))
+        object.__setattr__(self, "name", self.name or f"{', '.join(self.between[0])}-{pair[1]}")
+        both = self.friction if isinstance(self.friction, (tuple, list)) else (self.friction, self.friction)
+        object.__setattr__(self, "friction", tuple(both))
+        if faults := list(self._faults()):
+            raise MechanismError(f"contact {self.name!r}: {'; '.join(faults)}")
+
+    def _faults(self) -> Iterator[str]:
+        if len(self.friction) != 2 or not all(_number(x) and x >= 0.0 for x in self.friction):
+            yield f"friction is {_shown(self.friction)}; it is a coefficient of zero or more, or two: static, kinetic"
+        elif self.friction[0] < self.friction[1]:
+            yield f"its static friction {self.friction[0]:g} is below its kinetic friction {self.friction[1]:g}"
+        if not _number(self.restitution) or not 0.0 <= self.restitution <= 1.0:
+            yield f"restitution is {self.restitution}; it lies between 0 and 1"
+        for what, given, known in (("law", self.law, LAWS), ("impacts", self.impacts, ORDERS), ("paradox", self.paradox, PARADOX)):
+            if given not in known:
+                yield f"{what} is {given!r}; it is one of {', '.join(known)}"
+        if self.surface and self.surface not in SURFACES:
+            yield f"surface is {self.surface!r}; it is one of {', '.join(SURFACES)}"
+        if self.radius is not None and not self.radius >= 0.0:
+            yield f"radius is {self.radius}; it is zero or more, m"
+        if self.surface not in ("", "plane") and not self.surface_radius > 0.0:
+            yield f"surface_radius is {self.surface_radius}; a {self.surface} has one above zero, m"
+
+    @property
+    def static(self) -> float:
+        """Of what sticks."""
+        return float(self.friction[0])
+
+    @property
+    def kinetic(self) -> float:
+        """Of what slips."""
+        return float(self.friction[1])
+
+
+def _names(x: Any) -> tuple[str, ...]:
+    """One name, or several, as a tuple; empty where it is neither."""
+    found = (x,) if isinstance(x, str) else tuple(x) if isinstance(x, (tuple, list)) else ()
+    return found if all(isinstance(name, str) and name for name in found) else ()
+
+
+def _number(x: Any) -> bool:
+    return isinstance(x, (int, float)) and not isinstance(x, bool) and abs(x) < float("inf")
+
+
+def _shown(friction: tuple[Any, ...]) -> str:
+    return str(friction[0]) if len(set(friction)) == 1 else str(friction)
