@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..compiler.machine_function import call_block, machine_function, weighted
-from .drivers import NOT_FINITE, NOT_SOLVED, REACHED, place, settle_flat, stage
+from .drivers import NOT_FINITE, NOT_SOLVED, REACHED, place, settle_flat, stage, write
 
 ROUNDS = 60  # fixed-point rounds for implicit stages
 
@@ -24,12 +24,23 @@ def _all_finite(K):
     return good
 
 
+def push(buffer, F, at, n, hold, W):
+    """Let the buffer hold the forces of step n, from `at` on, where new ones begin: F (W, pieces, nv), each for `hold` steps."""
+    if F.shape[1] > 0 and n % hold == 0:
+        for l in range(W):
+            for k in range(F.shape[2]):
+                buffer[at + k * W + l] = F[l, n // hold, k]
+
+
 @machine_function("W")
-def fixed(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out, W):
-    """`steps` explicit steps of size h; a row of `out` after every `every` of them. Returns status, t, and rows filled."""
-    s, row = B.shape[1], 0
-    start = t
+def fixed(address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps, every, out, row, W):
+    """`steps` explicit steps of size h; a row of `out`, from `row` on, after every `every` of them. Returns status, t, the next row.
+
+    F, hold, done: forces, see `push`; so many steps were done before.
+    """
+    s, start = B.shape[1], t
     for n in range(steps):
+        push(buffer, F, len(x) + W, done + n, hold, W)
         for i in range(s):
             stage(address, buffer, x, K, A, i, t + C[i] * h, h, W)
         weighted(x, K, B, 0, s, h, x, 0)
@@ -38,16 +49,17 @@ def fixed(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out, W):
         if not _finite(x):
             return NOT_FINITE, t, row
         if (n + 1) % every == 0:
-            out[row] = x
+            write(out, row, x, W)
             row += 1
     return REACHED, t, row
 
 
 @machine_function("W")
-def mapped(address, settle, x, buffer, t, h, steps, every, out, W):
+def mapped(address, settle, x, buffer, F, hold, done, t, h, steps, every, out, row, W):
     """`steps` steps of a map x -> F(t, x, u, p, h), whose last buffer entries are h."""
-    row, start = 0, t
+    start = t
     for n in range(steps):
+        push(buffer, F, len(x) + W, done + n, hold, W)
         place(buffer, x, t, W)
         for l in range(W):
             buffer[len(buffer) - W + l] = h
@@ -57,24 +69,26 @@ def mapped(address, settle, x, buffer, t, h, steps, every, out, W):
         if not _finite(x):
             return NOT_FINITE, t, row
         if (n + 1) % every == 0:
-            out[row] = x
+            write(out, row, x, W)
             row += 1
     return REACHED, t, row
 
 
 @machine_function("W")
-def implicit(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out, W):
+def implicit(address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps, every, out, row, W):
     """`steps` implicit steps of size h, stages by fixed-point rounds from those of the step before.
 
-    Returns status, t, rows filled, and evaluations.
+    Returns status, t, the next row, and evaluations.
     """
-    s, row, start, evaluations, size = B.shape[1], 0, t, 0, len(x)
+    s, start, evaluations, size = B.shape[1], t, 0, len(x)
     fresh = np.zeros(size)
+    push(buffer, F, size + W, done, hold, W)
     for i in range(s):
         place(buffer, x, t, W)
         call_block(address, buffer, K[i])
     for n in range(steps):
         change, largest = 0.0, 0.0
+        push(buffer, F, size + W, done + n, hold, W)
         for _ in range(ROUNDS):
             change, largest = 0.0, 0.0
             for i in range(s):
@@ -97,6 +111,6 @@ def implicit(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out, W)
         t = start + (n + 1) * h
         settle_flat(settle, buffer, x, t, 1, W)
         if (n + 1) % every == 0:
-            out[row] = x
+            write(out, row, x, W)
             row += 1
     return REACHED, t, row, evaluations
