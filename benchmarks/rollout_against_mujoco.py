@@ -13,7 +13,7 @@ from dataclasses import replace
 import mujoco
 import mujoco.rollout
 import numpy as np
-from peers import interleaved, robot
+from peers import interleaved, robot, size
 
 import catena
 from catena import Mechanism
@@ -22,7 +22,7 @@ from catena.simulation.integrators import method
 from catena.simulation.system import System
 from robots import urdf
 
-BATCH, STEPS, STEP = 1024, 1000, 1e-3
+BATCH, STEPS, STEP = size(1024, 8), size(1000, 10), 1e-3
 
 
 def mujoco_model(name: str, integrator: int) -> mujoco.MjModel:
@@ -45,7 +45,7 @@ def main() -> None:
     print(f"{'robot':6} {'method':14} {'MuJoCo':>10} {'driver':>9} {'ratio':>6} {'simulate':>9} {'ratio':>6} {'/ driver':>8} {'difference':>10}")
     cases = (("ur5", "semi_implicit", mujoco.mjtIntegrator.mjINT_EULER), ("ur5", "rk4", mujoco.mjtIntegrator.mjINT_RK4),
              ("panda", "rk4", mujoco.mjtIntegrator.mjINT_RK4))  # fmt: skip
-    for name, how, integrator in cases:
+    for name, how, integrator in cases[: size(3, 2)]:
         machine, _, _ = robot(name)
         model = mujoco_model(name, integrator)
         data = mujoco.MjData(model)
@@ -60,13 +60,10 @@ def main() -> None:
         ours, none = np.zeros((BATCH, STEPS, system.size)), np.zeros((W, 0, system.nv))
         buffer, K = np.zeros(sum(kernel.input_sizes) * W), np.zeros((4, system.size * W))
 
-        def mine(kernel=kernel, x0=x0, ours=ours, none=none, buffer=buffer, K=K, m=m, how=how, W=W):
+        def mine(kernel=kernel, x0=x0, ours=ours, none=none, buffer=buffer, K=K, m=m, W=W):
             for g in range(BATCH // W):
                 x, out = np.ascontiguousarray(x0[g * W : (g + 1) * W].T).reshape(-1), ours[g * W : (g + 1) * W]
-                if how == "semi_implicit":
-                    fixed_step.mapped(kernel.block_address, 0, x, buffer, none, 1, 0, 0.0, STEP, STEPS, 1, out, 0, W)
-                else:
-                    fixed_step.fixed(kernel.block_address, 0, m.A, m.B[None], m.C, x, buffer, K, none, 1, 0, 0.0, STEP, STEPS, 1, out, 0, W)
+                fixed_step.explicit(kernel.block_address, 0, m.A, m.B[None], m.C, x, buffer, K, none, 1, 0, 0.0, STEP, STEPS, 1, out, 0, W)
 
         def theirs(model=model, data=data, start=start, out=out):
             mujoco.rollout.rollout(model, data, start, nstep=STEPS, state=out)

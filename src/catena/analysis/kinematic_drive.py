@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import QuestionError, StateError, UnknownNameError
 from ..machine.constraint_rows import metric, rows_at, spaces
 from ..machine.lookup import Coordinate, coordinates, machine_of, state, where
+from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from .assembly import closed
-
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
 
 Array = np.ndarray
 
@@ -97,8 +95,7 @@ def _moment(machine: Machine, q: Array, places: list[Coordinate], values: Array)
     if loose.shape[1]:
         names = [machine.speed_names[free[k]] for k in np.argsort(-np.linalg.norm(loose, axis=1), kind="stable")]
         raise QuestionError(f"kinematics: {loose.shape[1]} degree(s) of freedom are left free in {where(machine)}; drive "
-                            f"{loose.shape[1]} more "
-                            f"coordinate(s), such as {names[0]!r}")  # fmt: skip
+                            f"{loose.shape[1]} more coordinate(s), such as {names[0]!r}")  # fmt: skip
     v[free] = _follow(machine, rows.names, rows.A, free, -rows.A @ v, "speeds")
     rows = rows_at(machine, q, v)
     a[free] = _follow(machine, rows.names, rows.A, free, rows.gamma - rows.A @ a, "accelerations")
@@ -109,8 +106,7 @@ def _follow(machine: Machine, names: Any, A: Array, free: list[int], wanted: Arr
     found = np.linalg.lstsq(A[:, free], wanted, rcond=1e-11)[0] if len(wanted) else np.zeros(len(free))
     left = np.abs(A[:, free] @ found - wanted)
     if left.max(initial=0.0) > 1e-8 * max(1.0, np.abs(wanted).max(initial=0.0)):
-        raise QuestionError(f"kinematics: the {what} of the driven coordinates tear loop {names[int(left.argmax())][0]!r} "
-                            f"of {where(machine)} "
-                            f"open, by {left.max():.3g} in SI units; drive fewer coordinates, or motions that "
+        raise QuestionError(f"kinematics: the {what} of the driven coordinates tear loop {names[int(left.argmax())][0]!r} of "
+                            f"{where(machine)} open, by {left.max():.3g} in SI units; drive fewer coordinates, or motions that "
                             "agree")  # fmt: skip
     return found

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..kernels import dynamics, kinematics
 from ..kernels.constrained_dynamics import constrained_dynamics, constrained_dynamics_dense, meet
-from ..kernels.constraint_rows import Constraints, evaluate_rows, row_jacobian
+from ..kernels.constraint_rows import Constraints, constraints, evaluate_rows, on_child, row_jacobian
 from ..kernels.coriolis import coriolis_matrix
 from ..kernels.motion import speeds
 from ..kernels.rank import speed_row_scales
@@ -133,14 +133,12 @@ class Tracer(Kinematics):
             dynamics.forward_dynamics(*given, a)
         return vector(a)
 
-    def constrained(self, gamma: Any = None) -> tuple[ca.SX, ca.SX]:
-        """a (nv,) and the multipliers (m,) for the forces tau; `gamma` is added to the rows' right side."""
+    def constrained(self) -> tuple[ca.SX, ca.SX]:
+        """a (nv,) and the multipliers (m,) for the forces tau."""
         if self.layout.mechanism.nonholonomic or self.lift:
-            return self._constrained_by_rows(gamma)
+            return self._constrained_by_rows()
         m, nv = len(self.con.kind), self.layout.nv
         a, lam, extra = self.blank(nv), self.blank(m), self.blank(m)
-        if gamma is not None:
-            extra[:] = gamma
         shapes = ((m, nv), (m, nv), (m, m), (m, m), (2, m))
         scratch = (self.blank(m, 12), extra, self.blank(m), self.blank(m), *(self.blank(*shape) for shape in shapes))
         given = (self.tree, self.con, self.Q, self.V, self.pushed, self.loads, self.zeros, self.work(), *scratch, a, lam)
@@ -150,10 +148,9 @@ class Tracer(Kinematics):
             constrained_dynamics(*given)
         return vector(a), vector(lam)
 
-    def _constrained_by_rows(self, gamma: Any = None) -> tuple[ca.SX, ca.SX]:
+    def _constrained_by_rows(self) -> tuple[ca.SX, ca.SX]:
         """The same with rows that are only known as expressions: free motion, then the smallest change to the rows'."""
         _, _, right, A = self.constraint_rows()
-        right = right if gamma is None else right + vector(gamma)
         free = self._free()
         change, lam = self.smallest_change(A, right - A @ free)
         return free + change, lam
@@ -208,6 +205,22 @@ class Tracer(Kinematics):
         evaluate_rows(self.tree, con, self.Q, self.V, self.zeros, x, W, gamma, error, rate)
         row_jacobian(self.tree, con, W, x, A)
         return vector(error), vector(rate), vector(gamma), matrix([self.lift.back(row) for row in A])
+
+    def every_row(self) -> tuple[ca.SX, ...]:
+        """Of every row of every loop, and then of the speed rows: A (m, nv), and the wrench (m, 6) of one unit on its child, about
+        the ground's origin in its axes. Then of the children of all joints, loops included, R (b, 9) and p (b, 3) in the ground."""
+        con, x, m = constraints(self.layout, self.value), self.work(), self.layout.mechanism
+        count = len(con.kind)
+        W, A, none = self.blank(count, 12), self.blank(count, len(self.V)), [0.0] * len(self.V)
+        evaluate_rows(self.tree, con, self.Q, none, none, x, W, *(self.blank(count) for _ in range(3)))
+        row_jacobian(self.tree, con, W, x, A)
+        rows, wrenches = [self.lift.back(row) for row in A], [on_child(con, x, W, k) for k in range(count)]
+        held, _ = self.applied.rows()
+        loops = matrix(rows) if rows else ca.SX.zeros(0, self.layout.nv)
+        wrenches += [w for row in m.nonholonomic for w in self.applied.row_wrenches(row)]
+        poses = [self.pose(j.child) for j in (*m.ordered, *m.loops)]
+        R = [elements(X[:, :3].T) for X in poses]
+        return ca.densify(ca.vertcat(loops, ca.jacobian(held, self.v))), matrix(wrenches), matrix(R), matrix([elements(X[:, 3]) for X in poses])
 
     def row_wrenches(self) -> ca.SX:
         """(m, 12): each row's wrench on its two nodes, about the nodes' origins in their axes."""
@@ -286,7 +299,7 @@ def _solve_columns(factor: np.ndarray, B: ca.SX) -> ca.SX:
     return ca.solve(L, ca.solve(L.T, B) / ca.diag(F))
 
 
-def _objects(x: ca.SX) -> np.ndarray:
+def entries(x: ca.SX) -> np.ndarray:
     """The entries of a matrix as an array that kernels take."""
     return np.array([elements(row) for row in ca.vertsplit(ca.densify(x))], dtype=object).reshape(x.shape)
 
@@ -296,7 +309,7 @@ def smallest_change(factor: np.ndarray, A: ca.SX, r: ca.SX, column: Any, size: A
     m, n = A.shape
     A = ca.sparsify(A)
     Y = _solve_columns(factor, A.T)  # M^-1 A'
-    rows, H, S, G = (_objects(x) for x in (A, Y.T, A @ Y, A @ ca.diag(vector(column)) @ A.T))
+    rows, H, S, G = (entries(x) for x in (A, Y.T, A @ Y, A @ ca.diag(vector(column)) @ A.T))
     blank = lambda *shape: np.full(shape, 0.0, dtype=object)  # noqa: E731
     sizes = [size[k] if size[k] != 0.0 else G[k, k] for k in range(m)]
     lam, change = blank(m), np.array([ca.SX(0)] * n, dtype=object)

@@ -20,7 +20,6 @@ from typing import Any, TypeVar
 import casadi as ca
 import numpy as np
 
-from ..kernels.constraint_rows import loop_rows
 from ..model.mechanism import Mechanism
 from . import cache as disk
 
@@ -57,7 +56,7 @@ def kept_tape(m: Mechanism, name: str, words: object, make: Callable[[], ca.Func
 
 
 def _from_disk(m: Mechanism, name: str, words: object, make: Callable[[], ca.Function]) -> ca.Function:
-    own = fingerprint([m, words, [j.freedoms for j in m.joints], [loop_rows(j) for j in m.loops]])  # a joint's kind may be anyone's
+    own = fingerprint([m, words, [j.freedoms for j in m.joints], [j.closure for j in m.loops]])  # a joint's kind may be anyone's
     if own is None:
         return make()
     key = disk.key("tape", name, own, _sources(), ca.CasadiMeta.version())

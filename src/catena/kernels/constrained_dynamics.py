@@ -16,9 +16,7 @@ from .dynamics import mass_matrix as _mass_matrix
 from .motion import component, out, speeds
 from .rank import independent
 
-ROUNDS = (
-    2  # how often rows are met: the first leaves of them rounding times the ratio of inertias, the second the square of that
-)
+ROUNDS = 2  # of correction: the residual of the rows is rounding times the ratio of inertias after one, its square after two
 FLOOR = 1e-14  # a pivot beside its diagonal that is nothing but rounding
 
 

@@ -4,7 +4,7 @@
 
 A row is a pair of wrenches, one on each of the two bodies it joins, about their nodes' origins in their nodes' axes: the
 wrench that one unit of its multiplier exerts. A and A' then never need to be written out: A' lambda is a pair of wrenches,
-and A a is what those wrenches do along the motion of the two nodes. `constrained` has the dynamics under them.
+and A a is what those wrenches do along the motion of the two nodes. `constrained_dynamics` has the dynamics under them.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..model.closure import Row, RowKind
+from ..model.closure import ClosureRow, RowKind
 from ..model.mechanism import Joint
 from ..model.values import value_of
 from ..spatial import add, atan2, cross, dot, floor, get, get33, kernel, neg, rotate, scale, sub, sweep, unrotate
 from .kinematics import accelerations, states
 from .lifting import Lift
-from .motion import BALL, component, out, speeds
+from .motion import component, out, speeds
 from .rank import column_scales, loop_length
 from .tree import Layout, as_array
 from .workspace import Work
@@ -46,7 +46,7 @@ class Constraints(NamedTuple):
 
 def constraints(layout: Layout, value: Any, keep: Any = None) -> Constraints:
     """The table of a layout's loops; `keep` lists the rows to keep, by default all."""
-    found: list[tuple[int, Joint, Row]] = [(k, j, row) for k, j in enumerate(layout.mechanism.loops) for row in loop_rows(j)]
+    found: list[tuple[int, Joint, ClosureRow]] = [(k, j, row) for k, j in enumerate(layout.mechanism.loops) for row in j.closure]
     found = [found[k] for k in keep] if keep is not None else found
     m = len(found)
     columns: dict[str, list] = {name: [] for name in ("p", "a", "b", "c", "value")}
@@ -70,11 +70,6 @@ def constraints(layout: Layout, value: Any, keep: Any = None) -> Constraints:
     return Constraints(kind=kinds, node=nodes, loop=loops, column=column_scales(layout), size=sizes, **arrays)
 
 
-def loop_rows(j: Joint) -> tuple[Row, ...]:
-    """What a loop joint forbids."""
-    return j.closure
-
-
 _active: WeakKeyDictionary[Layout, list[int]] = WeakKeyDictionary()
 
 
@@ -94,10 +89,7 @@ def _found_active(layout: Layout) -> list[int]:
     m, n, rng = len(con.kind), layout.nv + len(layout.followers), np.random.default_rng(0)
     size = np.zeros(m)
     for _ in range(3 if m else 0):
-        q, x = rng.standard_normal(layout.nq), Work.empty(len(layout.nodes))
-        for node in layout.nodes:
-            if node.motion == BALL:
-                q[node.qi : node.qi + 4] /= np.linalg.norm(q[node.qi : node.qi + 4])
+        q, x = layout.sample(rng), Work.empty(len(layout.nodes))
         W, A, zeros = np.zeros((m, 12)), np.zeros((m, n)), np.zeros(n)
         lift = Lift(layout, value, q)
         evaluate_rows(tree, con, np.array(lift.q), zeros, zeros, x, W, *np.zeros((3, m)))
@@ -108,7 +100,7 @@ def _found_active(layout: Layout) -> list[int]:
 
 def row_names(layout: Layout) -> list[tuple[str, str]]:
     """(joint, direction) of every active row, in order."""
-    found = [(j.name, row.label) for j in layout.mechanism.loops for row in loop_rows(j)]
+    found = [(j.name, row.label) for j in layout.mechanism.loops for row in j.closure]
     return [found[k] for k in active_rows(layout)]
 
 
@@ -219,3 +211,15 @@ def row_jacobian(tree, con, W, x, A):
                 f = out(tree, i, x, f)
                 t = add(out(tree, i, x, t), cross(get(x.r, i), f))
                 i = tree.parent[i]
+
+
+@kernel
+def on_child(con, x, W, k):
+    """The wrench pair of row k as one wrench on its child, about the ground's origin in its axes: the two ends feel opposite ones."""
+    side = 1 if con.node[k, 1] >= 0 else 0
+    i, o, sign = con.node[k, side], 6 * side, 1.0 if side else -1.0
+    if i < 0:
+        return (0.0,) * 6
+    N = get33(x.R, i)
+    f = scale(sign, rotate(N, (W[k, o + 3], W[k, o + 4], W[k, o + 5])))
+    return *add(scale(sign, rotate(N, (W[k, o], W[k, o + 1], W[k, o + 2]))), cross(get(x.p, i), f)), *f

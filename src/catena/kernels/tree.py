@@ -1,11 +1,11 @@
-"""Tree: a mechanism as the arrays that kernels walk over, one row an elementary node.
+"""Tree: a mechanism as the arrays that kernels walk over, one row per elementary node.
 
 A node turns about its z axis, slides along it, does both (screw), or is a ball. A joint of several freedoms is several
 nodes, all but the last without mass; bodies on fixed joints melt into the node that carries them. A node's axis is laid on
 z by a signed permutation where that is possible, so that most entries of the placements are 0 or 1 and vanish from a tape.
 
 A place on a flexible body by modes is nodes that follow the amplitudes of its shapes (`lifting`); their coordinates come after
-the mechanism's own. Such a body's mass is on no node: `compiler.sections` and the formulations add it.
+the mechanism's own. Such a body's mass is on no node: `compiler.beam_sections` and the formulations add it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from .. import spatial
+from ..errors import MechanismError
 from ..model.mechanism import GROUND, Body, Joint, Mechanism
 from ..model.motions import Freedom, Motion, Shift, elementary, onto_z
 from ..model.pose import Pose
@@ -41,7 +42,7 @@ class Tree(NamedTuple):
     vi: np.ndarray  # (n,) first speed of the node in v
     ratio: np.ndarray  # (n,) its own coordinate is ratio * q[qi] + shift: 1 and 0 unless it mimics another
     shift: np.ndarray  # (n,)
-    pitch: np.ndarray  # (n,) metres a radian, of a screw
+    pitch: np.ndarray  # (n,) metres per radian, of a screw
     E: np.ndarray  # (n, 3, 3) from the parent's axes into the node's, at coordinate zero
     r: np.ndarray  # (n, 3) origin in the parent's frame, at coordinate zero
     mass: np.ndarray  # (n,)
@@ -81,7 +82,7 @@ class Follower:
 
 
 @dataclass(frozen=True)
-class Coordinate:
+class CoordinateRange:
     """One elementary motion of the mechanism's own coordinates: q from qi on, v from vi on."""
 
     motion: Motion
@@ -104,11 +105,11 @@ class Layout:
     followers: tuple[Follower, ...] = ()
 
     @cached_property
-    def coordinates(self) -> tuple[Coordinate, ...]:
+    def coordinates(self) -> tuple[CoordinateRange, ...]:
         """The mechanism's own coordinates, in order."""
         found, qi, vi = [], 0, 0
         for f in (f for j in self.mechanism.moving for f in j.freedoms):
-            found.append(Coordinate(f.motion, qi, vi))
+            found.append(CoordinateRange(f.motion, qi, vi))
             qi, vi = qi + f.nq, vi + f.nv
         return tuple(found)
 
@@ -133,6 +134,17 @@ class Layout:
         f = self.mechanism.frame(frame)
         seat = self.seats[f.body]
         return Seat(seat.node, seat.pose @ f.pose)
+
+    def sample(self, rng: np.random.Generator) -> np.ndarray:
+        """Random coordinates (nq,): normal numbers, quaternions of length one."""
+        q = rng.standard_normal(self.nq)
+        for k in (c.qi for c in self.coordinates if c.motion == Motion.BALL):
+            q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
+        return q
+
+    def somewhere(self, seed: int) -> list[np.ndarray]:
+        """Random coordinates, and the mechanism's own parameters (count,)."""
+        return [self.sample(np.random.default_rng(seed)), np.array(list(self.mechanism.parameters.values()))]
 
     def tree(self, value: Callable[[Any], Any] | None = None, snap: float = SNAP) -> Tree:
         """The arrays. `value` turns a scalar into a number or symbol; by default the parameters' own values."""
@@ -163,7 +175,10 @@ _layouts: WeakValueDictionary[int, Layout] = WeakValueDictionary()  # by the id 
 
 
 def layout(m: Mechanism) -> Layout:
-    """The nodes of a valid mechanism: depth first, coordinates in the order of the file. It is laid out once."""
+    """The nodes of a valid mechanism: depth first, coordinates in the order of the file. It is laid out once.
+
+    Raises MechanismError where a flexible body is not discretised yet, and so has no coordinates.
+    """
     found = _layouts.get(id(m))
     if found is None:
         found = _layouts[id(m)] = _laid_out(m)
@@ -171,6 +186,8 @@ def layout(m: Mechanism) -> Layout:
 
 
 def _laid_out(m: Mechanism) -> Layout:
+    if left := next((b.name for b in m.bodies if b.flexible is not None), ""):
+        raise MechanismError(f"body {left!r} is flexible and not yet made of pieces or modes; call discretise(mechanism) first")
     first_q, first_v, nq, nv = {}, {}, 0, 0
     for j in m.moving:
         first_q[j.name], first_v[j.name] = nq, nv

@@ -24,7 +24,7 @@ Parameters = Mapping[str, ArrayLike] | ArrayLike  # by name, or (..., count) in 
 
 
 class Specified(Protocol):
-    """A Machine, or a Spec."""
+    """A Machine or a Spec: anything that has a `spec`."""
 
     @property
     def spec(self) -> Spec:
@@ -82,6 +82,9 @@ def numbers(quantity: str, name: str, x: ArrayLike) -> Array:
 def batch(quantity: str, given: Mapping[str, Array | None]) -> tuple[int, ...]:
     """The leading shape of all arguments together."""
     known = {name: x.shape[:-1] for name, x in given.items() if x is not None}
+    first, *others = known.values()
+    if all(lead == first for lead in others):
+        return first
     try:
         return np.broadcast_shapes(*known.values())
     except ValueError:

@@ -13,13 +13,10 @@ What remains closes loops. The choice is written into `mechanism.notes`, and `at
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 
 from ..errors import MechanismError, UnknownNameError
-from .flexible import folded
 from .joints import Joint
 from .loads import identifier
 from .mechanism import GROUND, Mechanism
@@ -42,27 +39,25 @@ def cut(mechanism: Mechanism, at: Iterable[str] = ()) -> Mechanism:
     >>> print(*cut(four_bar).notes)
     joint 'C' (revolute, 'coupler' to 'rocker') closes a loop: the tree was cut there
     """
-    whole = folded(mechanism)  # a flexible body is cut nowhere, and may be walked from either end
-    names = [j.name for j in (*whole.joints, *whole.loops)]
+    names = [j.name for j in (*mechanism.joints, *mechanism.loops)]
     wanted = tuple(at)
     for name in wanted:
         if name not in names:
             raise UnknownNameError("joint", name, names, f"mechanism {mechanism.name!r}, asked to cut there")
     if not wanted and _is_tree(mechanism):
         return mechanism
-    kept, loose = _grow(spoken_of(mechanism), [j for j in whole.joints if j.name not in wanted])
+    kept, loose = _grow(spoken_of(mechanism), [j for j in mechanism.joints if j.name not in wanted])
     reached = {GROUND, *(j.child for j in kept.values())}
-    if wanted and (lost := [b.name for b in whole.bodies if b.name not in reached]):
+    if wanted and (lost := [b.name for b in mechanism.bodies if b.name not in reached]):
         raise MechanismError(
             f"mechanism {mechanism.name!r}: cutting at {', '.join(map(repr, wanted))} leaves body {lost[0]!r} joined to "
             f"nothing ({len(lost)} in all); cut where another joint still carries it"
         )
-    closing = [j for j in whole.joints if j.name not in kept and j not in loose]
-    tree = [kept.get(j.name, j) for j in whole.joints if j not in closing]
+    closing = [j for j in mechanism.joints if j.name not in kept and j not in loose]
+    tree = [kept.get(j.name, j) for j in mechanism.joints if j not in closing]
     _mimics(mechanism, tree, closing)
-    notes = [*_said(whole.joints, kept), *(_cut_note(j, j.name in wanted) for j in closing)]
-    parts = replace(whole, joints=tuple(tree), loops=(*whole.loops, *closing))
-    return replace(mechanism, **parts.changes(), notes=(*mechanism.notes, *notes))
+    notes = [*_said(mechanism.joints, kept), *(_cut_note(j, j.name in wanted) for j in closing)]
+    return mechanism.with_(joints=tree, loops=(*mechanism.loops, *closing), notes=(*mechanism.notes, *notes))
 
 
 def cut_cycles(m: Mechanism, at: Iterable[str] = ()) -> Mechanism:
@@ -90,7 +85,7 @@ def spoken_of(m: Mechanism) -> set[str]:
     things = (*m.loads, *m.nonholonomic)
     texts = [x for thing in things for x in thing.holding("expression", "expressions", "text") if isinstance(x, str)]
     words = {w for text in texts for w in re.findall(r"[A-Za-z_]\w*", text)}
-    named = {x for thing in things for x in thing.holding("coordinate", "speed")}
+    named = {x for thing in things for x in thing.holding("coordinate", "coordinates", "speed")}
     found = set()
     for j in (j for j in m.joints if j.sound):
         own = {*j.coordinate_names, *j.speed_names}
@@ -119,17 +114,7 @@ def _cost(j: Joint, depth: dict[str, int], order: int, spoken: bool) -> tuple[bo
     cost = j.reverse.cost if backwards else 0
     root = depth[j.child if backwards else j.parent]
     freedoms = j.nv if j.sound else 6
-    return cost > 1, not (spoken or _lost(j)), freedoms, root, cost, backwards, order
-
-
-def _lost(j: Joint) -> list[str]:
-    """What a joint has that only a coordinate of the tree can have."""
-    if not j.sound:
-        return []
-    found = [name for name in ("damping", "friction", "armature") if any(x != 0 for x in getattr(j, name))]
-    limits = (("lower", -math.inf), ("upper", math.inf))
-    found += [f"{name} limit" for name, free in limits if any(x != free for x in getattr(j, name))]
-    return found + (["mimic"] if j.mimic else [])
+    return cost > 1, not (spoken or j.of_coordinates()), freedoms, root, cost, backwards, order
 
 
 def _mimics(m: Mechanism, tree: list[Joint], closing: list[Joint]) -> None:
@@ -152,7 +137,7 @@ def _said(joints: Iterable[Joint], kept: dict[str, Joint]) -> list[str]:
 
 
 def _cut_note(j: Joint, asked: bool) -> str:
-    lost = _lost(j)
+    lost = j.of_coordinates()
     tail = f"; its {', '.join(lost)} {'is' if len(lost) == 1 else 'are'} not felt there" if lost else ""
     why = "as asked" if asked else "the tree was cut there"
     return f"joint {j.name!r} ({j.kind}, {j.parent!r} to {j.child!r}) closes a loop: {why}{tail}"

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CatenaError, UnknownNameError
+from ..registry import Registry, loaded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,13 +44,6 @@ class Plot:
     needs: str = ""
     applies: Callable[[Mechanism], bool] = _always
 
-    def load(self) -> Callable[..., Figure]:
-        """The function that draws."""
-        if callable(self.draw):
-            return self.draw
-        module, _, name = self.draw.partition(":")
-        return getattr(import_module(module), name)
-
     def check(self, mechanism: Mechanism, options: Iterable[str]) -> None:
         """Refuse options that it does not take, and a mechanism that it has nothing to show of."""
         for name in options:
@@ -60,22 +53,8 @@ class Plot:
             raise CatenaError(f"plot {self.name!r} needs {self.needs}; mechanism {mechanism.name!r} has none")
 
 
-PLOTS: dict[str, Plot] = {}
-
-
-def register(kind: Plot) -> Plot:
-    """Add a plot: `Result.plot`, scenarios and `catena plot` know it from here on."""
-    if kind.name in PLOTS:
-        raise CatenaError(f"plot {kind.name!r} is in the registry already; choose another name")
-    PLOTS[kind.name] = kind
-    return kind
-
-
-def find(name: str) -> Plot:
-    """The plot of that name."""
-    if name not in PLOTS:
-        raise UnknownNameError("plot", name, PLOTS, "catena")
-    return PLOTS[name]
+PLOTS: Registry[Plot] = Registry("plot")
+register, find = PLOTS.register, PLOTS.find
 
 
 def plot(result: Any, what: str = "overview", *, run: int = 0, title: str | None = None, **options: Any) -> Figure:
@@ -93,7 +72,7 @@ def plot(result: Any, what: str = "overview", *, run: int = 0, title: str | None
     shown = result.select(run=run).thinned(ROWS)
     shown.data.load()
     with mpl.rc_context(HOUSE):
-        figure = kind.load()(shown, **options)
+        figure = loaded(kind.draw)(shown, **options)
         plain_ticks(figure)
         title = _title(result, shown.time[-1], run) if title is None else title
         if title:
@@ -143,6 +122,12 @@ def _has_rates(mechanism: Mechanism) -> bool:
     return any(f.nv == 1 for j in mechanism.moving for f in j.freedoms)
 
 
+def _collides(mechanism: Mechanism) -> bool:
+    from ..model.collision_pairs import collision_pairs
+
+    return bool(collision_pairs(mechanism))
+
+
 _HERE = "catena.results.plots"
 _LINES = ("only", "degrees")
 for _plot in (
@@ -157,6 +142,8 @@ for _plot in (
     Plot("phase", f"{_HERE}.phase:draw", "phase portrait: speed over coordinate", _LINES, "only",
          "a coordinate whose rate is a speed", _has_rates),
     Plot("cyclograph", f"{_HERE}.cyclograph:draw", "stick figures at equal times", ("every", "until", "frames"), "frames"),
+    Plot("clearance", f"{_HERE}.clearance:draw", "signed distances of the shapes that come closest", ("pairs",), "pairs",
+         "two shapes that may collide", _collides),
     Plot("deflections", f"{_HERE}.bending:draw", "deflection of the tips of flexible bodies", (), "", "a flexible body", _bends),
 ):  # fmt: skip
     register(_plot)

@@ -115,12 +115,28 @@ class Result:
         """At most so many rows, at equal distances."""
         return self.select(every=-(-self.data.sizes["time"] // rows))
 
+    @property
+    def contacts(self) -> xr.Dataset:
+        """Of contacts, over time: gap (m), normal_force (N), friction_force (N) and slip (m/s) as vectors in the ground's axes, mode
+        ("open", "slip", "stick"), place (m) of each point; force (N) and pressure_centre (m) of each contact, summed over its points.
+
+        NaN: not determined by rigid bodies, or open.
+        """
+        own = {str(name): str(name).removeprefix("contact_") for name in self.data if str(name).startswith("contact_")}
+        if not own:
+            raise CatenaError("this result has no contacts; give the mechanism some: Mechanism(..., contacts=[Contact(...)])")
+        found = self.data[list(own)].rename(own)
+        words = np.array(["open", "slip", "stick"])[found["mode"].values.astype(int)]
+        return found.assign(mode=(found["mode"].dims, words))
+
     # ------------------------------------------------------------------------------------------------ on request
     @property
     def mechanism(self) -> Mechanism:
-        """The mechanism that ran."""
+        """The mechanism that ran, its flexible bodies discretised."""
         if self.model is not None:
-            return self.model
+            from ..model.flexible import discretise
+
+            return discretise(self.model)
         if TEXT not in self.data.attrs:
             raise CatenaError(
                 "this result does not hold its mechanism, which a file has no words for; load_result(path, mechanism=...)"

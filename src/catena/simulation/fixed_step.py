@@ -1,4 +1,4 @@
-"""Drivers with equal steps: explicit, implicit, and maps. As in `drivers.py`: flat arrays, compiled once for all mechanisms."""
+"""Drivers with equal steps, explicit and implicit. As in `drivers.py`: flat arrays, compiled once for all mechanisms."""
 
 from __future__ import annotations
 
@@ -32,46 +32,39 @@ def push(buffer, F, at, n, hold, W):
                 buffer[at + k * W + l] = F[l, n // hold, k]
 
 
-@machine_function("W")
-def fixed(address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps, every, out, row, W):
-    """`steps` explicit steps of size h; a row of `out`, from `row` on, after every `every` of them. Returns status, t, the next row.
+def _row(x, n, every, out, row, W):
+    """The next row of `out` after step n: every `every` steps the states are written to one."""
+    if (n + 1) % every == 0:
+        write(out, row, x, W)
+        return row + 1
+    return row
 
-    F, hold, done: forces, see `push`; so many steps were done before.
+
+@machine_function("W")
+def explicit(address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps, every, out, row, W):
+    """`steps` explicit steps of size h; a row of `out`, from `row` on, after every `every` of them.
+
+    With no stages (B is empty) the tape is the step itself, a map x -> F(t, x, u, p, h) whose last inputs are h. F, hold: the
+    forces, see `push`; `done` steps were done before. Returns status, t, the next row, evaluations.
     """
     s, start = B.shape[1], t
     for n in range(steps):
         push(buffer, F, len(x) + W, done + n, hold, W)
-        for i in range(s):
-            stage(address, buffer, x, K, A, i, t + C[i] * h, h, W)
-        weighted(x, K, B, 0, s, h, x, 0)
+        if s == 0:
+            place(buffer, x, t, W)
+            for l in range(W):
+                buffer[len(buffer) - W + l] = h
+            call_block(address, buffer, x)
+        else:
+            for i in range(s):
+                stage(address, buffer, x, K, A, i, t + C[i] * h, h, W)
+            weighted(x, K, B, 0, s, h, x, 0)
         t = start + (n + 1) * h
         settle_flat(settle, buffer, x, t, 1, W)
         if not _finite(x):
-            return NOT_FINITE, t, row
-        if (n + 1) % every == 0:
-            write(out, row, x, W)
-            row += 1
-    return REACHED, t, row
-
-
-@machine_function("W")
-def mapped(address, settle, x, buffer, F, hold, done, t, h, steps, every, out, row, W):
-    """`steps` steps of a map x -> F(t, x, u, p, h), whose last buffer entries are h."""
-    start = t
-    for n in range(steps):
-        push(buffer, F, len(x) + W, done + n, hold, W)
-        place(buffer, x, t, W)
-        for l in range(W):
-            buffer[len(buffer) - W + l] = h
-        call_block(address, buffer, x)
-        t = start + (n + 1) * h
-        settle_flat(settle, buffer, x, t, 1, W)
-        if not _finite(x):
-            return NOT_FINITE, t, row
-        if (n + 1) % every == 0:
-            write(out, row, x, W)
-            row += 1
-    return REACHED, t, row
+            return NOT_FINITE, t, row, (n + 1) * max(s, 1)
+        row = _row(x, n, every, out, row, W)
+    return REACHED, t, row, steps * max(s, 1)
 
 
 @machine_function("W")
@@ -110,7 +103,5 @@ def implicit(address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps,
         weighted(x, K, B, 0, s, h, x, 0)
         t = start + (n + 1) * h
         settle_flat(settle, buffer, x, t, 1, W)
-        if (n + 1) % every == 0:
-            write(out, row, x, W)
-            row += 1
+        row = _row(x, n, every, out, row, W)
     return REACHED, t, row, evaluations

@@ -19,14 +19,14 @@ import casadi as ca
 
 
 @dataclass(frozen=True)
-class Side:
+class Bound:
     """An end of a coordinate's range, or of a force's interval. sign: of the direction that leads inside."""
 
     name: str
     sign: float
 
 
-LOWER, UPPER = Side("lower", 1.0), Side("upper", -1.0)
+LOWER, UPPER = Bound("lower", 1.0), Bound("upper", -1.0)
 
 
 class Meaning(Enum):
@@ -35,6 +35,10 @@ class Meaning(Enum):
     REACHES_STOP = "a coordinate reaches one of its stops"
     COMES_TO_REST = "a speed that slips comes to zero"
     LETS_GO = "the force that holds a speed leaves its interval"
+    TOUCHES = "the gap of a contact closes"
+    LOSES_CONTACT = "the normal force of a contact comes to zero"
+    LEAVES_CONE = "the friction of a contact that sticks reaches its limit"
+    SLIP_TURNS = "the slip of a contact ends, or has turned"
     HAPPENS = "the condition of an event is met"
 
 
@@ -50,7 +54,7 @@ class Guard:
     subject: int
     value: ca.SX
     rate: ca.SX = field(default_factory=lambda: ca.SX(1))
-    side: Side | None = None
+    side: Bound | None = None
 
 
 def expressions(guards: tuple[Guard, ...]) -> ca.SX:

@@ -19,7 +19,7 @@ from ..equations.equations import Equations
 from ..equations.formulations import DEFAULT
 from ..errors import SimulationError
 from ..machine.constraint_rows import metric
-from ..machine.equation_machine import Derived
+from ..machine.equation_machine import EquationMachine
 from ..machine.machine import Machine, compile
 from ..model.mechanism import Mechanism
 from . import checks as door
@@ -36,7 +36,7 @@ MARGIN = 4.0  # units of rounding of the time that are left out on either side o
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """A simulation that has passed the door: everything it needs to run, and to be resumed.
 
     x0: (runs, size). lead: the leading shape the start came in. varied: whether parameters were given. largest: s, of a
@@ -111,7 +111,7 @@ class Plan:
             made.pieces = Pieces(own, self.start, (self.until - self.start) / own.shape[1])
         return made
 
-    def tighter(self, steps: int) -> Plan:
+    def tighter(self, steps: int) -> RunPlan:
         """The same with every equal step halved; or at a hundredth of the tolerance, with steps at most half as long as the mean.
 
         steps: how many a run has taken. Its second part counts where the tolerance is at rounding, or nothing moves.
@@ -134,16 +134,16 @@ class Plan:
 def prepare(
     mechanism: Mechanism | Machine, q: Any, v: Any, until: float, *, control: Any, by: str | None, integrator: str, tolerance: float,
     step: float | None, output: Any, parameters: Any, start: float, events: Iterable[Event], limits: str, restitution: float,
-    friction: str, stabilise: Any, motion: Any, threads: int | None, most_steps: int, options: dict[str, Any],
+    friction: str, contact: str, stabilise: Any, motion: Any, threads: int | None, most_steps: int, options: dict[str, Any],
     largest_step: float | None = None, forces: Any = None,
-) -> Plan:  # fmt: skip
+) -> RunPlan:  # fmt: skip
     """Check everything that is asked, and make what is needed to run it."""
     machine, events = machine_of(mechanism), tuple(events)
     if not machine.nv:
         raise SimulationError(
             f"mechanism {machine.mechanism.name!r} has no joint that moves, so that there is nothing to simulate"
         )
-    own = machine.equations if isinstance(machine, Derived) else None
+    own = machine.equations if isinstance(machine, EquationMachine) else None
     by = by or (own.formulation if own is not None else DEFAULT)
     own = own if own is not None and own.formulation == by and not options else None
     door.known_options(by, options)
@@ -153,7 +153,8 @@ def prepare(
     q, v, p, lead = door.starting_points(machine, q, v, parameters)
     if limits != "ignore":
         door.within_limits(machine, q, kept(("bounds", id(machine)), machine, lambda: door.bounds(machine)))
-    happening = plan_events(machine, events, limits, friction, restitution)
+    contact = door.choice("way with contacts", contact, door.CONTACT)
+    happening = plan_events(machine, events, limits, friction, restitution, contact)
     door.events_possible(happening, how, by, start, until)
     law = control if hasattr(control, "law") else None
     if forces is not None:
@@ -181,9 +182,9 @@ def prepare(
     first = min(1e-3, until - start) if how.chooses_steps else (times[0] - start) / 10
     if forces is not None and forces.shape[1] > 1 and not how.chooses_steps:
         first = (until - start) / forces.shape[1]
-    asked |= {"control": control, "events": events, "limits": limits, "restitution": restitution, "friction": friction,
+    asked |= {"control": control, "events": events, "limits": limits, "restitution": restitution, "friction": friction, "contact": contact,
               "largest step": largest_step, "forces": forces}  # fmt: skip
-    return Plan(
+    return RunPlan(
         machine, system, how, happening, float(start), float(until), times, x0, p, lead, parameters is not None, control,
         tolerance, float(step or first), most_steps, threads or machine.threads, asked, float(largest_step or np.inf),
         forces=forces,

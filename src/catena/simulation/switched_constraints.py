@@ -1,10 +1,10 @@
-"""Switched constraints: rows that are on or off while a mechanism moves. Dry friction that sticks, stops, locks.
+"""Switched constraints: constraint rows that are on or off while a mechanism moves. Dry friction that sticks, stops, locks.
 
     M a + bias = tau + A' lambda + B' mu,      z (B a - gamma) = 0,   mu = 0 where z = 0
 
 z is one switch per row. A speed that is held has the row v_k = 0; a frame that is locked to a body has the rows of a loop joint
-that closes where the frame was at that instant. The forces mu enter as joint forces, so that every formulation can be held: its
-acceleration is linear in them. All modes stand in the tape as inputs; nothing is compiled anew when a mode changes.
+that closes where the frame was at that instant. The forces mu enter as joint forces, so that this works with every formulation:
+its accelerations are linear in them. The modes are inputs of the compiled tape: a change of mode compiles nothing.
 
 A part that can be switched (`HoldableSpeed`, `LockableFrame`) says which record its mode is, its rows, and its guards. The
 events are guards that fall to zero (`guards.py`):
@@ -14,6 +14,7 @@ events are guards that fall to zero (`guards.py`):
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -22,14 +23,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from ..compiler.trace import Tracer, elements, vector
+from ..compiler.trace import Tracer, elements, entries, vector
 from ..kernels.constrained_dynamics import factor_rows, solve_rows
-from ..kernels.constraint_rows import Constraints, constraints, loop_rows
+from ..kernels.constraint_rows import Constraints, constraints
 from ..kernels.rank import independent
 from ..kernels.tree import layout
 from ..model.mechanism import Joint
 from ..spatial import rotate
-from .guards import LOWER, UPPER, Guard, Meaning, Side
+from .contact_rows import Rest, SwitchedRows, TouchingPoint, weighted_forces
+from .guards import LOWER, UPPER, Bound, Guard, Meaning
 
 if TYPE_CHECKING:
     from .system import System
@@ -39,10 +41,10 @@ NO_LIMIT = 1e300  # a force without limit
 
 # ---------------------------------------------------------------------------------------------------- modes
 class SpeedMode(NamedTuple):
-    """The mode of a holdable speed, of numbers or of symbols.
+    """The mode of a holdable speed, as numbers or symbols.
 
-    held: 1 or 0. way: the direction in which it slips while it is free. low, high: the interval in which the force that holds
-    it must stay: friction holds up to its limit in both directions, a stop only pushes, a lock does what it must.
+    held: 1 or 0. way: the sign of the speed while it slips. low, high (N m or N): the interval in which the force that holds it
+    must stay. Friction holds up to its limit in both directions, a stop only pushes, a lock has no limits.
     """
 
     held: Any = 0.0
@@ -56,7 +58,7 @@ class SpeedMode(NamedTuple):
         return bool(self.held > 0.5 and self.low <= -NO_LIMIT and self.high >= NO_LIMIT)
 
     @property
-    def stop(self) -> Side | None:
+    def stop(self) -> Bound | None:
         """The stop on which it rests."""
         if self.held < 0.5 or self.locked:
             return None
@@ -66,22 +68,12 @@ class SpeedMode(NamedTuple):
 LOCKED = SpeedMode(1.0, 0.0, -NO_LIMIT, NO_LIMIT)
 
 
-class FrameMode(NamedTuple):
-    """The mode of a lockable frame: locked (1 or 0), and the place on the other body where it is: rotation by rows, origin."""
+class FrameMode(
+    namedtuple("FrameMode", "locked xx xy xz yx yy yz zx zy zz x y z", defaults=(0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0))
+):
+    """The mode of a lockable frame: locked (1 or 0), and its pose on the other body: rotation by rows, then the origin (m)."""
 
-    locked: Any = 0.0
-    xx: Any = 1.0
-    xy: Any = 0.0
-    xz: Any = 0.0
-    yx: Any = 0.0
-    yy: Any = 1.0
-    yz: Any = 0.0
-    zx: Any = 0.0
-    zy: Any = 0.0
-    zz: Any = 1.0
-    x: Any = 0.0
-    y: Any = 0.0
-    z: Any = 0.0
+    __slots__ = ()
 
     @staticmethod
     def at(X: np.ndarray) -> FrameMode:
@@ -99,23 +91,13 @@ class FrameMode(NamedTuple):
         return tuple(self[10:])
 
 
-class Rows(NamedTuple):
-    """Rows that can be switched: residuals, rates, gamma (m,) each, B (m, nv), and the switches z (m,)."""
-
-    error: ca.SX
-    rate: ca.SX
-    gamma: ca.SX
-    B: ca.SX
-    z: ca.SX
-
-
 # ---------------------------------------------------------------------------------------------------- parts
 @dataclass(frozen=True)
 class HoldableSpeed:
     """A speed that may be held. lower, upper: of its coordinate; friction: Coulomb's limit; each a number or expression.
 
-    name, unit: of the speed, its unit without "per second" (m or rad). index: of the speed; coordinate: of its coordinate, -1
-    for a ball's. restitution: of its stops; no tape has it.
+    name: of the speed; unit: of its coordinate, m or rad. index: of the speed in v; coordinate: of its coordinate in q, -1 for
+    a speed of a ball joint. restitution: of its stops; it is no input of the tapes.
     """
 
     name: str
@@ -130,7 +112,7 @@ class HoldableSpeed:
     mode = SpeedMode()  # where nothing holds it
 
     @property
-    def sides(self) -> tuple[Side, ...]:
+    def sides(self) -> tuple[Bound, ...]:
         """Those on which it has a stop."""
         if self.coordinate < 0:
             return ()
@@ -139,17 +121,17 @@ class HoldableSpeed:
     @property
     def guarded(self) -> bool:
         """Whether an event can come from it: it has a stop, or friction."""
-        return bool(self.sides) or _nonzero(self.friction)
+        return bool(self.sides) or nonzero(self.friction)
 
-    def limit(self, side: Side) -> Any:
+    def limit(self, side: Bound) -> Any:
         """The coordinate's limit on that side."""
         return self.lower if side is LOWER else self.upper
 
-    def rows(self, s: Tracer, mode: SpeedMode) -> Rows:
+    def rows(self, s: Tracer, mode: SpeedMode) -> SwitchedRows:
         """v_k = 0."""
         B = ca.SX(1, s.layout.nv)
         B[0, self.index] = 1.0
-        return Rows(ca.SX.zeros(1), s.v[self.index], ca.SX.zeros(1), B, ca.SX(mode.held))
+        return SwitchedRows(ca.SX.zeros(1), s.v[self.index], ca.SX.zeros(1), B, ca.SX(mode.held))
 
     def row_scales(self, s: Tracer) -> np.ndarray:
         """N of its row, where rank is decided (`kernels.rank`)."""
@@ -162,7 +144,7 @@ class HoldableSpeed:
             if side in self.sides:
                 gap = side.sign * (system.q[self.coordinate] - limit)
                 yield Guard(Meaning.REACHES_STOP, part, _while(free, gap), _while(free, side.sign * v), side)
-        if _nonzero(self.friction):
+        if nonzero(self.friction):
             slip, faster = mode.way * v, mode.way * system.acceleration[self.index]
             yield Guard(Meaning.COMES_TO_REST, part, _while(free, slip), _while(free, faster))
         if self.guarded:
@@ -183,15 +165,15 @@ class LockableFrame:
         """Of the lock."""
         return self.joint.name
 
-    def rows(self, s: Tracer, mode: FrameMode) -> Rows:
+    def rows(self, s: Tracer, mode: FrameMode) -> SwitchedRows:
         """Those of the loop joint."""
         con = self._constraints(s)
         p = con.p.astype(object)
         p[:, 0] = mode.origin
-        both = zip(*((row.a, row.b) for row in loop_rows(self.joint)))
+        both = zip(*((row.a, row.b) for row in self.joint.closure))
         a, c = (np.array([rotate(mode.rotation, x) for x in rows], object) for rows in both)
         error, rate, gamma, B = s.rows_of(con._replace(p=p, a=a, c=c))
-        return Rows(error, rate, gamma, B, ca.repmat(ca.SX(mode.locked), error.numel(), 1))
+        return SwitchedRows(error, rate, gamma, B, ca.repmat(ca.SX(mode.locked), error.numel(), 1))
 
     def row_scales(self, s: Tracer) -> np.ndarray:
         """N of its rows, where rank is decided (`kernels.rank`)."""
@@ -202,21 +184,24 @@ class LockableFrame:
         return constraints(layout(s.layout.mechanism.with_(loops=(self.joint,))), s.value)
 
 
-Part = HoldableSpeed | LockableFrame
+Part = HoldableSpeed | LockableFrame | TouchingPoint | Rest
 
 
 # ---------------------------------------------------------------------------------------------------- all of a run
 class SwitchedConstraints:
     """The holdable speeds, lockable frames and guards of events of a run, and their expressions for one system.
 
-    conditions: of events, functions of a Tracer to an expression. words: equal for two that have the same tapes; None if that
-    cannot be known.
+    conditions: of events, functions of a Tracer to an expression. words: a key under which tapes are cached, equal where they
+    are the same; None where that cannot be known.
     """
 
     def __init__(self, speeds: Sequence[HoldableSpeed] = (), locks: Sequence[LockableFrame] = (),
-                 conditions: Sequence[Callable[[Tracer], Any]] = (), words: str | None = ""):  # fmt: skip
+                 conditions: Sequence[Callable[[Tracer], Any]] = (), words: str | None = "",
+                 contacts: Sequence[TouchingPoint] = ()):  # fmt: skip
         self.speeds, self.locks, self.conditions, self.words = tuple(speeds), tuple(locks), tuple(conditions), words
-        self.parts: tuple[Part, ...] = (*self.speeds, *self.locks)
+        self.contacts = tuple(contacts)
+        self.parts: tuple[Part, ...] = (*self.speeds, *self.locks, *self.contacts, *((Rest(),) if contacts else ()))
+        self.first_contact = len(self.speeds) + len(self.locks)
         ends = list(accumulate((len(part.mode) for part in self.parts), initial=0))
         self.slots = tuple(slice(a, b) for a, b in pairwise(ends))  # where the modes of each part stand
         self.size = ends[-1]
@@ -241,12 +226,12 @@ class SwitchedConstraints:
         return lower, upper, dry
 
     # ------------------------------------------------------------------------------------------------ rows
-    def rows(self, s: Tracer) -> Rows:
+    def rows(self, s: Tracer) -> SwitchedRows:
         """The rows of all parts, of the tracer's symbols and the modes."""
         found = [part.rows(s, self._symbolic(k)) for k, part in enumerate(self.parts)]
         if not found:
-            return Rows(*(ca.SX.zeros(0),) * 3, ca.SX.zeros(0, s.layout.nv), ca.SX.zeros(0))
-        return Rows(*(ca.densify(ca.vertcat(*column)) for column in zip(*found)))
+            return SwitchedRows(*(ca.SX.zeros(0),) * 3, ca.SX.zeros(0, s.layout.nv), ca.SX.zeros(0))
+        return SwitchedRows(*(ca.densify(ca.vertcat(*column)) for column in zip(*found)))
 
     def row_scales(self, s: Tracer) -> list[float]:
         """N of these rows, where rank is decided (`kernels.rank`)."""
@@ -260,27 +245,47 @@ class SwitchedConstraints:
         C, both = ca.diag(ca.SX(s.con.column)), ca.vertcat(ca.diag(z) @ B, A, still)
         G, keep = ca.densify(both @ C @ both.T), np.full(both.shape[0], 0.0, dtype=object)
         size = [*self.row_scales(s), *s.row_scales(), *s.con.column[list(driven)]]
-        independent(_entries(G), [x if x != 0.0 else G[k, k] for k, x in enumerate(size)], keep)
+        independent(entries(G), [x if x != 0.0 else G[k, k] for k, x in enumerate(size)], keep)
         return vector(keep[: B.shape[0]])
 
     def force(self, system: System, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """mu (m,) and B' mu (nv,): what holds, when the joint forces tau act besides."""
+        """mu (m,), the forces of the rows that are on, and B' mu (nv,), when the joint forces tau (nv,) act as well."""
         s = system.tracer()
         given = [s.t, s.q, s.v, s.p]
-        _, _, gamma, B, z = self.rows(s)
+        _, rate, gamma, B, z = self.rows(s)
         keep = self._kept(s, B, z, system.driven.speeds if system.driven is not None else ())
-        f = ca.Function("held_rows", [*given, self.symbols], [ca.densify(x) for x in (gamma, B, keep)])
+        F, weight = self._acting(rate, B, z)
+        f = ca.Function("held_rows", [*given, self.symbols], [ca.densify(x) for x in (gamma, B, keep, F, weight)])
         here = (system.t, system.q, system.v, system.p)
-        gamma, B, keep = f(*here, self.symbols)
+        gamma, B, keep, F, weight = f(*here, self.symbols)
         push = ca.SX.sym("push", system.nv)
         a, _ = system.under(push)
+        if self.contacts:
+            S, free = ca.mtimes(B, ca.jtimes(a, push, F.T)), gamma - ca.mtimes(B, ca.substitute(a, push, tau))
+            mu = weighted_forces(S, free, keep, weight)
+            return mu, ca.mtimes(F.T, mu)
         response = ca.mtimes(B, ca.jtimes(a, push, B.T))  # B W B', with a = free + W push
         response = 0.5 * (response + response.T)
         mu = _answered(response, gamma - ca.mtimes(B, ca.substitute(a, push, tau)), keep)
         return mu, ca.mtimes(B.T, mu)
 
+    def contact_rows(self) -> list[slice]:
+        """Where the rows of each contact point stand among all: they are the last."""
+        ends = list(accumulate((c.count for c in self.contacts), initial=0))
+        return [slice(a - ends[-1], b - ends[-1] or None) for a, b in pairwise(ends)]
+
+    def _acting(self, rate: ca.SX, B: ca.SX, z: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """(m, nv): what the rows' forces act along, which of contacts that slip has their friction; and their weights (m,)."""
+        if not self.contacts:
+            return B, z
+        others, places = range(B.shape[0] - sum(c.count for c in self.contacts)), self.contact_rows()
+        modes = [self._symbolic(self.first_contact + k) for k in range(len(self.contacts))]
+        F = [c.pushed(mode, B[at, :], rate[at]) for c, mode, at in zip(self.contacts, modes, places)]
+        weights = [w for c, mode in zip(self.contacts, modes) for w in c.weights(mode)]
+        return ca.vertcat(*(B[k, :] for k in others), *F), ca.vertcat(*(z[k] for k in others), *weights)
+
     def slipping(self, p: ca.SX, system: System) -> ca.SX:
-        """Coulomb's force (nv,) on the joints that slip: against the direction in which each does."""
+        """Coulomb friction (nv,) on the joints that slip, opposed to the speed of each."""
         s = system.tracer()
         dry = ca.Function("dry", [s.p], [self.values(s)[2]])(p) if self.speeds else ca.SX.zeros(0)
         force = ca.SX.zeros(system.nv)
@@ -290,10 +295,13 @@ class SwitchedConstraints:
         return force
 
     def frozen(self, rate: ca.SX, nq: int) -> ca.SX:
-        """The rate of a state (q, v) in which what is held stands still to the last digit."""
+        """The rate of a state (q, v) in which the held speeds and their coordinates have the rate zero exactly."""
         for k, h in enumerate(self.speeds):
             for entry in (nq + h.index, h.coordinate) if h.coordinate >= 0 else (nq + h.index,):
                 rate[entry] = _while(self._symbolic(k).held < 0.5, rate[entry], 0.0)
+        if self.contacts:
+            rest = self._symbolic(len(self.parts) - 1).rest
+            rate = vector([_while(rest < 0.5, x, 0.0) for x in elements(rate)])
         return rate
 
     # ------------------------------------------------------------------------------------------------ guards
@@ -304,15 +312,33 @@ class SwitchedConstraints:
         found: list[Guard] = []
         for k, h in enumerate(self.speeds):
             found += h.guards(system, k, self._symbolic(k), system.held[0][k], (lower[k], upper[k]))
+        found += self._contact_guards(system)
         for k, condition in enumerate(self.conditions):
             f = ca.Function("guard", [s.t, s.q, s.v, s.p], [condition(s)])
             found.append(Guard(Meaning.HAPPENS, k, f(system.t, system.q, system.v, system.p)))
         return tuple(found)
 
 
+    def contact_terms(self, s: Tracer) -> SwitchedRows:
+        """The rows of the contacts alone; their switches are of no matter."""
+        return SwitchedRows(*(ca.densify(ca.vertcat(*column)) for column in zip(*(c.rows(s, c.mode) for c in self.contacts))))
+
+    def _contact_guards(self, system: System) -> Iterator[Guard]:
+        if not self.contacts:
+            return
+        s, here = system.tracer(), (system.t, system.q, system.v, system.p)
+        error, rate, gamma, B, _ = (ca.Function("rows", [s.t, s.q, s.v, s.p], list(self.contact_terms(s)))(*here))
+        faster = ca.mtimes(B, system.acceleration) - gamma
+        force = system.held[0][-rate.numel() :]
+        for k, (c, at) in enumerate(zip(self.contacts, self.contact_rows())):
+            part = self.first_contact + k
+            seen = (elements(x[at]) for x in (rate, faster, force))
+            yield from c.guards(part, self._symbolic(part), error[at][0], *seen)
+
+
 def _answered(S: ca.SX, r: ca.SX, keep: ca.SX) -> ca.SX:
     """mu with S mu = r in the rows that are kept, and zero in the others."""
-    L, y = _entries(ca.densify(S)), np.full(keep.numel(), 0.0, dtype=object)
+    L, y = entries(S), np.full(keep.numel(), 0.0, dtype=object)
     factor_rows(L, elements(keep), y)
     mu = ca.SX.zeros(keep.numel())
     for _ in range(2):
@@ -320,14 +346,6 @@ def _answered(S: ca.SX, r: ca.SX, keep: ca.SX) -> ca.SX:
         solve_rows(L, y)
         mu = mu + vector(y)
     return mu
-
-
-def _entries(S: ca.SX) -> np.ndarray:
-    """A matrix as an array of its entries."""
-    found = np.empty(S.shape, dtype=object)
-    for k in range(S.shape[0]):
-        found[k] = elements(S[k, :])
-    return found
 
 
 def _while(mode: ca.SX, value: Any, otherwise: Any = 1.0) -> ca.SX:
@@ -338,5 +356,6 @@ def _finite(x: Any) -> bool:
     return not isinstance(x, (int, float)) or bool(np.isfinite(x))
 
 
-def _nonzero(x: Any) -> bool:
+def nonzero(x: Any) -> bool:
+    """Whether a value is not zero, or is an expression, which may not be."""
     return not isinstance(x, (int, float)) or x != 0.0

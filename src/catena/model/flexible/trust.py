@@ -1,4 +1,4 @@
-"""How far the first frequencies of a beam by modes are trusted with what it carries, by Rayleigh and Ritz.
+"""The error of the first frequencies of a beam by modes with the loads it carries, by the Rayleigh-Ritz method.
 
 A load at a place of the beam asks its shapes for a moment and a shear force there: EI phi'' = omega^2 J phi',
 EI phi''' = -omega^2 m phi. Shapes whose ends are free (or whose waves know nothing of a load on their way) cannot give them, and
