@@ -90,13 +90,13 @@ def rollouts() -> None:
     W, batch = kernel.width, size(64, 8)
     q = 0.01 * np.random.default_rng(0).standard_normal((batch, system.nv))
     x0 = np.stack([system.start(row, 0 * row, np.zeros(0)) for row in q])
-    out = np.zeros((1, system.size * W))
+    out, none = np.zeros((W, 1, system.size)), np.zeros((W, 0, system.nv))
     buffer, K = np.zeros(sum(kernel.input_sizes) * W), np.zeros((4, system.size * W))
 
     def run() -> None:
         for g in range(batch // W):
             x = np.ascontiguousarray(x0[g * W : (g + 1) * W].T).reshape(-1)
-            fixed_step.explicit(kernel.block_address, 0, rk4.A, rk4.B[None], rk4.C, x, buffer, K, 0.0, STEP, STEPS, STEPS, out, W)
+            fixed_step.explicit(kernel.block_address, 0, rk4.A, rk4.B[None], rk4.C, x, buffer, K, none, 1, 0, 0.0, STEP, STEPS, STEPS, out, 0, W)
 
     run()
     assert np.isfinite(out).all()

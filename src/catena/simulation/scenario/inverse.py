@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import cumulative_simpson
 
 from ...analysis.actuation import inverse_dynamics
 from ...analysis.kinematic_drive import kinematics
@@ -108,6 +107,8 @@ def _motors(machine: Machine, driven: list[str], q: Array, v: Array, a: Array, l
 
 
 def _dataset(machine: Machine, t: Array, q: Array, v: Array, a: Array, tau: Array, lost: Array) -> xr.Dataset:
+    from scipy.integrate import cumulative_simpson
+
     kinetic, potential = machine.energy(q, v)
     power = ((tau + lost) * v).sum(axis=1)
     work = cumulative_simpson(power, x=t, initial=0.0) if len(t) > 2 else np.zeros(len(t))
