@@ -91,6 +91,17 @@ def test_accelerations_do_not_depend_on_ratios_of_inertia(gear, rod):
     assert a[0] == pytest.approx(expected(0.7, gear, rod), rel=1e-8)
 
 
+@pytest.mark.parametrize("by", ["lagrange", "hamilton", "newton_euler", "kane"])
+def test_no_formulation_knows_units_or_ratios(by):
+    """newton_euler holds a rod 1e12 times as heavy as the crank by forces whose difference moves the crank: six digits are left."""
+    q, v = state(0.7)
+    ratios, e = catena.derive(MACHINE.mechanism, by=by), catena.derive(crank_and_gear(1e6, 1e-6, 1.0, 1e-3), by=by)
+    for gear, rod in RATIOS:
+        a = float(ratios.acceleration(0, q, v, np.zeros(4), [rod, gear])[0])
+        assert a == pytest.approx(expected(0.7, gear, rod), rel=1e-5 if rod > 1e6 and by == "newton_euler" else 1e-9)
+    assert float(e.acceleration(0, *state(0.7, 1e6), np.zeros(4), [])[0]) == pytest.approx(expected(0.7, 1e-3, 1.0), rel=1e-12)
+
+
 @pytest.mark.parametrize("rod", [1e-12, 1e-6, 1.0, 1e6, 1e12])
 @pytest.mark.parametrize("length", [1.0, 1e3, 1e-6, 1e6])
 def test_the_generic_life_knows_neither_units_nor_ratios(length, rod):

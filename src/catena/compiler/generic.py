@@ -9,6 +9,7 @@ everything else in w. One mechanism's kernel is a few instructions around that c
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 from collections.abc import Callable
@@ -62,6 +63,8 @@ intrinsic(spatial.cos)(lambda m, x: m.sine_and_cosine(x)[1])
 intrinsic(spatial.atan2)(lambda m, y, x: m.binary("atan2", y, x))
 intrinsic(spatial.floor)(lambda m, x: m.unary("floor", x))
 intrinsic(spatial.select)(lambda m, condition, a, b: m.selected(condition, a, b))
+intrinsic(spatial.vanishes)(lambda m, x: False)
+intrinsic(spatial.filled)(lambda m, row, n: m.call(range, m.arithmetic(ast.Sub, n, 1), -1, -1))
 
 
 # ---------------------------------------------------------------------------------------------------- kernels

@@ -8,7 +8,7 @@ the rows are consistent. A second route goes by the mass matrix and the rows wri
 
 from __future__ import annotations
 
-from ..spatial import accumulate, add, cross, get, kernel, put, select, sweep
+from ..spatial import accumulate, add, cross, filled, get, kernel, put, select, sweep, vanishes
 from .constraint_rows import evaluate_rows, row_jacobian, rows_of_motion
 from .dynamics import articulate, factor, follow, give_way, net_forces, press, solve
 from .dynamics import inverse_dynamics as _inverse_dynamics
@@ -38,14 +38,14 @@ def meet(A, H, S, G, size, b, lam, L, a):
     for _ in range(ROUNDS):
         for k in range(m):
             row, left = A[k], b[k]
-            for i in range(len(a)):
+            for i in filled(row, len(a)):
                 left -= row[i] * a[i]
             y[k] = left
-        solve_rows(S, y)
+        solve(S, y)
         for k in range(m):
             row, far = H[k], y[k]
             lam[k] += far
-            for i in range(len(a)):
+            for i in filled(row, len(a)):
                 a[i] += row[i] * far
 
 
@@ -59,27 +59,11 @@ def factor_rows(S, keep, y):
         pivot = select(S[k, k] > y[k], S[k, k], y[k])
         S[k, k] = keep[k] / select(keep[k] > 0.5, pivot, 1.0 + 0.0 * pivot)
         pushed, d = S[k], S[k, k]
-        for i in range(k - 1, -1, -1):
+        for i in filled(pushed, k):
             row, g = S[i], d * pushed[i]
-            for j in range(i + 1):
+            for j in filled(pushed, i + 1):
                 row[j] -= g * pushed[j]
             pushed[i] = g
-
-
-@sweep
-def solve_rows(S, y):
-    """y <- S^-1 y by its factors; zero for rows that are not kept."""
-    m = len(y)
-    for i in range(m - 1, -1, -1):
-        row, known = S[i], y[i]
-        for j in range(i):
-            y[j] -= row[j] * known
-        y[i] = known * row[i]
-    for i in range(m):
-        row, left = S[i], y[i]
-        for j in range(i):
-            left -= row[j] * y[j]
-        y[i] = left
 
 
 @kernel
@@ -137,6 +121,8 @@ def _met(tree, con, k, Y, H, x, S, G):
             H[k, n] = far
             for l in range(k + 1):
                 there = Y[l, n]
+                if vanishes(there):
+                    continue
                 S[k, l] += there * far
                 G[k, l] += there * here
         i = tree.parent[i]

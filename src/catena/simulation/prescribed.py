@@ -18,7 +18,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..compiler.trace import DENSE, Tracer, elements, smallest_change, vector
+from ..compiler.trace import DENSE, Tracer, elements, entries, factored, smallest_change, solved, vector
 from ..compiler.trace_cache import kept_tape
 from ..errors import ClosureError, SimulationError, SingularError, StateError
 from ..kernels import dynamics
@@ -61,16 +61,14 @@ def _partitioned(layout: Layout, driven: list[int]) -> ca.Function:
         if M[k, k].is_zero():
             raise _without_inertia(mechanism, k)
     whole = np.array([a_d[driven.index(k)] if k in driven else ca.SX(0) for k in range(nv)], dtype=object)
-    L = _block(M, f)
-    dynamics.factor(L)
-    pushed = np.array([s.tau[k] - b[k] - sum(M[k, l] * whole[l] for l in driven) for k in f], dtype=object)
-    dynamics.solve(L, pushed)
-    whole[f] = pushed
+    L = factored(entries(M[f, f]))
+    pushed = solved(L, s.tau[f] - b[f] - M[f, driven] @ a_d)
+    whole[f] = elements(pushed)
     A, lam = ca.SX.zeros(0, nv), ca.SX.zeros(0)
     if rows:
         _, _, gamma, A = s.constraint_rows()
         change, lam = smallest_change(L, A[:, f], gamma - A @ vector(whole), s.con.column[f], s.row_scales())
-        whole[f] = pushed + np.array(elements(change), dtype=object)
+        whole[f] = elements(pushed + change)
     total = M @ vector(whole) + b - A.T @ lam
     tau = vector([total[k] if k in driven else s.tau[k] for k in range(nv)])
     return ca.Function("partitioned", [s.t, s.q, s.v, s.p, a_d, s.tau], ca.cse([vector(whole), tau, ca.densify(lam)]))
@@ -108,14 +106,6 @@ def _without_inertia(m: Mechanism, k: int) -> SingularError:
     name = m.speed_names[k]
     return SingularError(f"{name!r} of mechanism {m.name!r} moves no inertia, so no force answers for its motion; prescribe it "
                          "too", name)  # fmt: skip
-
-
-def _block(M: ca.SX, f: list[int]) -> Array:
-    found = np.empty((len(f), len(f)), dtype=object)
-    for i, k in enumerate(f):
-        for j, l in enumerate(f):
-            found[i, j] = M[k, l]
-    return found
 
 
 # ---------------------------------------------------------------------------------------------------- what is driven
@@ -203,9 +193,7 @@ class Driven:
     def _nearest(self, s: Tracer, f: list[int], which: int) -> ca.SX:
         """The smallest change of the free speeds that takes away the rows' residuals (0) or rates (1)."""
         rows = s.constraint_rows()
-        L = _block(s.mass_matrix(), f)
-        dynamics.factor(L)
-        change, _ = smallest_change(L, rows[3][:, f], -rows[which], s.con.column[f], s.row_scales())
+        change, _ = smallest_change(factored(entries(s.mass_matrix()[f, f])), rows[3][:, f], -rows[which], s.con.column[f], s.row_scales())
         full = [ca.SX(0)] * self.layout.nv
         for k, x in zip(f, elements(change)):
             full[k] = x
@@ -252,13 +240,5 @@ def forces(acceleration: ca.Function, d: list[int], given: list[Any], tau: ca.SX
     W = ca.jacobian(a, x)[:, d]
     free = vector([ca.SX(0) if k in d else tau[k] for k in range(tau.numel())])
     W, a_0 = ca.substitute([W, a], [x], [free])
-    L, need = matrix_of(W), np.array(elements(a_d - a_0), dtype=object)
-    dynamics.factor(L)
-    dynamics.solve(L, need)
-    found = dict(zip(d, need))
+    found = dict(zip(d, elements(solved(factored(entries(W)), a_d - a_0))))
     return vector([found.get(k, tau[k]) for k in range(tau.numel())])
-
-
-def matrix_of(W: ca.SX) -> Array:
-    """The entries of a matrix, as objects."""
-    return _block(W, list(range(W.shape[0])))

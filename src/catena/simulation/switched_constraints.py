@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from ..compiler.trace import Tracer, elements, vector
-from ..kernels.constrained_dynamics import factor_rows, solve_rows
+from ..compiler.trace import Tracer, elements, entries, vector
+from ..kernels.constrained_dynamics import factor_rows
 from ..kernels.constraint_rows import Constraints, constraints, loop_rows
+from ..kernels.dynamics import solve
 from ..kernels.rank import independent
 from ..kernels.tree import layout
 from ..model.mechanism import Joint
@@ -260,7 +261,7 @@ class SwitchedConstraints:
         C, both = ca.diag(ca.SX(s.con.column)), ca.vertcat(ca.diag(z) @ B, A, still)
         G, keep = ca.densify(both @ C @ both.T), np.full(both.shape[0], 0.0, dtype=object)
         size = [*self.row_scales(s), *s.row_scales(), *s.con.column[list(driven)]]
-        independent(_entries(G), [x if x != 0.0 else G[k, k] for k, x in enumerate(size)], keep)
+        independent(entries(G), [x if x != 0.0 else G[k, k] for k, x in enumerate(size)], keep)
         return vector(keep[: B.shape[0]])
 
     def force(self, system: System, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -312,22 +313,14 @@ class SwitchedConstraints:
 
 def _answered(S: ca.SX, r: ca.SX, keep: ca.SX) -> ca.SX:
     """mu with S mu = r in the rows that are kept, and zero in the others."""
-    L, y = _entries(ca.densify(S)), np.full(keep.numel(), 0.0, dtype=object)
+    L, y = entries(S), np.full(keep.numel(), 0.0, dtype=object)
     factor_rows(L, elements(keep), y)
     mu = ca.SX.zeros(keep.numel())
     for _ in range(2):
         y[:] = elements(ca.densify(r - S @ mu))
-        solve_rows(L, y)
+        solve(L, y)
         mu = mu + vector(y)
     return mu
-
-
-def _entries(S: ca.SX) -> np.ndarray:
-    """A matrix as an array of its entries."""
-    found = np.empty(S.shape, dtype=object)
-    for k in range(S.shape[0]):
-        found[k] = elements(S[k, :])
-    return found
 
 
 def _while(mode: ca.SX, value: Any, otherwise: Any = 1.0) -> ca.SX:

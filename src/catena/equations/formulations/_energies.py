@@ -68,6 +68,11 @@ class Energies:
         """The symbols of the parameters."""
         return self.tracer.p
 
+    @property
+    def scales(self) -> tuple[np.ndarray, list[float]]:
+        """C of the speeds and N of the rows, where rank is decided (`kernels.rank`); charts do not mix turns and slides."""
+        return self.tracer.con.column, self.tracer.row_scales()
+
     def along(self, gradient: ca.SX) -> ca.SX:
         """N' dF/dq (nv): the change of a function along the speeds, from its gradient (nq)."""
         return ca.jtimes(self.rate, self.v, gradient, True)

@@ -1,4 +1,4 @@
-"""The mass matrix as lagrange and hamilton use it: factored, made to hold rows, and refused where nothing has inertia."""
+"""The mass matrix of lagrange and hamilton, refused where nothing has inertia."""
 
 from __future__ import annotations
 
@@ -11,53 +11,6 @@ from ...model.values import value_of
 from ._energies import Energies
 
 SINGULAR = 1e-12  # an eigenvalue of the mass matrix, scaled to a unit diagonal, that is nothing but rounding
-SOFT, ROUNDS = 1e-9, 4  # compliance of rows beside their mean one, and how often it is taken back
-
-
-class Factor:
-    """M = U D U' of a symmetric positive M, with U unit upper triangular.
-
-    Rows are eliminated from the last to the first: a tree's leaves come first, and two branches never mix, so that every
-    zero of M stays one. Only the upper triangle of M is read.
-    """
-
-    def __init__(self, M: ca.SX):
-        n = self.n = M.shape[0]
-        U, self.pivot = [[M[i, j] for j in range(n)] for i in range(n)], [ca.SX()] * n
-        for k in reversed(range(n)):
-            self.pivot[k] = 1.0 / U[k][k]
-            for i in reversed(range(k)):
-                u = U[i][k] * self.pivot[k]
-                for j in range(i + 1):
-                    U[j][i] = U[j][i] - u * U[j][k]
-                U[i][k] = u
-        self.U = U
-
-    def solve(self, b: ca.SX) -> ca.SX:
-        """x (n,) with M x = b."""
-        U, x = self.U, [b[i] for i in range(self.n)]
-        for k in reversed(range(self.n)):  # U z = b
-            for i in range(k):
-                x[i] = x[i] - U[i][k] * x[k]
-        for k in range(self.n):  # D U' x = z
-            x[k] = x[k] * self.pivot[k]
-            for i in range(k):
-                x[k] = x[k] - U[i][k] * x[i]
-        return ca.densify(ca.vertcat(*x))
-
-
-def multipliers(M: Factor, A: ca.SX, gap: ca.SX) -> ca.SX:
-    """lambda (m,) with A M^-1 A' lambda = gap: the forces along the rows A (m, nv) that close a gap of accelerations (9).
-
-    Rows may depend on each other (a planar loop in space): a small compliance e keeps the system regular, and is taken
-    back by repeating (S + e) d = gap - S lambda, lambda += d. The least forces remain where many would do.
-    """
-    m = A.shape[0]
-    S = A @ ca.horzcat(*(M.solve(A[k, :].T) for k in range(m)))
-    soft, lam = Factor(S + SOFT / m * ca.trace(S) * ca.SX.eye(m)), ca.SX.zeros(m)
-    for _ in range(ROUNDS):
-        lam = lam + soft.solve(gap - S @ lam)
-    return ca.densify(lam)
 
 
 def require_inertia(e: Energies, M: ca.SX, by: str) -> None:
@@ -65,7 +18,7 @@ def require_inertia(e: Energies, M: ca.SX, by: str) -> None:
     m, rng = e.tracer.layout.mechanism, np.random.default_rng(0)
     f = ca.Function("mass_matrix", [e.q, e.p], [M])
     p = np.array(list(m.parameters.values()))
-    found = [_motion_without_energy(np.array(f(_some_place(e, rng), p))) for _ in range(3)]
+    found = [motion_without_energy(np.array(f(_some_place(e, rng), p))) for _ in range(3)]
     if any(motion is None for motion in found):
         return
     moved = [name for name, x in zip(m.speed_names, found[0]) if abs(x) > 1e-6]  # type: ignore[arg-type]
@@ -89,7 +42,7 @@ def _some_place(e: Energies, rng: np.random.Generator) -> np.ndarray:
     return q
 
 
-def _motion_without_energy(M: np.ndarray) -> np.ndarray | None:
+def motion_without_energy(M: np.ndarray) -> np.ndarray | None:
     """A null vector of a mass matrix, or nothing."""
     size = np.sqrt(np.abs(np.diag(M)))
     if (size == 0).any():
