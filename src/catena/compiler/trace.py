@@ -18,7 +18,7 @@ from ..kernels.constrained_dynamics import constrained_dynamics, constrained_dyn
 from ..kernels.constraint_rows import Constraints, evaluate_rows, row_jacobian
 from ..kernels.coriolis import coriolis_matrix
 from ..kernels.motion import speeds
-from ..kernels.rank import speed_row_scales
+from ..kernels.rank import RANK, independent, speed_row_scales
 from ..kernels.reactions import body_table, joint_wrenches
 from ..spatial import add, cross, unrotate
 from .beam_sections import Sections
@@ -175,6 +175,15 @@ class Tracer(Kinematics):
         """N of all rows, loops first, where rank is decided (`kernels.rank`); 0 for a text, measured by its entries."""
         return [*self.con.size, *speed_row_scales(self.layout)]
 
+    def rank_closeness(self) -> ca.SX:
+        """How close the rank of the rows is to another: the pivot nearest to its threshold beside it, or the reverse; 1 is on it."""
+        A = ca.sparsify(self.constraint_rows()[3])
+        G = entries(A @ ca.diag(vector(self.con.column)) @ A.T)
+        size = _own_sizes(self.row_scales(), G)
+        independent(G, size, self.blank(len(G)))
+        beside = vector([G[k, k] / (RANK * size[k]) for k in range(len(G))])
+        return ca.mmax(ca.fmin(beside, 1.0 / beside))
+
     def multipliers(self) -> ca.SX:
         """The rows' multipliers (m,) for the forces tau."""
         return self.constrained()[1]
@@ -300,12 +309,16 @@ def smallest_change(factor: np.ndarray, A: ca.SX, r: ca.SX, column: Any, size: A
     return met(A, _solve_columns(factor, A.T), r, A @ ca.diag(vector(column)) @ A.T, size)
 
 
+def _own_sizes(size: Any, G: np.ndarray) -> list:
+    """N of rows, those of 0 measured by their entries."""
+    return [x if x != 0.0 else G[k, k] for k, x in enumerate(size)]
+
+
 def met(A: ca.SX, Y: ca.SX, r: ca.SX, G: ca.SX, size: Any) -> tuple[ca.SX, ca.SX]:
     """Y lam with A Y lam = r, and lam, where Y (n, m) is what the forces of the rows A (m, n) do. G = A C A', size: N."""
     m, n = A.shape
-    rows, H, S, G = (entries(x) for x in (A, Y.T, A @ Y, G))
+    rows, H, S, metric = (entries(x) for x in (A, Y.T, A @ Y, G))
     blank = lambda *shape: np.full(shape, 0.0, dtype=object)  # noqa: E731
-    sizes = [size[k] if size[k] != 0.0 else G[k, k] for k in range(m)]
     lam, change = blank(m), np.array([ca.SX(0)] * n, dtype=object)
-    meet(rows, H, S, G, sizes, elements(r), lam, blank(2, m), change)
+    meet(rows, H, S, metric, _own_sizes(size, metric), elements(r), lam, blank(2, m), change)
     return vector(change), vector(lam)

@@ -20,7 +20,7 @@ from ..spatial import add, atan2, cross, dot, floor, get, get33, kernel, neg, ro
 from .kinematics import accelerations, states
 from .lifting import Lift
 from .motion import BALL, component, out, speeds
-from .rank import column_scales, loop_length
+from .rank import EXACT, column_scales, loop_length
 from .tree import Layout, as_array
 from .workspace import Work
 
@@ -82,18 +82,20 @@ def active_rows(layout: Layout) -> list[int]:
     value = lambda x: x if isinstance(x, float) else value_of(x, layout.mechanism.parameters)  # noqa: E731
     con, tree = constraints(layout, value), layout.tree()
     m, n, rng = len(con.kind), layout.nv + len(layout.followers), np.random.default_rng(0)
-    size = np.zeros(m)
+    size, scale = np.zeros(m), np.sqrt(con.column)
     for _ in range(3 if m else 0):
         q, x = rng.standard_normal(layout.nq), Work.empty(len(layout.nodes))
-        for node in layout.nodes:
-            if node.motion == BALL:
-                q[node.qi : node.qi + 4] /= np.linalg.norm(q[node.qi : node.qi + 4])
+        for place in layout.coordinates:
+            if place.motion == BALL:
+                q[place.qi : place.qi + 4] /= np.linalg.norm(q[place.qi : place.qi + 4])
+            else:
+                q[place.qi] *= scale[place.vi]
         W, A, zeros = np.zeros((m, 12)), np.zeros((m, n)), np.zeros(n)
         lift = Lift(layout, value, q)
         evaluate_rows(tree, con, np.array(lift.q), zeros, zeros, x, W, *np.zeros((3, m)))
         row_jacobian(tree, con, W, x, A)
-        size = np.maximum(size, np.abs([lift.back(row) for row in A]).max(axis=1))
-    return [k for k in range(m) if size[k] > 1e-9 * size.max(initial=0.0)]
+        size = np.maximum(size, np.abs([lift.back(row) * scale for row in A]).max(axis=1) / np.sqrt(con.size))
+    return [k for k in range(m) if size[k] > EXACT]
 
 
 def row_names(layout: Layout) -> list[tuple[str, str]]:

@@ -56,14 +56,17 @@ def reactions(
     q, v, a, tau = given
     tree = machine._ask("reactions", (q, v, a), wrenches, t=t)[0]
     rows = bool(machine.mechanism.loops or machine.rows)
-    need = machine.inverse_dynamics(q, v, a, wrenches, t=t) - tau if rows else np.zeros(machine.nv)
+    need = size = np.zeros(machine.nv)
+    if rows:
+        moved, still = (machine.inverse_dynamics(q, v, x, wrenches, t=t) for x in (a, 0.0 * a))
+        need, size = moved - tau, np.abs(moved) + np.abs(still) + np.abs(tau)
     tree = tree.reshape(*tree.shape[:-2], -1)
-    lead, found = each_state(lambda *x: _one(machine, joints, axes, *x), q, v, tree, need)
+    lead, found = each_state(lambda *x: _one(machine, joints, axes, *x), q, v, tree, need, size)
     table = np.array(found).reshape(*lead, len(joints), 6)
     return {j.name: table[..., k, :] for k, j in enumerate(joints)}
 
 
-def _one(machine: Machine, joints: tuple[Joint, ...], axes: str, q: Array, v: Array, tree: Array, need: Array) -> Array:
+def _one(machine: Machine, joints: tuple[Joint, ...], axes: str, q: Array, v: Array, tree: Array, need: Array, size: Array) -> Array:
     """(joints, 6) at one state."""
     count = len(machine.mechanism.ordered)
     wrench = np.zeros((len(joints), 6))
@@ -72,11 +75,13 @@ def _one(machine: Machine, joints: tuple[Joint, ...], axes: str, q: Array, v: Ar
     if not machine.mechanism.loops and not machine.rows:
         return np.array([X @ w for X, w in zip(turned, wrench)])
     rows = rows_at(machine, q, v)
-    lam = multipliers(machine, rows.A, need)
+    leave = spaces(rows.A, metric(machine, acting=False))
+    lam = leave.inverse.T @ need
+    _consistent(machine, need - rows.A.T @ lam, size)
     effect = influence(machine, q, joints, rows)  # (joints, 6, m)
     effect = np.array([X @ G for X, G in zip(turned, effect)])
     total = np.array([X @ w for X, w in zip(turned, wrench)]) + effect @ lam
-    return np.where(undetermined(effect, spaces(rows.A, metric(machine, acting=False)).N), np.nan, total)
+    return np.where(undetermined(effect, leave.N), np.nan, total)
 
 
 def undetermined(effect: Array, N: Array) -> Array:
@@ -99,17 +104,15 @@ def rotated(R: ArrayLike, wrench: ArrayLike) -> Array:
     return found.reshape(*found.shape[:-2], 6)
 
 
-def multipliers(machine: Machine, A: Array, need: Array) -> Array:
-    """lam (m,), the shortest with A' lam = need; a QuestionError where no lam gives that."""
-    lam = np.asarray(np.linalg.lstsq(A.T, need, rcond=1e-10)[0], np.float64)
-    left = need - A.T @ lam
-    if np.abs(left).max(initial=0.0) > CONSISTENT * max(1.0, np.abs(need).max(initial=0.0)):
-        name, size = name_of(machine, left)
+def _consistent(machine: Machine, left: Array, size: Array) -> None:
+    """Refuse forces that are left over, beside those that act (nv,) along the speeds; slides are measured as `kernels.rank` does."""
+    unit = np.sqrt(metric(machine).column)
+    if (np.abs(left) * unit).max(initial=0.0) > CONSISTENT * (size * unit).max(initial=0.0):
+        name, short = name_of(machine, left)
         raise QuestionError(
-            f"reactions: {where(machine)} does not move like this under these joint forces: {name!r} is short of {size:.4g} "
+            f"reactions: {where(machine)} does not move like this under these joint forces: {name!r} is short of {short:.4g} "
             "(N m or N); pass the tau that forward_dynamics was given, or the one inverse_dynamics finds for the motors"
         )
-    return lam
 
 
 def influence(machine: Machine, q: Array, joints: tuple[Joint, ...], rows: Rows) -> Array:

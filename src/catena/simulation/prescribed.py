@@ -24,6 +24,7 @@ from ..errors import ClosureError, SimulationError, SingularError, StateError
 from ..kernels import dynamics
 from ..kernels.motion import BALL, speeds
 from ..kernels.tree import Coordinate, Layout
+from ..machine.constraint_rows import Metric, spaces
 from ..machine.lookup import speeds_of
 from ..model.mechanism import Mechanism
 from .piecewise import Trajectory, names_of, places, trajectory
@@ -31,7 +32,7 @@ from .projection import moved
 
 Array = np.ndarray
 LOCKED = "locked"
-CLOSED = 1e-9  # how open (m) a loop may be that the driven coordinates hold
+CLOSED = 1e-9  # how open a loop may be that the driven coordinates hold, beside its length
 
 
 # ---------------------------------------------------------------------------------------------------- the partition
@@ -153,17 +154,19 @@ class Driven:
         onto, aim = self.settled(), self.motion(t)[:2] if self.motion else (np.zeros(0),) * 2
         for _ in range(50):
             q, v = (np.array(x).ravel() for x in onto(t, q, v, p, *aim))
-            error, rate, _, A = (np.array(x) for x in rows(t, q, v, p))
-            gap = float(np.abs(np.append(error, rate)).max(initial=0.0))
+            error, rate, _, A, column, size = (np.array(x) for x in rows(t, q, v, p))
+            by = Metric(column.ravel(), size.ravel())
+            gap = float((np.abs(np.hstack([error, rate])) / np.sqrt(by.sizes(A))[:, None]).max(initial=0.0))
             if gap < CLOSED:
                 break
         free = [k for k in range(self.layout.nv) if k not in self.speeds]
         names = ", ".join(repr(n) for n in (self.motion.names if self.motion else ())) or "the locked joints"
         if not gap < CLOSED:
-            raise ClosureError(f"the motion of {names} leaves a loop of mechanism {m.name!r} open by {gap:.3g} (m, or m/s) at "
+            raise ClosureError(f"the motion of {names} leaves a loop of mechanism {m.name!r} open by {gap:.3g} of its length (or as much per second) at "
                                f"t = {t:g} s; drive fewer coordinates, or motions that agree", {m.name: gap})  # fmt: skip
-        if np.linalg.matrix_rank(A[:, free], 1e-9) < np.linalg.matrix_rank(A, 1e-9):
-            freedoms = self.layout.nv - np.linalg.matrix_rank(A, 1e-9)
+        rank = spaces(A, by).rank
+        if spaces(A[:, free], by.speeds(free)).rank < rank:
+            freedoms = self.layout.nv - rank
             raise SimulationError(f"more of mechanism {m.name!r} is driven ({names}) than its loops leave free ({freedoms}), "
                                   "so the forces are not determined; drive fewer coordinates")  # fmt: skip
         return q, v
@@ -201,9 +204,9 @@ class Driven:
 
 
 def _rows(layout: Layout) -> ca.Function:
-    """(t, q, v, p) -> residuals, rates, gamma and A of the rows."""
+    """(t, q, v, p) -> residuals, rates, gamma and A of the rows, and the metric of their rank."""
     s = Tracer(layout)
-    return ca.Function("rows", [s.t, s.q, s.v, s.p], list(s.constraint_rows()))
+    return ca.Function("rows", [s.t, s.q, s.v, s.p], [*s.constraint_rows(), ca.SX(s.con.column), ca.SX(s.row_scales())])
 
 
 def driven(layout: Layout, motion: Any) -> Driven:

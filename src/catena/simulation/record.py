@@ -19,7 +19,7 @@ from .event_handler import Occurrence
 from .plan import Plan
 
 Array = NDArray[np.float64]
-OBSERVED = ("q", "v", "a", "tau", "energy", "rows", "held", "losses")  # what the tape `observe` gives
+OBSERVED = ("q", "v", "a", "tau", "energy", "rows", "rank", "held", "losses")  # what the tape `observe` gives
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Rows:
     """What is shown of the states x (run, time, size) and inputs u (run, time, nu) at t (time,): arrays (run, time, ...).
 
     energy: kinetic and potential, J; start: (run, 2) at the start; of it strain: in flexible bodies. error: the change of
-    energy less the work done. closure, rates: of the rows of loops and speed rows.
+    energy less the work done. closure, rates: of the rows of loops and speed rows; rank: how close theirs was to another.
     """
 
     t: Array
@@ -43,6 +43,7 @@ class Rows:
     error: Array
     closure: Array
     rates: Array
+    rank: Array
     held: Array
     losses: Array
 
@@ -79,7 +80,7 @@ def extremes(plan: Plan, rows: Rows) -> Extremes:
     shown = {"kinetic": rows.energy[..., 0], "potential": rows.energy[..., 1], "change": rows.energy[..., 1] - rows.start[:, 1:],
              "work": rows.work, "balance": rows.error, "strain": rows.strain, "closure": rows.closure,
              "opening": rows.closure / sizes, "rate": rows.rates / sizes, "speed": np.linalg.norm(rows.v / speeds, axis=-1),
-             "quaternion": np.array(lengths)}  # fmt: skip
+             "rank": rows.rank, "quaternion": np.array(lengths)}  # fmt: skip
     return Extremes(**{name: float(np.abs(x).max(initial=0.0)) for name, x in shown.items()})
 
 
