@@ -14,7 +14,7 @@ from catena.analysis.statics import equilibrium
 from catena.analysis.vibration import modes
 from catena.formats import load
 from catena.machine.machine import Machine, compile
-from catena.model.flexible import folded
+from catena.model.flexible import discretise, whole
 from catena.model.mechanism import Joint, Mechanism
 from catena.model.pose import Pose
 from catena.results.plots import plot
@@ -78,14 +78,13 @@ def run() -> Page:
 # ---------------------------------------------------------------------------------------------------- the cable at rest
 def with_segments(m: Mechanism, n: int) -> Mechanism:
     """The same mechanism with the cable in n segments."""
-    parts = folded(m)
-    bodies = [b if b.flexible is None else replace(b, flexible=replace(b.flexible, segments=n)) for b in parts.bodies]
-    return m.with_(**{**parts.changes(), "bodies": bodies})
+    m = whole(m)
+    return m.with_(bodies=[b if b.flexible is None else replace(b, flexible=replace(b.flexible, segments=n)) for b in m.bodies])
 
 
 def catenary_machine(m: Mechanism) -> Machine:
     """The cable without its weight, between two hooks at one height."""
-    parts = folded(m)
+    parts = whole(m)
     far = Joint("far hook", "revolute", "ground", "cable", Pose(position=(SPAN, 0, 0)), offset=Pose(position=(LENGTH, 0, 0)))
     return compile(Mechanism("catenary", parts.bodies[:1], parts.joints[:1], loops=(far,), gravity=m.gravity))
 
@@ -119,7 +118,7 @@ def places(machine: Machine, q: np.ndarray) -> np.ndarray:
 # ---------------------------------------------------------------------------------------------------- small vibrations
 def frequencies(m: Mechanism) -> np.ndarray:
     """The lowest about hanging straight down."""
-    q = np.zeros(sum(j.nq for j in m.moving))
+    q = np.zeros(sum(j.nq for j in discretise(m).moving))
     q[0] = -np.pi / 2
     return modes(m, q).frequencies[:FIRST]
 

@@ -11,7 +11,7 @@ from scipy.optimize import brentq, newton
 from catena.analysis.linearization import linearize
 from catena.analysis.vibration import modes
 from catena.formats import load
-from catena.model.flexible import folded
+from catena.model.flexible import discretise, whole
 from catena.model.loads import JointSpring
 from catena.model.mechanism import Mechanism
 from catena.results.plots import plot
@@ -111,11 +111,11 @@ def parts(s: complex) -> tuple[float, float]:
 # ---------------------------------------------------------------------------------------------------- catena
 def made(m: Mechanism, segments: int | None = None, modes: int | None = None, damping: float = 0.0) -> Mechanism:
     """The arm by segments or by modes, without damping of its own unless given; or, by neither, with a rigid rod."""
-    whole = folded(m)
-    hub, boom = whole.bodies
+    m = whole(m)
+    hub, boom = m.bodies
     assert boom.flexible is not None
     flexible = replace(boom.flexible, damping=damping, segments=segments, modes=modes) if segments or modes else None
-    return m.with_(**{**whole.changes(), "bodies": (hub, replace(boom, flexible=flexible))})
+    return m.with_(bodies=(hub, replace(boom, flexible=flexible)))
 
 
 def free(m: Mechanism, **how: int) -> np.ndarray:
@@ -125,7 +125,7 @@ def free(m: Mechanism, **how: int) -> np.ndarray:
 
 def motor_pole(m: Mechanism, **how: int) -> complex:
     """The first vibration with the motor as a spring and a damper on its joint: the slowest pole above 5 rad/s."""
-    arm = made(m, **how)
+    arm = discretise(made(m, **how))
     arm = arm.with_(loads=(*arm.loads, JointSpring("motor law", "motor", KP, 0.0, KD)))
     poles = linearize(arm, np.zeros(sum(j.nq for j in arm.moving))).poles
     return complex(next(s for s in poles if s.imag > 5.0))
@@ -135,7 +135,7 @@ def motor_pole(m: Mechanism, **how: int) -> complex:
 def turn(**how: int) -> Result:
     """The scenario of the file, with the arm by other means."""
     asked = read("flexible_arm")
-    m = made(asked.mechanism, **how, damping=asked.mechanism.beams[0].beam.damping)
+    m = discretise(made(asked.mechanism, **how, damping=asked.mechanism.beams[0].beam.damping))
     n = sum(j.nq for j in m.moving)
     return simulate(m, q=np.zeros(n), v=np.zeros(n), until=asked.until, **asked.options)
 

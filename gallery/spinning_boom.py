@@ -85,8 +85,9 @@ def spin_up(name: str) -> Trajectory:
 
 def _made(m: Mechanism, **changes: Any) -> Mechanism:
     """The same with another beam."""
-    beam = replace(m.beams[0].beam, **changes)
-    return Mechanism(m.name, (Body("boom", flexible=beam),), (m.joint("spin"),), gravity=m.gravity)
+    boom = m.body("boom")
+    assert boom.flexible is not None
+    return m.with_(bodies=(Body("boom", flexible=replace(boom.flexible, **changes)),))
 
 
 def _spun(m: Mechanism, until: float = 20.0) -> Result:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from catena.analysis.vibration import modes
 from catena.certify import check
 from catena.formats import load
 from catena.model.beams import Beam
+from catena.model.flexible import discretise
 from catena.model.mechanism import Body, Joint, Mechanism
 from catena.model.pose import Pose
 from catena.results.plots import plot
@@ -66,18 +66,13 @@ def run() -> Page:
 
 
 def _at(m: Mechanism, angles: dict[str, float]) -> list[float]:
-    names = list(m.coordinate_names)
-    return [angles.get(name, 0.0) for name in names]
+    return [angles.get(name, 0.0) for name in discretise(m).coordinate_names]
 
 
 def _rigid(m: Mechanism) -> Mechanism:
     """The same arm with rigid links."""
-    beams = {x.body: x.beam for x in m.beams}
-    bodies = [Body(b.name, *beams[b.name].rigid()) if b.name in beams else b for b in m.bodies if b.name in beams or b.mass]
-    ends = {name: (x.body, at) for x in m.beams for name, at in zip(x.bodies, x.stations)}
-    joints = [replace(j, parent=ends[j.parent][0], placement=Pose(position=(ends[j.parent][1], 0, 0))) if j.parent in ends else j
-              for j in m.joints if not j.deflection]  # fmt: skip
-    return Mechanism("two rigid links", tuple(bodies), tuple(joints), gravity=m.gravity)
+    bodies = [b if b.flexible is None else Body(b.name, *b.flexible.rigid()) for b in m.bodies]
+    return Mechanism("two rigid links", bodies, m.joints, gravity=m.gravity)
 
 
 # ---------------------------------------------------------------------------------------------------- vibration

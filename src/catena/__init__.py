@@ -18,6 +18,7 @@ _WHERE = {  # public name -> the module it lives in, and its name there if it is
     "save": "formats",
     "Pose": "model.pose",
     "Shape": "model.mechanism",
+    "CollisionFilter": "model.shapes",
     "Body": "model.mechanism",
     "Beam": "model.beams",
     "Joint": "model.mechanism",
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     from .model.loads import Bushing, Force, JointForce, JointSpring, KnifeEdge, Rolling, SpeedRow, Spring
     from .model.mechanism import Body, Frame, Joint, Mechanism, Mimic, Shape
     from .model.pose import Pose
+    from .model.shapes import CollisionFilter
     from .results.result import Result, load_result
     from .simulation import ALL_INTEGRATORS, control, events, simulate, trajectories
 

@@ -45,6 +45,10 @@ def floor(x):
     return math.floor(x) * 1.0 if isinstance(x, (float, int)) else x.floor()
 
 
+def sqrt(x):
+    return math.sqrt(x) if isinstance(x, (float, int)) else x.sqrt()
+
+
 def select(condition, a, b):
     """a where the condition holds, else b; a symbol keeps both."""
     if hasattr(condition, "is_constant"):

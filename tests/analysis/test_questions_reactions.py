@@ -7,12 +7,23 @@ import pytest
 
 from catena.analysis.assembly import assemble
 from catena.errors import QuestionError, UnknownNameError
+from catena.machine.constraint_rows import metric, rows_at, spaces
 from catena.machine.machine import compile
 from catena.machine.reactions import reactions, rotated
 from catena.model.loads import KnifeEdge, Spring
 from catena.model.mechanism import GROUND, Body, Frame, Joint, Mechanism
 from catena.model.pose import Pose
-from closed import at, cut_four_bar, high_stiffness, high_stiffness_state, slider_crank, spatial_four_bar, stewart
+from closed import (
+    at,
+    bricard,
+    cut_four_bar,
+    high_stiffness,
+    high_stiffness_state,
+    slider_crank,
+    spatial_four_bar,
+    stewart,
+    windows,
+)
 from zoo import arm
 
 DETERMINED = {"spatial_four_bar": spatial_four_bar, "stewart": stewart, "high_stiffness": high_stiffness}
@@ -123,6 +134,43 @@ def test_a_batch_and_a_tree():
     q, v, a = np.random.default_rng(1).normal(size=(3, 3))
     for name, W in tree.reactions(q, v, a).items():
         np.testing.assert_allclose(reactions(tree, q, v, a)[name], W, atol=1e-13)
+
+
+def by_singular_values(machine, q, v, a, tau):
+    """The second route: shortest multipliers and inner loads by singular values, wrenches by virtual work, one state."""
+    rows, m = rows_at(machine, q, v), machine.mechanism
+    lam = np.linalg.lstsq(rows.A.T, machine.inverse_dynamics(q, v, a) - tau, rcond=1e-10)[0]
+    inner = spaces(rows.A, metric(machine, acting=False)).N
+    tree = dict(zip([j.name for j in m.ordered], machine.evaluate("reactions", q, v, a)[0]))
+    found = {}
+    for j in (*m.ordered, *m.loops):
+        carried = {j.child} if j.name in tree else set()
+        for other in m.ordered:
+            carried |= {other.child} if other.parent in carried else set()
+        ends = [float(p in carried) - float(c in carried) if carried else float(n == j.name) for (n, _), (p, c) in zip(rows.names, rows.between)]
+        X = np.eye(4) if j.child == GROUND else machine.pose(q, j.child)
+        G = np.array(ends)[:, None] * rows.wrench
+        f = G[:, 3:] @ X[:3, :3]
+        effect = np.hstack([(G[:, :3] - np.cross(X[:3, 3], G[:, 3:])) @ X[:3, :3], f]).T
+        found[j.name] = np.where(np.abs(effect @ inner).max(axis=1, initial=0.0) > 1e-8, np.nan, tree.get(j.name, 0.0) + effect @ lam)
+    return found
+
+
+@pytest.mark.parametrize("make", [cut_four_bar, bricard, windows])
+def test_lanes_and_singular_values_agree_where_rows_are_redundant(make):
+    """Two routes, a batch of seven states: the same components are not determined, and the others are the same."""
+    machine, rng = compile(make()), np.random.default_rng(5)
+    pairs = [assemble(machine, None, x) for x in rng.normal(size=(7, machine.nv))]
+    q, v = (np.array([pair[k] for pair in pairs]) for k in (0, 1))
+    tau = rng.normal(size=v.shape)
+    a = machine.forward_dynamics(q, v, tau)
+    W = reactions(machine, q, v, a, tau)
+    alone = reactions(machine, q[4:5], v[4:5], a[4:5], tau[4:5])
+    for k in range(7):
+        for name, w in by_singular_values(machine, q[k], v[k], a[k], tau[k]).items():
+            np.testing.assert_allclose(W[name][k], w, rtol=0, atol=1e-9 * np.nanmax(np.abs(w), initial=1.0))
+    for name, w in alone.items():
+        np.testing.assert_array_equal(w[0], W[name][4])  # whoever its neighbours are, to the bit
 
 
 def test_wrenches_from_outside_and_springs_are_carried():

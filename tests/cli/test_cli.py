@@ -13,6 +13,7 @@ from catena import __version__, cli
 from catena.cli import _description, registry
 from catena.errors import CatenaError
 from catena.formats import examples, load, save
+from catena.registry import loaded
 
 BOX = """<robot name="box">
   <link name="base"/>
@@ -288,7 +289,7 @@ finally:
 def test_every_command_says_in_its_docstring_what_it_does():
     for name, command in cli.COMMANDS.items():
         assert command.name == name and command.doc.endswith(".") and len(command.doc) < 72
-        assert (command.load().__doc__ or "").strip()
+        assert (loaded(command.function).__doc__ or "").strip()
 
 
 def test_the_reader_of_a_pipe_may_leave():

@@ -170,13 +170,14 @@ def test_a_companion_adds_what_another_format_cannot_say(read, tmp_path):
     assert (m.gravity, m.joint("j").damping, m.joint("j").armature) == ((0.0, -9.81, 0.0), (0.5,), (0.1,))
     assert m.frame("tip").body == "a" and m.joint("l").kind == "ball" and m.parameters == {"h": 2.0}
     assert read(ARM, companion=companion, gravity=(0, 0, 0)).gravity == (0.0, 0.0, 0.0)
-    companion.write_text('[[joint]]\nname = "k"\n[[body]]\nname = "b"')
+    companion.write_text('[[joint]]\nname = "k"\n[[body]]\nname = "b"\n[[bodi]]\nname = "b"')
     with pytest.raises(FormatError) as caught:
         read(ARM, companion=companion)
     assert caught.value.path == str(companion)
     assert caught.value.faults == (
-        "no key 'body'; keys are: gravity, parameters, expressions, joint, frame, loop, load, row.",
+        "no key 'bodi'; keys are: gravity, parameters, expressions, body, ground, collisions, joint, frame, loop, load, row. Did you mean 'body'?",
         "joint 'k': no joint 'k' in mechanism 'arm'; joints are: j.",
+        "body 'b': no body 'b' in mechanism 'arm'; bodies are: a.",
     )
 
 
@@ -235,11 +236,11 @@ def test_doubts_are_warned_of_once(read):
         (('child = "a"', 'child = "a"\n[parameters]\npi = 3'), "parameter 'pi' cannot stand in an expression; take letters, digits and _, "
                                                               "and no word of Python's or ours"),
         (("[[body]]", "nme = 3\n[[body]]"), "no key 'nme'; keys are: name, gravity, planar, as_found, notes, cut, parameters, expressions, body, joint, "
-                                            "frame, loop, ... (15 in all). Did you mean 'name'?"),
+                                            "frame, loop, ... (17 in all). Did you mean 'name'?"),
         (("[[body]]", "gravity = 9.81\n[[body]]"), "gravity is 9.81; 3 values are wanted, [x, y, z]"),
         (("[[body]]", "planar = 'yes'\n[[body]]"), "planar is 'yes'; true or false is wanted"),
         (("[1, 1, 1]", "[1, 1, 1]\nshapes = [{ kind = 'cone', size = [1] }]"),
-         "body 'a': shape number 1: kind is 'cone'; it is one of box, cylinder, sphere, line, mesh"),
+         "body 'a': shape number 1: kind is 'cone'; it is one of box, sphere, capsule, cylinder, ellipsoid, plane, mesh, line"),
     ],
 )  # fmt: skip
 def test_each_fault_is_one_sentence(read, change, fault):

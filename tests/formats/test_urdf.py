@@ -179,7 +179,7 @@ def test_mimic_is_coupled_or_said_to_be_free():
     assert coupled.joint("panda_finger_joint2").mimic == Mimic("panda_finger_joint1", 1.0, 0.0)
     assert (len(coupled.moving), len(free.moving)) == (8, 9)
     assert any("move on their own: panda_finger_joint2" in note for note in free.notes)
-    assert any("not read: collision" in note for note in free.notes)
+    assert free.body("panda_hand").collision and not any("not read: collision" in note for note in free.notes)
 
 
 # ---------------------------------------------------------------------------------------------------- every element
@@ -194,7 +194,7 @@ def test_every_element_is_read(read):
         <visual><geometry><cylinder radius="0.1" length="2"/></geometry></visual>
         <visual><geometry><sphere radius="0.5"/></geometry><material name="x"><color rgba="0 1 0 0.5"/></material></visual>
         <visual><geometry><mesh filename="package://a/b.stl" scale="1 1 2"/></geometry></visual>
-        <collision/></link>
+        <collision><geometry><box size="3 2 1"/></geometry></collision></link>
       <link name="b"/><link name="c"/><link name="d"/><link name="e"/><link name="f"/>
       <joint name="slide" type="prismatic"><parent link="base"/><child link="a"/><limit lower="0" upper="1" effort="5" velocity="inf"/>
         <dynamics damping="0.5" friction="0.25"/><safety_controller k_velocity="1"/></joint>
@@ -208,7 +208,8 @@ def test_every_element_is_read(read):
     a, slide, spin = m.body("a"), m.joint("slide"), m.joint("spin")
     assert (a.mass, a.com) == (2.0, (1.0, 2.0, 3.0))
     assert a.inertia == pytest.approx((2.0, -0.1, 0.0, 1.0, 0.0, 2.5), abs=1e-15)  # turned by 90 degrees about z
-    assert [s.kind for s in a.shapes] == ["box", "cylinder", "sphere", "mesh"]
+    assert [s.kind for s in a.shapes] == ["box", "cylinder", "sphere", "mesh", "box"]
+    assert a.collision == (Shape("box", (3.0, 2.0, 1.0), collides=True, drawn=False),)
     assert a.shapes[0] == Shape("box", (1.0, 2.0, 3.0), Pose(position=(0, 0, 1)), colour=(1.0, 0.0, 0.0, 1.0))
     assert (a.shapes[2].colour, a.shapes[3].file, a.shapes[3].size) == (
         (0.0, 1.0, 0.0, 0.5),
@@ -222,7 +223,7 @@ def test_every_element_is_read(read):
     assert (m.joint("follow").mimic, m.joint("follow").lower) == (Mimic("spin", -2.0, 0.5), (0.0,))
     assert [m.joint(n).kind for n in ("plane", "fly", "bolt", "root_joint")] == ["planar", "free", "fixed", "fixed"]
     assert m.body("b") == Body.massless("b")
-    assert "elements of the file that are not read: collision, gazebo, safety_controller, transmission" in m.notes
+    assert "elements of the file that are not read: gazebo, safety_controller, transmission" in m.notes
 
 
 def test_ground_is_a_name_that_is_taken(read):

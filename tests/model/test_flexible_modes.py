@@ -13,6 +13,7 @@ from catena.compiler.trace import Tracer
 from catena.equations.formulations import derive, formulations
 from catena.errors import FormulationError
 from catena.kernels.tree import layout
+from catena.model.flexible import discretise
 
 TREES = [name for name in flexible.ALL if name != "four_bar"]
 CAN = ("lagrange", "hamilton", "recursive", "variational")
@@ -151,7 +152,7 @@ def test_one_shape_traces_whatever_gravity_is(EI, gravity):
     """A vector of one entry that is zero by structure is no number to NumPy."""
     boom = catena.Body("boom", flexible=catena.Beam(length=1, rhoA=1, EI=EI, modes=1))
     m = catena.Mechanism("m", [boom], [catena.Joint("root", "revolute", "ground", "boom")], gravity=gravity)
-    s = Tracer(layout(m))
+    s = Tracer(layout(discretise(m)))
     for quantity in (s.gravity, s.bias, s.forward_dynamics, s.coriolis_matrix, s.reactions, s.energy, s.momentum):
         assert quantity().is_dense()
 

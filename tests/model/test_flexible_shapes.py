@@ -155,20 +155,20 @@ def test_powers_are_independent_whatever_their_units(n, outcome, scales):
 )
 def test_a_shape_that_cannot_be_is_refused_by_name(shapes, ends, said):
     with pytest.raises(MechanismError) as refused:
-        own(shapes, ends, modes=len(shapes))
+        own(shapes, ends, modes=len(shapes)).validate()
     assert all(word in str(refused.value) for word in ("boom", *said)), str(refused.value)
 
 
 def test_other_refusals():
     with pytest.raises(MechanismError, match=r"boom.*3 modes.*in y.*2 shapes"):
-        own(["x^2", "x^3"], modes=3)
+        own(["x^2", "x^3"], modes=3).validate()
     with pytest.raises(MechanismError, match=r"boom.*glued.*clamped-free"):
-        own(None, ends="glued")
+        own(None, ends="glued").validate()
     for shapes in ("x^2", [1, 2], {"y": "x^2"}):
         with pytest.raises(MechanismError, match=r"boom.*list of texts"):
-            own(shapes)
+            own(shapes).validate()
     with pytest.raises(MechanismError, match=r"boom.*key 'w'.*y, z, x, twist"):
-        own({"w": ["x^2"]})
+        own({"w": ["x^2"]}).validate()
     with pytest.raises(MechanismError, match=r"boom.*without a mode"):
         own(None, modes=0).validate()
     with pytest.raises(MechanismError, match=r"Python function.*text of x"):
@@ -177,4 +177,4 @@ def test_other_refusals():
     hub = Body("hub", 1.0, (0, 0, 0), (1, 1, 1))
     far = Joint("carrier", "revolute", "hub", "boom", offset=catena.Pose(position=(0.5, 0, 0)))
     with pytest.raises(MechanismError, match=r"boom.*carrier.*0.5 L.*x = 0"):
-        Mechanism("m", [hub, Body("boom", flexible=beam)], [Joint("base", "fixed", "ground", "hub"), far])
+        Mechanism("m", [hub, Body("boom", flexible=beam)], [Joint("base", "fixed", "ground", "hub"), far]).validate()

@@ -16,7 +16,7 @@ from catena.cli._description import describe
 from catena.compiler.trace import Tracer
 from catena.errors import MechanismError, MechanismWarning
 from catena.kernels.tree import layout
-from catena.model.flexible import doubts, frequency_error, frequency_errors
+from catena.model.flexible import discretise, doubts, frequency_error, frequency_errors
 from catena.model.flexible.integrals import Basis, integrals
 from catena.model.flexible.shapes import uniform
 from catena.model.flexible.trust import _loads
@@ -28,7 +28,7 @@ def loaded(modes, ends="clamped-free", mass=1.0, inertia=0.2, at=1.0, unit=1.0, 
     beam = Beam(unit, 1.0, modes=modes, ends=ends, **more)
     load = Body("load", mass * unit, (0, 0, 0), (inertia * unit**3,) * 3)
     joints = [Joint("root", "fixed", "ground", "boom"), Joint("clip", "fixed", "boom", "load", Pose(position=(at * unit, 0, 0)))]
-    return Mechanism("loaded beam", [Body("boom", flexible=beam), load], joints, gravity=(0, 0, 0))
+    return discretise(Mechanism("loaded beam", [Body("boom", flexible=beam), load], joints, gravity=(0, 0, 0)))
 
 
 def exact(mass: float, inertia: float, count: int) -> np.ndarray:

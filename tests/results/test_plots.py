@@ -16,6 +16,7 @@ import catena
 from catena import cli
 from catena.cli.plot import places
 from catena.errors import CatenaError, UnknownNameError
+from catena.registry import loaded
 from catena.results import plots, plotting
 from catena.results.animation import animate
 from catena.results.plots.skeleton import skeleton, tips
@@ -158,7 +159,7 @@ def test_a_plot_goes_into_a_file_of_a_known_kind_or_into_a_folder(swing, tmp_pat
 
 def test_records_of_plots_say_what_their_functions_take():
     for kind in plots.PLOTS.values():
-        taken = [*inspect.signature(kind.load()).parameters][1:]
+        taken = [*inspect.signature(loaded(kind.draw)).parameters][1:]
         assert list(kind.options) == taken and kind.select in ("", *taken), kind.name
 
 

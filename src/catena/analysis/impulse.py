@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import QuestionError, UnknownNameError
-from ..machine.constraint_rows import Metric, Rows, metric, rows_at, spaces
+from ..machine.constraint_rows import Metric, Rows, metric, rows_at
 from ..machine.lookup import all_speeds_of, by_speed, machine_of, state, where
-from ..machine.reactions import influence, undetermined
+from ..machine.reactions import joints_of, under_rows
 from ..model.mechanism import Mechanism
 from .capture import NONE, Meeting, Target, meeting, three
 from .impact import impact, row_sizes
@@ -178,11 +178,9 @@ def _beside(rate: Array, size: Array, M: Array, v: Array) -> Array:
 
 def _joint_impulses(machine: Machine, q: Array, dv: Array, strikes: Strikes, rows: Rows, L: Array) -> dict[str, Array]:
     """The impulse in every joint: the reactions of the acceleration dv at rest, without weight, under strikes and rows."""
-    joints, zero = (*machine.mechanism.ordered, *machine.mechanism.loops), np.zeros(machine.nv)
-    count, found = len(machine.mechanism.ordered), np.zeros((len(joints), 6))
+    zero = np.zeros(machine.nv)
     (weight,) = machine.evaluate("reactions", q, zero, zero)
-    found[:count] = machine.evaluate("reactions", q, zero, dv, wrenches=strikes or None)[0] - weight
+    found = machine.evaluate("reactions", q, zero, dv, wrenches=strikes or None)[0] - weight
     if len(L):
-        effect = influence(machine, q, joints, rows)
-        found = np.where(undetermined(effect, spaces(rows.A, metric(machine, acting=False)).N), np.nan, found + effect @ L)
-    return {j.name: found[k] for k, j in enumerate(joints)}
+        found, _ = under_rows(machine, q, found, rows.A.T @ L)
+    return {j.name: found[k] for k, j in enumerate(joints_of(machine))}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import QuestionError
+from ..registry import Registry
 
 
 @dataclass(frozen=True)
@@ -32,15 +33,8 @@ class Question:
         return tuple(inspect.signature(self.ask).parameters)[1:]
 
 
-QUESTIONS: dict[str, Question] = {}
-
-
-def register(question: Question) -> Question:
-    """Add a question: it is `catena.analysis.NAME`, and in the table of the documentation, from here on."""
-    if question.name in QUESTIONS:
-        raise QuestionError(f"question {question.name!r} is in the registry already; choose another name")
-    QUESTIONS[question.name] = question
-    return question
+QUESTIONS: Registry[Question] = Registry("question", error=QuestionError)
+register = QUESTIONS.register
 
 
 def markdown() -> str:

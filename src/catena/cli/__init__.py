@@ -21,6 +21,7 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..errors import CatenaError
+from ..registry import loaded
 from .registry import COMMANDS, find
 
 
@@ -34,7 +35,7 @@ class Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """One of them, loaded and made into Typer's own kind of command."""
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(cmd_name)(careful(find(cmd_name).load()))
+        single.command(cmd_name)(careful(loaded(find(cmd_name).function)))
         return typer.main.get_command(single)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

@@ -26,6 +26,7 @@ STATES = 100  # random states of the round trip
 
 def describe(m: Mechanism) -> dict[str, Any]:
     """What needs no computing. Values are SI, at the parameters' own values; None is "no limit"."""
+    m = flexible.discretise(m)
     moving = m.moving
     normal = plane(m)
     return {
@@ -53,6 +54,7 @@ def describe(m: Mechanism) -> dict[str, Any]:
 
 def locked(m: Mechanism, names: Sequence[str]) -> Mechanism:
     """The mechanism with these joints fixed as they are at coordinate zero."""
+    m = flexible.discretise(m)
     for name in names:
         m.joint(name)
     fixed = {j.name: Joint(j.name, "fixed", j.parent, j.child, j.placement, offset=j.offset) for j in m.joints if j.name in names}

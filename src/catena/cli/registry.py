@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
-from ..errors import CatenaError, UnknownNameError
+from ..registry import Registry
 
 
 @dataclass(frozen=True)
@@ -25,31 +24,9 @@ class Command:
     function: Callable[..., Any] | str
     doc: str
 
-    def load(self) -> Callable[..., Any]:
-        """The function."""
-        if callable(self.function):
-            return self.function
-        module, _, name = self.function.partition(":")
-        return getattr(import_module(module), name)
 
-
-COMMANDS: dict[str, Command] = {}
-
-
-def register(command: Command) -> Command:
-    """Add a command: `catena --help` lists it and `catena NAME` runs it from here on."""
-    if command.name in COMMANDS:
-        raise CatenaError(f"command {command.name!r} is in the registry already; choose another name")
-    COMMANDS[command.name] = command
-    return command
-
-
-def find(name: str) -> Command:
-    """The command of that name."""
-    if name not in COMMANDS:
-        raise UnknownNameError("command", name, COMMANDS, "catena")
-    return COMMANDS[name]
-
+COMMANDS: Registry[Command] = Registry("command")
+register, find = COMMANDS.register, COMMANDS.find
 
 for _name, _doc in {  # in the order of the flow
     "examples": "List the built-in mechanisms, or print the file of one.",

@@ -23,6 +23,8 @@ from ..kernels import constrained_dynamics as constrained
 from ..kernels import constraint_rows as rows
 from ..kernels import coriolis, dynamics, kinematics, reactions
 from ..kernels.constraint_rows import Constraints, active_rows, constraints
+from ..kernels.loop_reactions import JointRows
+from ..kernels.loop_reactions import loop_reactions as _loop_reactions
 from ..kernels.motion import BALL
 from ..kernels.reactions import BodyTable, body_table
 from ..kernels.tree import SNAP, Layout, Tree
@@ -46,10 +48,12 @@ RECORDS: dict[str, tuple[type, dict[str, tuple[Any, ...]]]] = {  # parameter -> 
                           "value": ("m",), "loop": ("m",), "column": ("nv",), "size": ("m",)}),
 }  # fmt: skip
 WHOLE = {"parent", "motion", "qi", "vi", "node", "kind", "loop"}  # arrays of whole numbers
-INPUTS = {"q": ("nq",), "v": ("nv",), "a": ("nv",), "tau": ("nv",), "wrench": ("n", 6), "body_wrench": ("b", 6)}
+INPUTS = {"q": ("nq",), "v": ("nv",), "a": ("nv",), "tau": ("nv",), "wrench": ("n", 6), "body_wrench": ("b", 6),
+          "rows": ("m", "nv"), "need": ("nv",), "column": ("nv",), "size": ("m",), "R_WB": ("b", 3, 3), "p_WB": ("b", 3), "R_BF": ("b", 3, 3),
+          "p_BF": ("b", 3), "share": ("b", "m"), "row_wrench": ("m", 6), "tree_wrench": ("b", 6)}  # fmt: skip
 SCRATCH = {"zeros": ("nv",), "M": ("nv", "nv"), "W": ("m", 12), "gamma": ("m",), "error": ("m",), "rate": ("m",), "Y": ("m", "nv"),
            "H": ("m", "nv"), "S": ("m", "m"), "G": ("m", "m"), "L": (2, "m"), "lam": ("m",), "A": ("m", "nv"), "acc": ("nv",), "F6": ("f", 6), "dF6": ("f", 6),
-           "I": ("n", 6, 6), "B": ("n", 6, 6), "X6": (6, 6), "F3": (3, 6)}  # fmt: skip
+           "I": ("n", 6, 6), "B": ("n", 6, 6), "X6": (6, 6), "F3": (3, 6), "P": ("m", "m"), "W6": ("b", 6), "doubt": ("b", 6)}  # fmt: skip
 
 
 def _work_shape(name: str) -> tuple[Any, ...]:
@@ -61,6 +65,7 @@ def _work_shape(name: str) -> tuple[Any, ...]:
 intrinsic(spatial.sin)(lambda m, x: m.sine_and_cosine(x)[0])
 intrinsic(spatial.cos)(lambda m, x: m.sine_and_cosine(x)[1])
 intrinsic(spatial.atan2)(lambda m, y, x: m.binary("atan2", y, x))
+intrinsic(spatial.sqrt)(lambda m, x: m.unary("sqrt", x))
 intrinsic(spatial.floor)(lambda m, x: m.unary("floor", x))
 intrinsic(spatial.select)(lambda m, condition, a, b: m.selected(condition, a, b))
 intrinsic(spatial.vanishes)(lambda m, x: False)
@@ -210,6 +215,17 @@ def joint_wrenches(tree, bodies, q, v, a, body_wrench, x, out):
     reactions.joint_wrenches(tree, bodies, q, v, a, body_wrench, x, out)
 
 
+def loop_reactions(rows, need, column, size, R_WB, p_WB, R_BF, p_BF, share, row_wrench, tree_wrench, H, Y, S, P, gamma, rate, lam, acc, doubt, W6, out):
+    """The (b, 6) wrenches in the joints under rows, then what no multipliers give of the forces (nv)."""
+    on = JointRows(R_WB, p_WB, R_BF, p_BF, share, row_wrench)
+    _loop_reactions(rows, need, column, size, on, tree_wrench, H, Y, S, P, gamma, rate, lam, doubt, W6, acc)
+    for i in range(len(W6)):
+        for d in range(6):
+            out[6 * i + d] = W6[i, d]
+    for i in range(len(acc)):
+        out[6 * len(W6) + i] = acc[i]
+
+
 @dataclass(frozen=True)
 class Generic:
     """A kernel of any mechanism, and the shape of what it fills."""
@@ -230,7 +246,7 @@ KERNELS = {
         Generic(constrained_dynamics, ("nv+m",)), Generic(constrained_dynamics_dense, ("nv+m",)), Generic(constraint_rows, ("rows",)),
         Generic(mass_matrix, ("nv", "nv")), Generic(coriolis_matrix, ("nv", "nv")), Generic(energy, (2,)), Generic(momentum, (10,)),
         Generic(pose, (3, 4)), Generic(jacobian, (6, "nv")), Generic(frame_velocity, (6,)), Generic(frame_acceleration, (6,)),
-        Generic(joint_wrenches, ("b", 6)),
+        Generic(joint_wrenches, ("b", 6)), Generic(loop_reactions, ("6b+nv",)),
     )
 }  # fmt: skip
 
@@ -246,7 +262,7 @@ class Structure:
         freedoms = sum(3 if k == BALL else 1 for k in self.tree.motion)
         counts = (len(layout.nodes), layout.nq, layout.nv, len(self.bodies.node), freedoms, len(self.constraints.kind))
         self.sizes = dict(zip(SIZES, counts))
-        self.arrays = (*self.tree, *self.bodies, *self.constraints)
+        self.arrays: tuple[np.ndarray, ...] = (*self.tree, *self.bodies, *self.constraints)
 
     def table(self, node: int, X: np.ndarray) -> np.ndarray:
         """The table, for a frame at X (3, 4) on a node."""
@@ -258,11 +274,18 @@ class Structure:
         return tuple(_size(self.sizes.__getitem__, s) for s in shape)
 
 
+class SizesOnly(Structure):
+    """Sizes without a mechanism, for kernels whose inputs say everything."""
+
+    def __init__(self, **sizes: int):
+        self.sizes, self.arrays = dict.fromkeys(SIZES, 0) | sizes, ()
+
+
 def _size(of: Callable[[str], Any], size: Any) -> Any:
     """A size, from those of a mechanism."""
     if isinstance(size, int):
         return size
-    derived = {"nv+m": lambda: of("nv") + of("m"), "rows": lambda: of("m") * (of("nv") + 3)}
+    derived = {"nv+m": lambda: of("nv") + of("m"), "6b+nv": lambda: of("b") * 6 + of("nv"), "rows": lambda: of("m") * (of("nv") + 3)}
     return derived[size]() if size in derived else of(size)
 
 
@@ -305,13 +328,17 @@ def text(name: str, width: int) -> str:
         of = lambda s: _Symbol(m, sizes[s])  # noqa: E731
         known: dict[str, Any] = {"node": sizes["node"]}
         shaped = lambda shape: tuple(s if isinstance(s, int) else _size(of, s).value for s in shape)  # noqa: E731
-        at = len(SIZES)
+        at, taken = len(SIZES), inspect.signature(generic.kernel).parameters
         for parameter, (record, shapes) in RECORDS.items():
-            arrays = []
-            for k, field in enumerate(record._fields):  # type: ignore[attr-defined]
-                arrays.append(Array(cell(at + k, "ptr"), shaped(shapes[field]), "int" if field in WHOLE else "double"))
-            known[parameter], at = record(*arrays), at + len(arrays)
-        known["X"] = Array(cell(at, "ptr"), (3, 4), "double")
+            if parameter in taken:
+                arrays = [
+                    Array(cell(at + k, "ptr"), shaped(shapes[field]), "int" if field in WHOLE else "double")
+                    for k, field in enumerate(record._fields)  # type: ignore[attr-defined]
+                ]
+                known[parameter] = record(*arrays)
+            at += len(shapes)
+        if "X" in taken:
+            known["X"] = Array(cell(at, "ptr"), (3, 4), "double")
         known["out"] = Array(y, shaped(generic.out))
         offset = 0
         for parameter in generic.inputs:
@@ -324,7 +351,7 @@ def text(name: str, width: int) -> str:
         known |= fields
         if "x.c" in fields:
             known["x"] = Work(*(fields[f"x.{field}"] for field in Work._fields))  # type: ignore[arg-type]  # arrays of the code
-        m.call(generic.kernel, *(known[p] for p in inspect.signature(generic.kernel).parameters))
+        m.call(generic.kernel, *(known[p] for p in taken))
     m.text.table()
     return str(m)
 

@@ -57,6 +57,14 @@ class Applied:
         velocity = add(self.origin(row.frame)[1], cross(self.spin(row.frame), arm))
         return [ca.SX(dot(d, velocity)) for d in directions]
 
+    def row_wrenches(self, row: Nonholonomic) -> list[tuple[Scalar, ...]]:
+        """The wrench of one unit of each row of a speed constraint on its body, about the ground's origin; none of a text."""
+        if row.text is not None:
+            return [(0.0,) * 6]
+        arm, directions = row.contact(self.axes(row.frame), self.value)
+        at = add(_triple(self.pose(row.frame)[:, 3]), arm)
+        return [(*cross(at, f), *f) for f in directions]
+
     def _text_row(self, name: str, text: str) -> ca.SX:
         f = ca.SX(self.text(name, text))
         if not ca.depends_on(f, self.s.v):

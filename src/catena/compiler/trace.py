@@ -15,7 +15,7 @@ import numpy as np
 
 from ..kernels import dynamics, kinematics
 from ..kernels.constrained_dynamics import constrained_dynamics, constrained_dynamics_dense, meet
-from ..kernels.constraint_rows import Constraints, evaluate_rows, row_jacobian
+from ..kernels.constraint_rows import Constraints, constraints, evaluate_rows, on_child, row_jacobian
 from ..kernels.coriolis import coriolis_matrix
 from ..kernels.motion import speeds
 from ..kernels.rank import RANK, independent, speed_row_scales
@@ -212,6 +212,22 @@ class Tracer(Kinematics):
         evaluate_rows(self.tree, con, self.Q, self.V, self.zeros, x, W, gamma, error, rate)
         row_jacobian(self.tree, con, W, x, A)
         return vector(error), vector(rate), vector(gamma), matrix([self.lift.back(row) for row in A])
+
+    def every_row(self) -> tuple[ca.SX, ...]:
+        """Of every row of every loop, and then of the speed rows: A (m, nv), and the wrench (m, 6) of one unit on its child, about
+        the ground's origin in its axes. Then of the children of all joints, loops included, R (b, 9) and p (b, 3) in the ground."""
+        con, x, m = constraints(self.layout, self.value), self.work(), self.layout.mechanism
+        count = len(con.kind)
+        W, A, none = self.blank(count, 12), self.blank(count, len(self.V)), [0.0] * len(self.V)
+        evaluate_rows(self.tree, con, self.Q, none, none, x, W, *(self.blank(count) for _ in range(3)))
+        row_jacobian(self.tree, con, W, x, A)
+        rows, wrenches = [self.lift.back(row) for row in A], [on_child(con, x, W, k) for k in range(count)]
+        held, _ = self.applied.rows()
+        loops = matrix(rows) if rows else ca.SX.zeros(0, self.layout.nv)
+        wrenches += [w for row in m.nonholonomic for w in self.applied.row_wrenches(row)]
+        poses = [self.pose(j.child) for j in (*m.ordered, *m.loops)]
+        R = [elements(X[:, :3].T) for X in poses]
+        return ca.densify(ca.vertcat(loops, ca.jacobian(held, self.v))), matrix(wrenches), matrix(R), matrix([elements(X[:, 3]) for X in poses])
 
     def row_wrenches(self) -> ca.SX:
         """(m, 12): each row's wrench on its two nodes, about the nodes' origins in their axes."""

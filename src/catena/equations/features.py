@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..model.flexible import discretise
 from ..model.mechanism import Joint, Mechanism
 from ..model.motions import Motion
 
@@ -13,7 +14,7 @@ Finder = Callable[[Mechanism], list[str]]
 
 @dataclass(frozen=True)
 class Feature:
-    """name: its word. among(mechanism): the parts of a mechanism that have it, as people call them. cure: what else a user can
+    """name: its word. among(mechanism): the parts of a discretised mechanism that have it, as people call them. cure: what else a user can
     do whose formulation does not treat it."""
 
     name: str
@@ -55,4 +56,5 @@ FEATURES = {
 
 def needs(m: Mechanism) -> list[str]:
     """The names of the features that a mechanism asks of a formulation."""
-    return [feature.name for feature in FEATURES.values() if feature.among(m)]
+    made = discretise(m)
+    return [feature.name for feature in FEATURES.values() if feature.among(made)]

@@ -211,3 +211,15 @@ def row_jacobian(tree, con, W, x, A):
                 f = out(tree, i, x, f)
                 t = add(out(tree, i, x, t), cross(get(x.r, i), f))
                 i = tree.parent[i]
+
+
+@kernel
+def on_child(con, x, W, k):
+    """The wrench pair of row k as one wrench on its child, about the ground's origin in its axes: the two ends feel opposite ones."""
+    side = 1 if con.node[k, 1] >= 0 else 0
+    i, o, sign = con.node[k, side], 6 * side, 1.0 if side else -1.0
+    if i < 0:
+        return (0.0,) * 6
+    N = get33(x.R, i)
+    f = scale(sign, rotate(N, (W[k, o + 3], W[k, o + 4], W[k, o + 5])))
+    return *add(scale(sign, rotate(N, (W[k, o], W[k, o + 1], W[k, o + 2]))), cross(get(x.p, i), f)), *f

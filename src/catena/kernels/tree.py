@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import spatial
+from ..errors import MechanismError
 from ..model.mechanism import GROUND, Body, Joint, Mechanism
 from ..model.motions import Freedom, Motion, Shift, elementary, onto_z
 from ..model.pose import Pose
@@ -159,7 +160,12 @@ class Layout:
 
 
 def layout(m: Mechanism) -> Layout:
-    """Lay out the nodes of a valid mechanism: depth first, coordinates in the order of the file."""
+    """Lay out the nodes of a valid mechanism: depth first, coordinates in the order of the file.
+
+    Raises MechanismError where a flexible body is not discretised yet, and so has no coordinates.
+    """
+    if left := next((b.name for b in m.bodies if b.flexible is not None), ""):
+        raise MechanismError(f"body {left!r} is flexible and not yet made of pieces or modes; call discretise(mechanism) first")
     first_q, first_v, nq, nv = {}, {}, 0, 0
     for j in m.moving:
         first_q[j.name], first_v[j.name] = nq, nv

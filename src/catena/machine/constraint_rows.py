@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..kernels.constraint_rows import Constraints, active_rows, constraints, evaluate_rows, loop_rows, row_jacobian
+from ..kernels.constraint_rows import Constraints, active_rows, constraints, evaluate_rows, loop_rows, on_child, row_jacobian
 from ..kernels.lifting import Lift
 from ..kernels.rank import EXACT, speed_row_scales
 from ..kernels.tree import Tree
@@ -123,8 +123,17 @@ def rows_at(machine: Machine, q: Array, v: Array | None = None, t: float = 0.0) 
         row_jacobian(tree, con, W, x, of_nodes)
         A = np.array([lift.back(row) for row in of_nodes])
     names, between = tuple((j.name, label) for j, label in found), tuple((j.parent, j.child) for j, _ in found)
-    loops = Rows(names, between, error, rate, gamma, A, _on_child(con, x, W))
+    wrench = np.array([on_child(con, x, W, k) for k in range(len(found))]).reshape(-1, 6)
+    loops = Rows(names, between, error, rate, gamma, A, wrench)
     return _and_speed_rows(machine, q, v, t, loops) if m.nonholonomic else loops
+
+
+def between(machine: Machine) -> list[tuple[str, str, str]]:
+    """(joint or row, parent, child) of every row, as `rows_at` has them."""
+    m = machine.mechanism
+    loops = [(j.name, j.parent, j.child) for j in m.loops for _ in loop_rows(j)]
+    bodies = [(row, GROUND if row.text is not None else m.frame(row.frame).body) for row in m.nonholonomic]
+    return loops + [(row.name, GROUND, body) for row, body in bodies for _ in row.labels]
 
 
 def loop_count(machine: Machine) -> int:
@@ -151,17 +160,6 @@ def speed_row_wrenches(machine: Machine, q: Array, row: Nonholonomic) -> list[tu
     R, p = X[:3, :3], X[:3, 3]
     arm, directions = row.contact(R.tolist(), partial(value_of, parameters=machine.mechanism.parameters))
     return [(body, np.concatenate([np.cross(p + arm, f), f])) for f in directions]
-
-
-def _on_child(con: Constraints, x: Work, W: Array) -> Array:
-    """The wrench pairs as one wrench on the child, about the ground's origin: the two ends feel opposite ones."""
-    found = np.zeros((len(W), 6))
-    for k, (parent, child) in enumerate(con.node):
-        node, sign, pair = (child, 1.0, W[k, 6:]) if child >= 0 else (parent, -1.0, W[k, :6])
-        if node >= 0:
-            f = x.R[node] @ pair[3:]
-            found[k] = sign * np.concatenate([x.R[node] @ pair[:3] + np.cross(x.p[node], f), f])
-    return found
 
 
 def spaces(A: Array, by: Metric | None = None, tolerance: float = EXACT) -> Spaces:

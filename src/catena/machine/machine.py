@@ -54,7 +54,7 @@ class Machine:
             raise StateError(f"threads is {threads!r}; it is a whole number from 1 on, or None for one per core")
         if not snap >= 0:
             raise StateError(f"snap is {snap!r}; it is zero (keep every digit) or more")
-        mechanism = self.mechanism = mechanism.validate()
+        mechanism = self.mechanism = flexible.discretise(mechanism.validate())
         for doubt in flexible.doubts(mechanism):
             warnings.warn(f"mechanism {mechanism.name!r}: {doubt}", MechanismWarning, stacklevel=3)
         self.spec = spec = Spec(mechanism, threads or os.cpu_count() or 1, snap, life, self._traces())

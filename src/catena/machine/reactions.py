@@ -11,18 +11,24 @@ would make NaN of everything, because 0 times NaN is NaN.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..compiler import generic
+from ..compiler.lanes import LaneKernel
+from ..compiler.trace import Tracer
 from ..errors import QuestionError, StateError, UnknownNameError
 from ..model.mechanism import GROUND, Joint, Mechanism
 from ..model.values import value_of
 from . import arguments
-from .constraint_rows import Rows, metric, rows_at, spaces
+from .constraint_rows import between, metric
+from .generic_kernels import rows as contiguous
 from .lookup import machine_of, where
-from .terms import each_state, name_of
+from .quantities import Output, Quantity
+from .terms import name_of
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -30,8 +36,18 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 AXES = ("body", "joint", "world")
 CONSISTENT = 1e-6  # forces that fail the motion by less, beside the largest, are rounding
-DOUBTFUL = 1e-8  # a component that inner loads change by more, beside the largest change of its kind, is not determined
 ALIGNED = 1e-12  # entries of a rotation below this are zeros
+
+EVERY_ROW = Quantity(
+    "every_row", ("q",),
+    (
+        Output("A", "every row of every loop along the speeds, then the speed rows", ("every_row", "nv")),
+        Output("wrench", "what one unit of a row does to its child, about the ground's origin in its axes", ("every_row", 6)),
+        Output("R", "rotation of the children of all joints, loops included, into the ground's axes", ("all_joints", 9)),
+        Output("p", "their origins, m", ("all_joints", 3)),
+    ),
+    "What rows do to joints.", Tracer.every_row, time=True,
+)  # fmt: skip
 
 
 def reactions(
@@ -51,44 +67,113 @@ def reactions(
     if axes not in frames:
         raise UnknownNameError("axes", axes, frames, "reactions")
     tau = np.zeros(machine.nv) if tau is None else tau
-    given = [arguments.array(machine, "reactions", name, x) for name, x in (("q", q), ("v", v), ("a", a), ("tau", tau))]
-    joints = (*machine.mechanism.ordered, *machine.mechanism.loops)
-    q, v, a, tau = given
+    q, v, a, tau = [arguments.array(machine, "reactions", name, x) for name, x in (("q", q), ("v", v), ("a", a), ("tau", tau))]
     tree = machine._ask("reactions", (q, v, a), wrenches, t=t)[0]
-    rows = bool(machine.mechanism.loops or machine.rows)
-    need = size = np.zeros(machine.nv)
-    if rows:
+    joints = joints_of(machine)
+    if machine.mechanism.loops or machine.rows:
         moved, still = (machine.inverse_dynamics(q, v, x, wrenches, t=t) for x in (a, 0.0 * a))
-        need, size = moved - tau, np.abs(moved) + np.abs(still) + np.abs(tau)
-    tree = tree.reshape(*tree.shape[:-2], -1)
-    lead, found = each_state(lambda *x: _one(machine, joints, axes, *x), q, v, tree, need, size)
-    table = np.array(found).reshape(*lead, len(joints), 6)
+        table, left = under_rows(machine, q, tree, moved - tau, axes, t)
+        _check(machine, np.abs(moved) + np.abs(still) + np.abs(tau), left)
+    else:
+        table = _turned(machine, q, tree, axes)
     return {j.name: table[..., k, :] for k, j in enumerate(joints)}
 
 
-def _one(machine: Machine, joints: tuple[Joint, ...], axes: str, q: Array, v: Array, tree: Array, need: Array, size: Array) -> Array:
-    """(joints, 6) at one state."""
-    count = len(machine.mechanism.ordered)
-    wrench = np.zeros((len(joints), 6))
-    wrench[:count] = tree.reshape(count, 6)
-    turned = [change_of_frame(machine, q, j, axes) for j in joints]
-    if not machine.mechanism.loops and not machine.rows:
-        return np.array([X @ w for X, w in zip(turned, wrench)])
-    rows = rows_at(machine, q, v)
-    leave = spaces(rows.A, metric(machine, acting=False))
-    lam = leave.inverse.T @ need
-    _consistent(machine, need - rows.A.T @ lam, size)
-    effect = influence(machine, q, joints, rows)  # (joints, 6, m)
-    effect = np.array([X @ G for X, G in zip(turned, effect)])
-    total = np.array([X @ w for X, w in zip(turned, wrench)]) + effect @ lam
-    return np.where(undetermined(effect, leave.N), np.nan, total)
+def joints_of(machine: Machine) -> tuple[Joint, ...]:
+    """All joints: those of the tree, then those that close loops."""
+    return (*machine.mechanism.ordered, *machine.mechanism.loops)
 
 
-def undetermined(effect: Array, N: Array) -> Array:
-    """(joints, 6): which components the inner loads N (m, k) change, beside the largest effect on a torque or a force."""
-    inner = np.linalg.norm(effect @ N, axis=2)
-    halves = [np.abs(part).max(initial=0.0) for part in (effect[:, :3], effect[:, 3:])]
-    return inner > DOUBTFUL * np.repeat(halves, 3)
+def under_rows(
+    machine: Machine, q: Array, tree: Array, need: Array, axes: str = "body", t: ArrayLike = 0.0
+) -> tuple[Array, Array]:
+    """The wrenches (..., joints, 6) where the rows give `need` (..., nv), and what they cannot give of it (..., nv).
+
+    tree (..., joints of the tree, 6): the wrenches without rows, in the children's axes.
+    """
+    A, wrench, R, p = machine._router.ask(EVERY_ROW, (q,), t=t)
+    joints, lead = joints_of(machine), np.broadcast_shapes(need.shape[:-1], A.shape[:-2])
+    whole = np.zeros((*tree.shape[:-2], len(joints), 6))
+    whole[..., : tree.shape[-2], :] = tree
+    turn, arm = _frames(machine, q, R.reshape(*R.shape[:-1], 3, 3), axes)
+    by, batch = metric(machine, acting=False), int(np.prod(lead))
+    given = ((A, 2), (need, 1), (by.column, 1), (by.size, 1), (R, 2), (p, 2), (turn, 3), (arm, 2), (_shares(machine), 2), (wrench, 2), (whole, 2))
+    flat = [contiguous(x.reshape(*x.shape[: x.ndim - n], -1), lead, batch) if x.ndim > n else x.ravel() for x, n in given]
+    kernel = _kernel(len(by.size), machine.nv, len(joints))
+    (found,), _ = kernel(flat, batch, threads=machine.threads)
+    table, left = np.split(found.reshape(*lead, -1), [6 * len(joints)], axis=-1)
+    return table.reshape(*lead, len(joints), 6), left
+
+
+@functools.cache
+def _kernel(rows: int, nv: int, joints: int) -> LaneKernel:
+    """The kernel for so many rows, speeds and joints."""
+    return generic.bind("loop_reactions", generic.SizesOnly(m=rows, nv=nv, b=joints))
+
+
+def _check(machine: Machine, forces: Array, left: Array) -> None:
+    """A QuestionError where the rows do not give what the motion needs, beside the forces along the speeds (`kernels.rank` has
+    the units)."""
+    unit = np.sqrt(metric(machine).column)
+    short = (np.abs(left) * unit).max(axis=-1, initial=0.0) > CONSISTENT * (forces * unit).max(axis=-1, initial=0.0)
+    if short.any():
+        name, size = name_of(machine, left[short][0])
+        raise QuestionError(
+            f"reactions: {where(machine)} does not move like this under these joint forces: {name!r} is short of {size:.4g} "
+            "(N m or N); pass the tau that forward_dynamics was given, or the one inverse_dynamics finds for the motors"
+        )
+
+
+def _shares(machine: Machine) -> Array:
+    """(joints, rows): how much of a row's wrench each joint carries.
+
+    A tree joint carries whatever acts on the bodies beyond it: the row's wrench on its child, or its opposite on the parent,
+    or nothing where it lies between two bodies beyond the joint.
+    """
+    loops, beyond = {j.name for j in machine.mechanism.loops}, _beyond(machine.mechanism)
+
+    def share(j: Joint, name: str, parent: str, child: str) -> float:
+        if j.name in loops:
+            return float(j.name == name)
+        return float(parent in beyond[j.name]) - float(child in beyond[j.name])
+
+    return np.array([[share(j, *row) for row in between(machine)] for j in joints_of(machine)])
+
+
+def _beyond(m: Mechanism) -> dict[str, set[str]]:
+    """The bodies that each tree joint carries."""
+    found: dict[str, set[str]] = {}
+    carried: dict[str, set[str]] = {}
+    for j in reversed(m.ordered):
+        found[j.name] = {j.child} | carried.get(j.child, set())
+        carried.setdefault(j.parent, set()).update(found[j.name])
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------- axes
+def _frames(machine: Machine, q: Array, R: Array, axes: str) -> tuple[Array, Array]:
+    """R_BF (..., joints, 3, 3) and p_BF (..., joints, 3): where the wrench of each joint is wanted, seen from its child at R_WB."""
+    joints = joints_of(machine)
+    arm = np.zeros((len(joints), 3))
+    if axes == "body":
+        return np.tile(np.eye(3), (len(joints), 1, 1)), arm
+    if axes == "joint":
+        value = machine.mechanism.parameters
+        rotations = [[[value_of(x, value) for x in row] for row in j.offset.rotation] for j in joints]
+        return np.array(rotations, float), np.array([[value_of(x, value) for x in j.offset.position] for j in joints], float)
+    turn = np.swapaxes(R, -1, -2)
+    return (turn if axes == "world" else turn @ machine.pose(q, axes)[..., None, :3, :3]), arm
+
+
+def _turned(machine: Machine, q: Array, tree: Array, axes: str) -> Array:
+    """Wrenches (..., joints, 6) of the children's axes, where they are wanted."""
+    if axes == "body":
+        return tree
+    R = np.stack([np.eye(4) if j.child == GROUND else machine.pose(q, j.child) for j in machine.mechanism.ordered], axis=-3)
+    turn, arm = _frames(machine, q, R[..., :3, :3], axes)
+    t, f = tree[..., :3], tree[..., 3:]
+    halves = [np.einsum("...ji,...j->...i", turn, x) for x in (t - np.cross(arm, f), f)]
+    return np.concatenate(halves, axis=-1)
 
 
 def rotated(R: ArrayLike, wrench: ArrayLike) -> Array:
@@ -102,69 +187,3 @@ def rotated(R: ArrayLike, wrench: ArrayLike) -> Array:
     R, halves = R[..., None, :, :], w.reshape(*w.shape[:-1], 2, 1, 3)
     found = np.where(np.abs(R) < ALIGNED, 0.0, R * halves).sum(axis=-1)
     return found.reshape(*found.shape[:-2], 6)
-
-
-def _consistent(machine: Machine, left: Array, size: Array) -> None:
-    """Refuse forces that are left over, beside those that act (nv,) along the speeds; slides are measured as `kernels.rank` does."""
-    unit = np.sqrt(metric(machine).column)
-    if (np.abs(left) * unit).max(initial=0.0) > CONSISTENT * (size * unit).max(initial=0.0):
-        name, short = name_of(machine, left)
-        raise QuestionError(
-            f"reactions: {where(machine)} does not move like this under these joint forces: {name!r} is short of {short:.4g} "
-            "(N m or N); pass the tau that forward_dynamics was given, or the one inverse_dynamics finds for the motors"
-        )
-
-
-def influence(machine: Machine, q: Array, joints: tuple[Joint, ...], rows: Rows) -> Array:
-    """(joints, 6, m): what one unit of each row's multiplier does to each joint's wrench, child's axes at its origin.
-
-    A tree joint carries whatever acts on the bodies beyond it: the row's wrench on its child, or its opposite on the parent,
-    or nothing where it lies between two bodies beyond the joint.
-    """
-    loops, beyond = {j.name for j in machine.mechanism.loops}, _beyond(machine.mechanism)
-    found = np.zeros((len(joints), 6, len(rows.names)))
-    for i, j in enumerate(joints):
-        X = to_child(machine, q, j.child)
-        for k, ((name, _), (parent, child)) in enumerate(zip(rows.names, rows.between)):
-            if j.name in loops:
-                share = float(j.name == name)
-            else:
-                share = float(parent in beyond[j.name]) - float(child in beyond[j.name])
-            if share:
-                found[i, :, k] = share * (X @ rows.wrench[k])
-    return found
-
-
-def _beyond(m: Mechanism) -> dict[str, set[str]]:
-    """The bodies that each tree joint carries."""
-    found: dict[str, set[str]] = {}
-    carried: dict[str, set[str]] = {}
-    for j in reversed(m.ordered):
-        found[j.name] = {j.child} | carried.get(j.child, set())
-        carried.setdefault(j.parent, set()).update(found[j.name])
-    return found
-
-
-def to_child(machine: Machine, q: Array, body: str) -> Array:
-    """6 x 6: a wrench about the ground's origin in its axes, seen about the body's origin in the body's axes."""
-    X = np.eye(4) if body == GROUND else machine.pose(q, body)
-    R, p = X[:3, :3], X[:3, 3]
-    return np.block([[R.T, -R.T @ _skew(p)], [np.zeros((3, 3)), R.T]])
-
-
-def change_of_frame(machine: Machine, q: Array, j: Joint, axes: str) -> Array:
-    """6 x 6: a wrench about the child's origin in its axes, seen as `axes` says."""
-    if axes == "body":
-        return np.eye(6)
-    if axes != "joint":
-        R = np.eye(3) if j.child == GROUND else machine.pose(q, j.child)[:3, :3]
-        R = R if axes == "world" else machine.pose(q, axes)[:3, :3].T @ R
-        return np.block([[R, np.zeros((3, 3))], [np.zeros((3, 3)), R]])
-    value = machine.mechanism.parameters
-    R = np.array([[value_of(x, value) for x in row] for row in j.offset.rotation], float)
-    p = np.array([value_of(x, value) for x in j.offset.position], float)
-    return np.block([[R.T, -R.T @ _skew(p)], [np.zeros((3, 3)), R.T]])
-
-
-def _skew(p: Array) -> Array:
-    return np.array([[0.0, -p[2], p[1]], [p[2], 0.0, -p[0]], [-p[1], p[0], 0.0]])

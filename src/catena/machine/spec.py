@@ -22,7 +22,7 @@ class Sizes(NamedTuple):
     """What the shapes of quantities depend on.
 
     nq coordinates, nv speeds; rows of constraints, loop_rows those of loops among them; joints of the tree, fixed ones
-    included, one per body; parameters.
+    included, one per body; parameters; every_row, also those that can never act; all_joints, those of loops included.
     """
 
     nq: int
@@ -31,6 +31,8 @@ class Sizes(NamedTuple):
     loop_rows: int
     joints: int
     parameters: int
+    every_row: int
+    all_joints: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +57,9 @@ class Spec:
     def sizes(self) -> Sizes:
         """The numbers that shapes depend on."""
         m = self.mechanism
-        return Sizes(self.layout.nq, self.layout.nv, len(self.rows), len(row_names(self.layout)), len(m.ordered), len(m.parameters))
+        joints, loop_rows = len(m.ordered), len(row_names(self.layout))
+        every_row = sum(len(j.closure) for j in m.loops) + len(self.rows) - loop_rows
+        return Sizes(self.layout.nq, self.layout.nv, len(self.rows), loop_rows, joints, len(m.parameters), every_row, joints + len(m.loops))
 
     @property
     def spec(self) -> Spec:

@@ -5,21 +5,19 @@
     motions         turns, slides, screws, balls; closure: rows that joints impose where they close loops
     joint_kinds     the catalogue of joint kinds, a registry; joints: Joint, Mimic
     loads           springs, bushings, forces, knife edges, rolling, speed rows, a registry
-    beams           Beam, a flexible body; bodies: Body, Shape
+    shapes          Shape, a registry of its kinds; CollisionFilter
+    beams           Beam, a flexible body; bodies: Body
     mechanism       Mechanism, Frame: inert data
-    planarity       the plane in which a mechanism moves
-    flexible        a beam made into bodies, joints and springs
+    planarity       the plane in which a mechanism moves; collision_pairs: the shapes that may meet
+    flexible        discretise: flexible bodies made into bodies, joints and springs
     spanning_tree   a graph of bodies and joints cut to a tree and the joints that close it
     validation      every fault of a mechanism, told at once
 
-A module uses those above it in this list. What a Mechanism finds of the later ones is registered here: how flexible bodies are
-replaced when it is made, and what `validate` does.
+A module uses those above it in this list. What `Mechanism.validate` does is registered here, as it stands above it.
 """
 
-from .flexible import expand
-from .mechanism import CHECKS, EXPANSIONS
+from .mechanism import CHECKS
 from .spanning_tree import cut_cycles
 from .validation import checked
 
-EXPANSIONS[:] = [lambda m: expand(m).changes()]
 CHECKS[:] = [cut_cycles, checked]

@@ -1,4 +1,4 @@
-"""Bodies: mass, centre of mass, inertia and what is drawn of them. Values are SI, or expressions of parameters."""
+"""Bodies: mass, centre of mass, inertia and shapes. Values are SI, or expressions of parameters."""
 
 from __future__ import annotations
 
@@ -7,21 +7,8 @@ from dataclasses import dataclass
 
 from ..errors import MechanismError
 from .beams import Beam
-from .pose import Pose, Scalar, Vector, scalar, vector
-
-
-@dataclass(frozen=True)
-class Shape:
-    """Something to draw on a body: kind "box", "cylinder", "sphere", "mesh" or "line", its sizes in metres, its pose.
-
-    size: box (x, y, z), cylinder (radius, length along z), sphere (radius,), line (x, y, z of its far end), mesh (scale).
-    """
-
-    kind: str
-    size: tuple[float, ...]
-    pose: Pose = Pose()
-    file: str = ""
-    colour: tuple[float, ...] = ()
+from .pose import Scalar, Vector, scalar, vector
+from .shapes import Shape
 
 
 @dataclass(frozen=True)
@@ -46,6 +33,7 @@ class Body:
     flexible: Beam | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "shapes", tuple(self.shapes))
         if self.flexible is not None:
             self._take_from_beam(self.flexible)
         for attribute, read, wanted in (("mass", scalar, "a number, kg"), ("com", vector, "three numbers, m"),
@@ -68,6 +56,11 @@ class Body:
             raise MechanismError(f"body {self.name!r}: mass, com and inertia of a flexible body come from its beam; leave them out")
         for attribute, value in zip(("mass", "com", "inertia"), own):
             object.__setattr__(self, attribute, value)
+
+    @property
+    def collision(self) -> tuple[Shape, ...]:
+        """The shapes that collide."""
+        return tuple(s for s in self.shapes if s.collides)
 
     @staticmethod
     def massless(name: str, shapes: tuple[Shape, ...] = ()) -> Body:

@@ -15,11 +15,12 @@ from typing import Any, TypeVar
 
 from ..errors import MechanismError, UnknownNameError
 from .beams import Flexed
-from .bodies import Body, Shape
+from .bodies import Body
 from .frozen import FrozenDict
 from .joints import Joint, Mimic
 from .loads import Load, Nonholonomic
 from .pose import Pose, Scalar, Vector, vector
+from .shapes import CollisionFilter, Shape
 
 __all__ = ["GRAVITY", "GROUND", "Body", "Frame", "Joint", "Mechanism", "Mimic", "Shape", "walk"]
 
@@ -43,9 +44,10 @@ class Mechanism:
 
     parameters: the values of the names that expressions use. gravity: m/s2 in the ground's axes. planar: declared True or
     False, or None to find out. loops: joints that close the tree. loads: springs, dampers, forces. nonholonomic: rows that
-    the speeds obey. as_found: the inertias are those of somebody's file; one
-    that no body can have is then a doubt, not a fault. notes: what the reader of the file remarked. beams: what became of
-    flexible bodies, which are replaced by ordinary bodies, joints and springs here and now (`catena.model.flexible`).
+    the speeds obey. as_found: the inertias are those of somebody's file; one that no body can have is then a doubt, not a
+    fault. notes: what the reader of the file remarked. beams: in a mechanism that `catena.model.flexible.discretise` made,
+    what became of each flexible body. Before that step a flexible body is one body, without coordinates of its own. ground:
+    the shapes of what stands still, all of which collide. collisions: which pairs of shapes are looked at.
     """
 
     name: str
@@ -61,21 +63,21 @@ class Mechanism:
     as_found: bool = False
     notes: tuple[str, ...] = ()
     beams: tuple[Flexed, ...] = ()
+    ground: tuple[Shape, ...] = ()
+    collisions: CollisionFilter = CollisionFilter()
 
     def __post_init__(self) -> None:
-        for attribute in ("bodies", "joints", "frames", "loops", "loads", "nonholonomic", "notes", "beams"):
+        for attribute in ("bodies", "joints", "frames", "loops", "loads", "nonholonomic", "notes", "beams", "ground"):
             given = getattr(self, attribute)
             if not isinstance(given, Iterable):
                 raise MechanismError(f"mechanism {self.name!r}: {attribute} is a {type(given).__name__}; it is a list of them")
             object.__setattr__(self, attribute, tuple(given))
+        object.__setattr__(self, "ground", tuple(replace(s, collides=True) for s in self.ground))
         try:
             object.__setattr__(self, "gravity", vector(self.gravity))
         except (TypeError, ValueError):
             raise MechanismError(f"mechanism {self.name!r}: gravity is {self.gravity!r}; it is three numbers, m/s2") from None
         object.__setattr__(self, "parameters", FrozenDict({str(k): float(v) for k, v in self.parameters.items()}))
-        if self.beams or any(getattr(b, "flexible", None) is not None for b in self.bodies):
-            for attribute, value in (pair for expand in EXPANSIONS for pair in expand(self).items()):
-                object.__setattr__(self, attribute, value)
 
     def __repr__(self) -> str:
         g = ", ".join(f"{x:g}" if isinstance(x, float) else str(x) for x in self.gravity)
@@ -174,9 +176,7 @@ class Mechanism:
             yield from ((f"frame {f.name!r}", x) for x in f.pose.scalars())
 
 
-# What stands above this file and is found from here: `catena.model` fills both lists.
-EXPANSIONS: list[Callable[[Mechanism], Mapping[str, object]]] = []  # the fields that change where flexible bodies are replaced
-CHECKS: list[Callable[[Mechanism], Mechanism]] = []  # what `validate` does, one after the other
+CHECKS: list[Callable[[Mechanism], Mechanism]] = []  # what `validate` does, one after the other; `catena.model` fills it
 
 
 def walk(joints: Iterable[Joint]) -> Iterator[Joint]:

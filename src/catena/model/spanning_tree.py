@@ -16,10 +16,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 
 from ..errors import MechanismError, UnknownNameError
-from .flexible import folded
 from .joints import Joint
 from .loads import identifier
 from .mechanism import GROUND, Mechanism
@@ -42,27 +40,25 @@ def cut(mechanism: Mechanism, at: Iterable[str] = ()) -> Mechanism:
     >>> print(*cut(four_bar).notes)
     joint 'C' (revolute, 'coupler' to 'rocker') closes a loop: the tree was cut there
     """
-    whole = folded(mechanism)  # a flexible body is cut nowhere, and may be walked from either end
-    names = [j.name for j in (*whole.joints, *whole.loops)]
+    names = [j.name for j in (*mechanism.joints, *mechanism.loops)]
     wanted = tuple(at)
     for name in wanted:
         if name not in names:
             raise UnknownNameError("joint", name, names, f"mechanism {mechanism.name!r}, asked to cut there")
     if not wanted and _is_tree(mechanism):
         return mechanism
-    kept, loose = _grow(spoken_of(mechanism), [j for j in whole.joints if j.name not in wanted])
+    kept, loose = _grow(spoken_of(mechanism), [j for j in mechanism.joints if j.name not in wanted])
     reached = {GROUND, *(j.child for j in kept.values())}
-    if wanted and (lost := [b.name for b in whole.bodies if b.name not in reached]):
+    if wanted and (lost := [b.name for b in mechanism.bodies if b.name not in reached]):
         raise MechanismError(
             f"mechanism {mechanism.name!r}: cutting at {', '.join(map(repr, wanted))} leaves body {lost[0]!r} joined to "
             f"nothing ({len(lost)} in all); cut where another joint still carries it"
         )
-    closing = [j for j in whole.joints if j.name not in kept and j not in loose]
-    tree = [kept.get(j.name, j) for j in whole.joints if j not in closing]
+    closing = [j for j in mechanism.joints if j.name not in kept and j not in loose]
+    tree = [kept.get(j.name, j) for j in mechanism.joints if j not in closing]
     _mimics(mechanism, tree, closing)
-    notes = [*_said(whole.joints, kept), *(_cut_note(j, j.name in wanted) for j in closing)]
-    parts = replace(whole, joints=tuple(tree), loops=(*whole.loops, *closing))
-    return replace(mechanism, **parts.changes(), notes=(*mechanism.notes, *notes))
+    notes = [*_said(mechanism.joints, kept), *(_cut_note(j, j.name in wanted) for j in closing)]
+    return mechanism.with_(joints=tree, loops=(*mechanism.loops, *closing), notes=(*mechanism.notes, *notes))
 
 
 def cut_cycles(m: Mechanism, at: Iterable[str] = ()) -> Mechanism:

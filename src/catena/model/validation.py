@@ -11,12 +11,14 @@ import numpy as np
 
 from ..errors import MechanismError, unknown
 from .bodies import Body
+from .flexible import discretise
 from .mechanism import GROUND, Mechanism
 from .motions import Motion
 from .planarity import plane
 from .validation_beams import flexible_faults
 from .validation_joints import joint_faults, pose_fault, unused
 from .validation_loads import load_faults
+from .validation_shapes import shape_faults
 from .values import value_of
 
 MOST = 1000  # faults of one mechanism; a file with more is not a mechanism but an accident
@@ -31,8 +33,14 @@ def checked(m: Mechanism) -> Mechanism:
 
 def faults(m: Mechanism) -> list[str]:
     """All faults (at most MOST), in the order a reader meets the things they belong to."""
-    found = list(islice(_faults(m), MOST)) or list(islice(load_faults(m), MOST))
-    if not found and m.planar and plane(m) is None:
+    if found := list(islice(_faults(m), MOST)):
+        return found
+    try:
+        made = discretise(m)  # loads may name coordinates of flexible bodies
+    except MechanismError as why:
+        return [str(why)]
+    found = list(islice(load_faults(made), MOST))
+    if not found and m.planar and plane(made) is None:
         found.append("it is declared planar, but its joints do not all move in one plane")
     return found
 
@@ -46,6 +54,7 @@ def _faults(m: Mechanism) -> Iterator[str]:
     yield from flexible_faults(m)
     yield from joint_faults(m)
     yield from _tree(m)
+    yield from shape_faults(m)
     for f in m.frames:
         if f.body != GROUND and f.body not in m._bodies:
             yield f"frame {f.name!r}: {unknown('body', f.body, m._bodies)}"

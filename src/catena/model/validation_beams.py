@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .beams import DIRECTIONS, Beam, Flexed
+from .beams import DIRECTIONS, Beam
 from .mechanism import Mechanism
+from .pose import Scalar
 from .values import value_of
 
 STIFFNESSES = {"EI along y": "N m2", "EI along z": "N m2", "EA": "N", "GJ": "N m2"}
@@ -15,12 +16,17 @@ MOST_SEGMENTS = 10_000  # more of them are a slip of the pen
 
 
 def flexible_faults(m: Mechanism) -> Iterator[str]:
-    """Faults of the beams that could not be expanded, and of what is attached beside those that were."""
+    """Faults of beams, and of what is attached beside a flexible body, or beside a piece of one that is discretised."""
+    spans: dict[str, tuple[Scalar, Scalar]] = {}  # of each body along which something may be attached: where it ends, the beam's length
     for b in m.bodies:
         if b.flexible is not None:
-            yield from (f"body {b.name!r}: {fault}" for fault in beam_faults(b.flexible, m.parameters))
+            found = list(beam_faults(b.flexible, m.parameters))
+            yield from (f"body {b.name!r}: {fault}" for fault in found)
+            spans |= {} if found else {b.name: (b.flexible.length, b.flexible.length)}
     for flexed in m.beams:
-        yield from _attached(m, flexed)
+        ends = flexed.stations if flexed.modal else (*flexed.stations[1:], flexed.beam.length)
+        spans |= {name: (end - x, flexed.beam.length) for name, x, end in zip(flexed.bodies, flexed.stations, ends)}
+    yield from _attached(m, spans)
 
 
 def beam_faults(beam: Beam, parameters: Mapping[str, float]) -> Iterator[str]:
@@ -79,19 +85,18 @@ def _way(beam: Beam) -> Iterator[str]:
         yield "modes is a table without a mode; give some of y, z, x, twist, such as { y = 4 }"
 
 
-def _attached(m: Mechanism, flexed: Flexed) -> Iterator[str]:
-    """What stands on the pieces lies between the ends of the beam."""
-    stations = dict(zip(flexed.bodies, flexed.stations))
-    length = value_of(flexed.beam.length, m.parameters)
-    made = {*flexed.joints, *flexed.frames}
-    places = [(f"joint {j.name!r}", body, X) for j in (*m.joints, *m.loops) if j.name not in made
+def _attached(m: Mechanism, spans: Mapping[str, tuple[Scalar, Scalar]]) -> Iterator[str]:
+    """What stands on a flexible body, or on a piece of one, lies between its ends."""
+    places = [(f"joint {j.name!r}", body, X) for j in (*m.joints, *m.loops)
               for body, X in ((j.parent, j.placement), (j.child, j.offset))]  # fmt: skip
-    places += [(f"frame {f.name!r}", f.body, f.pose) for f in m.frames if f.name not in made]
+    places += [(f"frame {f.name!r}", f.body, f.pose) for f in m.frames]
+    made = {f"joint {j.name!r}" for j in m.elastic if j.deflection}
     for what, body, X in places:
-        if body in stations:
-            x = value_of(X.position[0] + stations[body], m.parameters)
-            if x is not None and not -1e-9 * length <= x <= (1 + 1e-9) * length:
-                yield f"{what}: it is attached to body {flexed.body!r} at x = {x:g} m; the beam goes from 0 to {length:g} m"
+        if body in spans and what not in made:
+            x, end, length = (value_of(y, m.parameters) for y in (X.position[0], *spans[body]))
+            if x is not None and not -1e-8 * length <= x <= end + 1e-8 * length:
+                piece = "" if end == length else "; attach it to the whole body, before discretise"
+                yield f"{what}: it is attached to body {body!r} at x = {x:g} m; the beam goes from 0 to {end:g} m{piece}"
 
 
 def _value(x: Any, parameters: Mapping[str, float]) -> Any:

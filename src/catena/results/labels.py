@@ -69,8 +69,9 @@ def write_text(mechanism: Mechanism) -> str:
 
 
 def read_text(text: str) -> Mechanism:
-    """The mechanism of a TOML text."""
+    """The mechanism of a TOML text, its flexible bodies discretised."""
     from ..formats.toml.reader import draft, parsed
+    from ..model.flexible import discretise
 
     path = Path("mechanism.toml")  # for messages
-    return draft(path, parsed(path, str(text).encode("utf-8", "surrogatepass"))).finish()
+    return discretise(draft(path, parsed(path, str(text).encode("utf-8", "surrogatepass"))).finish())

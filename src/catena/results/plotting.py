@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CatenaError, UnknownNameError
+from ..registry import Registry, loaded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,13 +44,6 @@ class Plot:
     needs: str = ""
     applies: Callable[[Mechanism], bool] = _always
 
-    def load(self) -> Callable[..., Figure]:
-        """The function that draws."""
-        if callable(self.draw):
-            return self.draw
-        module, _, name = self.draw.partition(":")
-        return getattr(import_module(module), name)
-
     def check(self, mechanism: Mechanism, options: Iterable[str]) -> None:
         """Refuse options that it does not take, and a mechanism that it has nothing to show of."""
         for name in options:
@@ -60,22 +53,8 @@ class Plot:
             raise CatenaError(f"plot {self.name!r} needs {self.needs}; mechanism {mechanism.name!r} has none")
 
 
-PLOTS: dict[str, Plot] = {}
-
-
-def register(kind: Plot) -> Plot:
-    """Add a plot: `Result.plot`, scenarios and `catena plot` know it from here on."""
-    if kind.name in PLOTS:
-        raise CatenaError(f"plot {kind.name!r} is in the registry already; choose another name")
-    PLOTS[kind.name] = kind
-    return kind
-
-
-def find(name: str) -> Plot:
-    """The plot of that name."""
-    if name not in PLOTS:
-        raise UnknownNameError("plot", name, PLOTS, "catena")
-    return PLOTS[name]
+PLOTS: Registry[Plot] = Registry("plot")
+register, find = PLOTS.register, PLOTS.find
 
 
 def plot(result: Any, what: str = "overview", *, run: int = 0, title: str | None = None, **options: Any) -> Figure:
@@ -93,7 +72,7 @@ def plot(result: Any, what: str = "overview", *, run: int = 0, title: str | None
     shown = result.select(run=run).thinned(ROWS)
     shown.data.load()
     with mpl.rc_context(HOUSE):
-        figure = kind.load()(shown, **options)
+        figure = loaded(kind.draw)(shown, **options)
         title = _title(result, shown.time[-1], run) if title is None else title
         if title:
             figure.suptitle(title, x=0.01, ha="left")

@@ -117,9 +117,11 @@ class Result:
     # ------------------------------------------------------------------------------------------------ on request
     @property
     def mechanism(self) -> Mechanism:
-        """The mechanism that ran."""
+        """The mechanism that ran, its flexible bodies discretised."""
         if self.model is not None:
-            return self.model
+            from ..model.flexible import discretise
+
+            return discretise(self.model)
         if TEXT not in self.data.attrs:
             raise CatenaError(
                 "this result does not hold its mechanism, which a file has no words for; load_result(path, mechanism=...)"

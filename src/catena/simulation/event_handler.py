@@ -1,18 +1,17 @@
 """The event handler of a run: what is done when a guard falls to zero, or a scheduled instant comes.
 
-Between events nothing of this is looked at: the tape has the modes, the driver the guards. At an event speeds jump, by the
-impact equations (`analysis.impact`),
+Between events nothing here is called: the modes are inputs of the tape, the driver evaluates the guards. At an event the speeds
+jump, by the impact equations (`analysis.impact`),
 
     M dv = P + R' L,      R (v + dv) = wanted
 
-P the impulse from outside, R the rows that hold through it: loops, locks, and stops as far as they push. Friction is a finite
-force and takes no part in an impact. Afterwards the modes are chosen anew (`mode_choice.py`).
+P the applied impulse, R the rows that hold during it: loops, locks, and stops as far as they push. Friction is a finite force
+and has no part in an impact. Afterwards the modes are chosen again (`mode_choice.py`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +26,7 @@ from .engine import Engine
 from .event_kinds import kind_of
 from .event_plan import EventPlan
 from .events import InstantEvent, Lock
-from .guards import LOWER, Guard, Meaning, Side
+from .guards import LOWER, Bound, Guard, Meaning
 from .mode_choice import at_rest, choose
 from .plan import decoded
 from .switched_constraints import HoldableSpeed
@@ -39,18 +38,17 @@ INSTANT = 1e-12  # of the time since the start: so short an interval is one inst
 MOST_EVENTS = 1_000_000  # in one run
 
 
-@dataclass(frozen=True)
-class Occurrence:
-    """What happened, when (s)."""
+class Occurrence(NamedTuple):
+    """An event that has happened: when (s), and a sentence."""
 
     time: float
     what: str
 
 
 class EventHandler:
-    """The events of one run. It reads and writes the engine's state and modes; what happened is in `log`.
+    """The events of one run. It reads and writes the engine's state and modes; `log` holds what has happened.
 
-    touching: the stops on which a coordinate lies, (number of the part, side). impacts: the series of impacts at each stop.
+    touching: the stops that a coordinate touches, (number of the part, side). impacts: the series of impacts at each stop.
     """
 
     def __init__(self, plan: EventPlan, machine: Machine, engine: Engine):
@@ -68,24 +66,24 @@ class EventHandler:
 
     # ------------------------------------------------------------------------------------------------ to continue later
     def checkpoint(self) -> dict[str, Any]:
-        """What a continued run must know, as JSON has it; the modes stand in the engine."""
+        """The state of the handler as JSON values; the modes are in the engine."""
         return {
             "start": self._start, "last": self._last, "crowd": self._crowd, "count": self._count, "energy": self.energy, "done": sorted(self._done),
             "touching": sorted(self.touching), "impacts": [[*key, *x] for key, x in self.impacts.items()],
-            "log": [(o.time, o.what) for o in self.log],
+            "log": self.log,
         }  # fmt: skip
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Continue from there."""
+        """Continue from a `checkpoint`."""
         self._last, self._crowd, self._count, self._done = state["last"], state["crowd"], state["count"], set(state["done"])
         self._start, self.energy = state["start"], state["energy"]
         self.touching = {(int(k), str(side)) for k, side in state["touching"]}
         self.impacts = {(int(k), str(side)): Impacts(*x) for k, side, *x in state["impacts"]}
         self.log = [Occurrence(t, what) for t, what in state["log"]]
 
-    # ------------------------------------------------------------------------------------------------ the three doors
+    # ------------------------------------------------------------------------------------------------ entry points
     def begin(self, t: float) -> bool:
-        """Before the first step: which joints rest, and what is scheduled for the start. Whether the run ends at once."""
+        """Before the first step at t (s): which joints are at rest, and the events scheduled for the start. True ends the run."""
         self._start, (q, v) = t, self.state_of()
         for k, h in enumerate(self.constraints.speeds):
             for side in h.sides:
@@ -94,18 +92,18 @@ class EventHandler:
         return self.due(t)
 
     def next(self, t: float) -> float:
-        """The next scheduled instant after t."""
+        """The next scheduled event after t, s; infinite where there is none."""
         return next((at for at, _ in self.plan.timed if at > t), np.inf)
 
     def due(self, t: float) -> bool:
-        """Everything that is scheduled for this instant. Whether the run ends."""
+        """Handle the events scheduled for this instant t, s. True ends the run."""
         now = [k for k, (at, _) in enumerate(self.plan.timed) if at == t and k not in self._done]
         self._done.update(now)
         ends = [self.happen(t, self.plan.timed[k][1]) for k in now]
         return any(ends)
 
     def fell(self, t: float, number: int) -> bool:
-        """A guard fell to zero. Whether the run ends."""
+        """Handle guard `number` that fell to zero at t, s. True ends the run."""
         guard, ended = self.system.guards[number], False
         self._bounded(t, 0.0 if guard.meaning is Meaning.REACHES_STOP else INSTANT * (t - self._start))
         if guard.meaning is Meaning.HAPPENS:
@@ -116,7 +114,7 @@ class EventHandler:
         return self.due(t) or ended
 
     def happen(self, t: float, e: InstantEvent) -> bool:
-        """Let one event happen. Whether the run ends."""
+        """Handle one event at t, s. True ends the run."""
         ends = bool(kind_of(e).handle(self, t, e))
         if ends:
             self.ended_by = self.log[-1].what
@@ -124,14 +122,14 @@ class EventHandler:
         return ends
 
     def _switched(self, t: float, guard: Guard) -> None:
-        """A holdable speed reaches a stop, or comes to rest; what lets go is found by the choice of modes."""
+        """A coordinate reaches a stop, or a speed comes to rest; which speeds are released, the choice of modes finds."""
         if guard.meaning is Meaning.REACHES_STOP and guard.side is not None:
             self.meet(t, guard.subject, guard.side)
         elif guard.meaning is Meaning.COMES_TO_REST:
             self.jump(t, wanted={self.constraints.speeds[guard.subject].index: 0.0})
 
     def _bounded(self, t: float, instant: float) -> None:
-        """Refuse events without progress."""
+        """Raise a SimulationError where events repeat without progress in time."""
         self._crowd = self._crowd + 1 if t - self._last <= max(instant, 16.0 * np.spacing(abs(t))) else 0
         self._last, self._count = t, self._count + 1
         last = self.log[-1].what if self.log else "a condition that is met"
@@ -143,7 +141,7 @@ class EventHandler:
     # ------------------------------------------------------------------------------------------------ states and modes
     @property
     def parameters(self) -> Array | None:
-        """Of this run, as questions to the machine take them."""
+        """The parameters of this run as methods of the machine take them: None where it has none."""
         return self.p if len(self.p) else None
 
     def mode(self, part: int) -> Any:
@@ -164,7 +162,7 @@ class EventHandler:
         return q, v
 
     def put(self, q: Array, v: Array, work: float = 0.0) -> None:
-        """Let the state be (q, v), after this work was done."""
+        """Set the state to (q, v), and add this work (J) to the balance."""
         s, x = self.system, self.engine.x
         x[: s.nx, 0] = np.concatenate([q, v]) if s.equations.state_is_qv else np.array(s.equations.encode(q, v, self.p)).ravel()
         x[-1, 0] += work
@@ -174,15 +172,15 @@ class EventHandler:
         self.log.append(Occurrence(float(t), what))
 
     # ------------------------------------------------------------------------------------------------ stops
-    def limit(self, k: int, side: Side) -> float:
+    def limit(self, k: int, side: Bound) -> float:
         """Where the stop is, rad or m."""
         return float(self.lower[k] if side is LOWER else self.upper[k])
 
-    def stop_named(self, k: int, side: Side) -> str:
+    def stop_named(self, k: int, side: Bound) -> str:
         """A stop in words, as "its lower stop at 0.5 rad"."""
         return f"its {side.name} stop at {self.limit(k, side):.6g} {self.constraints.speeds[k].unit}"
 
-    def _start_at(self, t: float, k: int, h: HoldableSpeed, side: Side, q: Array, v: Array) -> None:
+    def _start_at(self, t: float, k: int, h: HoldableSpeed, side: Bound, q: Array, v: Array) -> None:
         """Find whether a run starts on a stop, and let it meet the stop if it moves against it."""
         gap = side.sign * (q[h.coordinate] - self.limit(k, side))
         if gap < -START:
@@ -193,7 +191,7 @@ class EventHandler:
         elif gap <= 0.0:
             self.touching.add((k, side.name))
 
-    def meet(self, t: float, k: int, side: Side) -> None:
+    def meet(self, t: float, k: int, side: Bound) -> None:
         """A coordinate reaches its stop: it rebounds, or stays, also where its rebounds have accumulated."""
         h, (q, v) = self.constraints.speeds[k], self.state_of()
         q[h.coordinate] = self.limit(k, side)
@@ -214,7 +212,7 @@ class EventHandler:
 
     # ------------------------------------------------------------------------------------------------ impacts
     def jump(self, t: float, P: Array | None = None, wanted: dict[int, float] | None = None) -> None:
-        """The speeds jump by an impulse P, and to the values wanted; the work of all impulses is booked."""
+        """Let the speeds jump by an impulse P (nv,), some to the values {speed: wanted}; the work of all impulses is counted."""
         (q, v), wanted = self.state_of(), wanted or {}
         P = np.zeros(len(v)) if P is None else P
         M, R, change, side, unit, by = self._binding(t, q, v, wanted)
@@ -226,7 +224,7 @@ class EventHandler:
         self.put(q, after, float((P + R.T @ L) @ (v + 0.5 * dv)))
 
     def _binding(self, t: float, q: Array, v: Array, wanted: dict[int, float]) -> tuple[Any, ...]:
-        """M; the rows R that hold through an impact; R dv; for a row that only pushes its direction, else 0; {speed: its row};
+        """M; the rows R that hold during an impact; R dv; the direction of a row that only pushes, else 0; {speed: its row};
         the metric of the rows."""
         nv, n, modes = len(v), len(self.constraints.speeds), self.engine.modes[:, 0]
         M, A, rate, B, held, z = (np.array(x) for x in self.system.binding(t, q, v, self.p, modes))

@@ -1,5 +1,5 @@
-"""The kinds of events. A record of `EVENT_KINDS` holds all that the rest must know of one: how a file says it, how it is
-checked, what it may hold, and what it does at its instant. Adding a kind is a record of events, and one of these."""
+"""The kinds of events. A record of `EVENT_KINDS` holds everything about one kind: its keys in a file, its checks, what it may
+hold, and what it does when it happens. A new kind is a record in `events.py` and one here."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ..errors import SimulationError, unknown
 from ..machine.lookup import by_speed, speeds_of
 from ..machine.machine import Machine
 from ..model.mechanism import GROUND, Joint
+from ..registry import Registry
 from .events import Event, Impulse, InstantEvent, Lock, Release, Stop, When
 from .switched_constraints import LOCKED, FrameMode, HoldableSpeed, LockableFrame
 
@@ -148,30 +149,20 @@ def _record(handler: EventHandler, t: float, e: When) -> bool:
     return e.end
 
 
-EVENT_KINDS: dict[str, EventKind] = {
-    kind.name: kind
-    for kind in (
-        EventKind("stop", Stop, "a joint that meets its limit rebounds or stays",
-                  {"joint": "text", "restitution": "number", "lower": "coordinate", "upper": "coordinate"},
-                  holds=lambda machine, e: speeds_of(machine, e.joint), fit=_stopped),
-        EventKind("impulse", Impulse, "a blow: momentum comes in at a frame or a joint",
-                  {**INSTANT, "frame": "text", "linear": "vector", "angular": "vector", "axes": "text", "joint": "impulses"},
-                  check=_known_place, handle=_strike),
-        EventKind("lock", Lock, "a joint stops, or a frame is caught by another body or the ground, and stays so",
-                  {**INSTANT, "joint": "text", "frame": "text", "to": "text", "kind": "text", "axis": "direction"},
-                  holds=lambda machine, e: speeds_of(machine, e.joint) if e.joint else (), closes=_lockable, handle=_lock),
-        EventKind("release", Release, "a lock opens", {**INSTANT, "lock": "text"}, check=_known_lock, handle=_release),
-        EventKind("when", When, "an instant that is recorded, and may end the run", {**INSTANT, "end": "flag"}, handle=_record),
-    )
-}  # fmt: skip
-
-
-def register(kind: EventKind) -> EventKind:
-    """Add a kind of event from outside: simulate and files know it from here on."""
-    if kind.name in EVENT_KINDS:
-        raise SimulationError(f"a kind of event {kind.name!r} exists already; give this one another name")
-    EVENT_KINDS[kind.name] = kind
-    return kind
+EVENT_KINDS = Registry("event", (
+    EventKind("stop", Stop, "a joint that meets its limit rebounds or stays",
+              {"joint": "text", "restitution": "number", "lower": "coordinate", "upper": "coordinate"},
+              holds=lambda machine, e: speeds_of(machine, e.joint), fit=_stopped),
+    EventKind("impulse", Impulse, "a blow: momentum comes in at a frame or a joint",
+              {**INSTANT, "frame": "text", "linear": "vector", "angular": "vector", "axes": "text", "joint": "impulses"},
+              check=_known_place, handle=_strike),
+    EventKind("lock", Lock, "a joint stops, or a frame is caught by another body or the ground, and stays so",
+              {**INSTANT, "joint": "text", "frame": "text", "to": "text", "kind": "text", "axis": "direction"},
+              holds=lambda machine, e: speeds_of(machine, e.joint) if e.joint else (), closes=_lockable, handle=_lock),
+    EventKind("release", Release, "a lock opens", {**INSTANT, "lock": "text"}, check=_known_lock, handle=_release),
+    EventKind("when", When, "an instant that is recorded, and may end the run", {**INSTANT, "end": "flag"}, handle=_record),
+), SimulationError)  # fmt: skip
+register = EVENT_KINDS.register
 
 
 def at_instants(events: Sequence[Event]) -> list[InstantEvent]:

@@ -19,14 +19,14 @@ import casadi as ca
 
 
 @dataclass(frozen=True)
-class Side:
+class Bound:
     """An end of a coordinate's range, or of a force's interval. sign: of the direction that leads inside."""
 
     name: str
     sign: float
 
 
-LOWER, UPPER = Side("lower", 1.0), Side("upper", -1.0)
+LOWER, UPPER = Bound("lower", 1.0), Bound("upper", -1.0)
 
 
 class Meaning(Enum):
@@ -50,7 +50,7 @@ class Guard:
     subject: int
     value: ca.SX
     rate: ca.SX = field(default_factory=lambda: ca.SX(1))
-    side: Side | None = None
+    side: Bound | None = None
 
 
 def expressions(guards: tuple[Guard, ...]) -> ca.SX:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import DOP853, RK45
 
 from ..errors import SimulationError, unknown
+from ..registry import Registry
 
 Array = NDArray[np.float64]
 
@@ -51,6 +52,8 @@ class Method:
     stable: float = np.inf
 
     def __post_init__(self) -> None:
+        if self.kind not in DRIVERS:
+            raise SimulationError(unknown("kind of driver", self.kind, DRIVERS, f"integrator {self.name!r}"))
         for name in "ABCEPD":  # one memory layout for all, so that the drivers are compiled once
             object.__setattr__(self, name, np.array(getattr(self, name), dtype=np.float64, order="C"))
 
@@ -63,26 +66,6 @@ class Method:
     def chooses_steps(self) -> bool:
         """Whether it chooses its steps by a tolerance, and has the dense output that locates events."""
         return self.kind in ("adaptive", "library")
-
-
-METHODS: dict[str, Method] = {}
-
-
-def register(m: Method) -> Method:
-    """Add an integrator: `simulate`, files and the command line know it from here on."""
-    if m.name in METHODS:
-        raise SimulationError(f"an integrator {m.name!r} is known already; give this one another name")
-    if m.kind not in DRIVERS:
-        raise SimulationError(unknown("kind of driver", m.kind, DRIVERS, f"integrator {m.name!r}"))
-    METHODS[m.name] = m
-    return m
-
-
-def method(name: str) -> Method:
-    """The integrator of that name."""
-    if name not in METHODS:
-        raise SimulationError(unknown("integrator", name, METHODS))
-    return METHODS[name]
 
 
 def _with_end(A: Array, B: Array, C: Array) -> tuple[Array, Array]:
@@ -125,7 +108,7 @@ def _with(tableau: Method, A: ArrayLike, B: ArrayLike, C: ArrayLike) -> Method:
 
 
 _R = np.sqrt(3) / 6
-for _method in (
+METHODS = Registry("integrator", (
     Method("semi_implicit", "map", 1, "speeds first, then coordinates with the new speeds; for large batches", stable=2.0),
     _with(Method("rk4", "fixed", 4, "Runge and Kutta, the classical one", stable=2.78),
           [[0.0, 0, 0, 0], [0.5, 0, 0, 0], [0, 0.5, 0, 0], [0, 0, 1.0, 0]], np.array([1, 2, 2, 1]) / 6, [0, 0.5, 0.5, 1]),
@@ -136,5 +119,5 @@ for _method in (
     _with(Method("gauss4", "implicit", 4, "Gauss, two stages: the same at order 4"),
           [[0.25, 0.25 - _R], [0.25 + _R, 0.25]], [0.5, 0.5], [0.5 - _R, 0.5 + _R]),
     Method("radau", "library", 5, "SciPy's Radau IIA with exact Jacobians: for stiff springs and dampers"),
-):  # fmt: skip
-    register(_method)
+), SimulationError)  # fmt: skip
+register, method = METHODS.register, METHODS.find

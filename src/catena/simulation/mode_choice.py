@@ -1,8 +1,9 @@
 """The choice of modes after an event: which speeds are held, by friction or on a stop, and which way the others slip.
 
-Every speed at rest is tried: it is held if the force that this takes lies in the interval that friction and stops allow. The
-one that is farthest outside is let go first, then all are asked again: one that was let go and would move the other way is held. All measures are those of the mass matrix: a
-speed is at rest beside the largest kinetic energy so far, a force is small beside the forces that act there.
+An active-set search. Every speed at rest is tried: it is held if the force that this takes lies in the interval that friction
+and stops allow. The one farthest outside is released first, then all are evaluated again; one that was released and would
+move the other way is held again. All thresholds are in the metric of the mass matrix: a speed is at rest relative to the
+largest kinetic energy so far, a force is small relative to the forces that act there.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
     from .event_handler import EventHandler
 
 Array = NDArray[np.float64]
-STILL = 1e-14  # a speed whose share of the largest kinetic energy at any event so far is this, squared, is zero
-WEAK = 1e-10  # a force this small beside those that act is none: by so much an interval is left before a joint lets go
+STILL = 1e-14  # a speed is zero where its kinetic energy is below this, squared, of the largest at any event so far
+WEAK = 1e-10  # of the forces that act: by so much an interval must be left before a joint lets go
 
 
 def choose(handler: EventHandler, t: float) -> None:
-    """Throw the switches, and log what has changed."""
+    """Set the modes of all holdable speeds at time t (s), and log what has changed."""
     parts = range(len(handler.constraints.speeds))
     if not parts:
         return
@@ -39,7 +40,7 @@ def choose(handler: EventHandler, t: float) -> None:
 
 
 def _hold(handler: EventHandler, t: float) -> None:
-    """Give every interval its slack, then let go what cannot be held."""
+    """Widen every interval by its slack, then release what cannot be held."""
     slack = WEAK * _forces_that_act(handler, t)
     for k, s in enumerate(slack):
         mode = handler.mode(k)
@@ -54,7 +55,7 @@ def _hold(handler: EventHandler, t: float) -> None:
 
 
 def at_rest(handler: EventHandler, speed: int, v: Array) -> bool:
-    """Whether this speed is zero beside what the run has seen, by kinetic energy."""
+    """Whether this speed is zero relative to the largest kinetic energy so far."""
     if v[speed] == 0.0:
         return True
     M = _mass_matrix(handler)
@@ -80,7 +81,7 @@ def _wider(limit: float, by: float) -> float:
 
 
 def _forces_that_act(handler: EventHandler, t: float) -> Array:
-    """How large forces along each holdable speed can be called: its friction, and sqrt(M_kk f' M^-1 f) of the forces f."""
+    """The scale of forces along each holdable speed: its friction plus sqrt(M_kk f' M^-1 f) of the forces f that act."""
     a, mu = (x[:, 0] for x in handler.engine.evaluate("forces", t))
     q, v = handler.state_of()
     M, _, _, B, _, _ = (np.array(x) for x in handler.system.binding(t, q, v, handler.p, handler.engine.modes[:, 0]))
@@ -91,9 +92,9 @@ def _forces_that_act(handler: EventHandler, t: float) -> Array:
 
 
 def _corrected(handler: EventHandler, t: float, slack: Array, tried: list[int]) -> bool:
-    """Switch the one of the speeds at rest whose mode fits least, in units of its slack; whether there was one.
+    """Switch the one speed at rest whose mode is violated most, in units of its slack; False where none is.
 
-    A held one is let go where its force is outside its interval; one let go is held again where it would go the other way.
+    A held one is released where its force is outside its interval; a released one is held again where it would go the other way.
     """
     a, forces = (x[:, 0] for x in handler.engine.evaluate("forces", t))
     M = _mass_matrix(handler)

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import StateError, UnknownNameError
 from ..machine.lookup import Coordinate, coordinates, machine_of, where
+from ..model.flexible import discretise
 from ..model.mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -162,8 +163,9 @@ def names_of(asked: Any) -> Any:
     """What `catena.machine.lookup` looks names up in: a machine, or as much of one as a mechanism tells."""
     if not isinstance(asked, Mechanism):
         return asked
-    joints, speeds = [j.name for j in asked.moving], list(asked.speed_names)
-    return SimpleNamespace(mechanism=asked, joint_names=joints, speed_names=speeds)
+    m = discretise(asked)
+    joints, speeds = [j.name for j in m.moving], list(m.speed_names)
+    return SimpleNamespace(mechanism=m, joint_names=joints, speed_names=speeds)
 
 
 def together(parts: Sequence[Trajectory]) -> Trajectory:

@@ -20,7 +20,8 @@ import casadi as ca
 from ..compiler.trace import Tracer, solved
 from ..equations.formulation import StateKind
 from ..equations.formulations import formulations
-from ..errors import SimulationError, unknown
+from ..errors import SimulationError
+from ..registry import Registry
 
 
 @dataclass(frozen=True)
@@ -37,15 +38,8 @@ class Stabiliser:
         return ca.SX.zeros(s.layout.nv), ca.SX(0)
 
 
-STABILISERS: dict[str, type[Stabiliser]] = {}
-
-
-def register(kind: type[Stabiliser]) -> type[Stabiliser]:
-    """Add a stabiliser: `simulate`, files and the command line know it from here on."""
-    if kind.name in STABILISERS:
-        raise SimulationError(f"a stabiliser {kind.name!r} is known already; give this one another name")
-    STABILISERS[kind.name] = kind
-    return kind
+STABILISERS: Registry[type[Stabiliser]] = Registry("stabiliser", error=SimulationError)
+register = STABILISERS.register
 
 
 @register
@@ -103,10 +97,7 @@ def stabiliser(asked: Stabiliser | str | None) -> Stabiliser:
     """The stabiliser of a name, with its default values, or the record itself; None is "none"."""
     if isinstance(asked, Stabiliser):
         return asked
-    name = "none" if asked is None else str(asked)
-    if name not in STABILISERS:
-        raise SimulationError(unknown("stabiliser", name, STABILISERS))
-    return STABILISERS[name]()
+    return STABILISERS.find("none" if asked is None else str(asked))()
 
 
 def needs_speeds(s: Stabiliser, by: str) -> SimulationError:

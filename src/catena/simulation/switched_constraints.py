@@ -1,10 +1,10 @@
-"""Switched constraints: rows that are on or off while a mechanism moves. Dry friction that sticks, stops, locks.
+"""Switched constraints: constraint rows that are on or off while a mechanism moves. Dry friction that sticks, stops, locks.
 
     M a + bias = tau + A' lambda + B' mu,      z (B a - gamma) = 0,   mu = 0 where z = 0
 
 z is one switch per row. A speed that is held has the row v_k = 0; a frame that is locked to a body has the rows of a loop joint
-that closes where the frame was at that instant. The forces mu enter as joint forces, so that every formulation can be held: its
-acceleration is linear in them. All modes stand in the tape as inputs; nothing is compiled anew when a mode changes.
+that closes where the frame was at that instant. The forces mu enter as joint forces, so that this works with every formulation:
+its accelerations are linear in them. The modes are inputs of the compiled tape: a change of mode compiles nothing.
 
 A part that can be switched (`HoldableSpeed`, `LockableFrame`) says which record its mode is, its rows, and its guards. The
 events are guards that fall to zero (`guards.py`):
@@ -14,6 +14,7 @@ events are guards that fall to zero (`guards.py`):
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -30,7 +31,7 @@ from ..kernels.rank import independent
 from ..kernels.tree import layout
 from ..model.mechanism import Joint
 from ..spatial import rotate
-from .guards import LOWER, UPPER, Guard, Meaning, Side
+from .guards import LOWER, UPPER, Bound, Guard, Meaning
 
 if TYPE_CHECKING:
     from .system import System
@@ -40,10 +41,10 @@ NO_LIMIT = 1e300  # a force without limit
 
 # ---------------------------------------------------------------------------------------------------- modes
 class SpeedMode(NamedTuple):
-    """The mode of a holdable speed, of numbers or of symbols.
+    """The mode of a holdable speed, as numbers or symbols.
 
-    held: 1 or 0. way: the direction in which it slips while it is free. low, high: the interval in which the force that holds
-    it must stay: friction holds up to its limit in both directions, a stop only pushes, a lock does what it must.
+    held: 1 or 0. way: the sign of the speed while it slips. low, high (N m or N): the interval in which the force that holds it
+    must stay. Friction holds up to its limit in both directions, a stop only pushes, a lock has no limits.
     """
 
     held: Any = 0.0
@@ -57,7 +58,7 @@ class SpeedMode(NamedTuple):
         return bool(self.held > 0.5 and self.low <= -NO_LIMIT and self.high >= NO_LIMIT)
 
     @property
-    def stop(self) -> Side | None:
+    def stop(self) -> Bound | None:
         """The stop on which it rests."""
         if self.held < 0.5 or self.locked:
             return None
@@ -67,22 +68,12 @@ class SpeedMode(NamedTuple):
 LOCKED = SpeedMode(1.0, 0.0, -NO_LIMIT, NO_LIMIT)
 
 
-class FrameMode(NamedTuple):
-    """The mode of a lockable frame: locked (1 or 0), and the place on the other body where it is: rotation by rows, origin."""
+class FrameMode(
+    namedtuple("FrameMode", "locked xx xy xz yx yy yz zx zy zz x y z", defaults=(0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0))
+):
+    """The mode of a lockable frame: locked (1 or 0), and its pose on the other body: rotation by rows, then the origin (m)."""
 
-    locked: Any = 0.0
-    xx: Any = 1.0
-    xy: Any = 0.0
-    xz: Any = 0.0
-    yx: Any = 0.0
-    yy: Any = 1.0
-    yz: Any = 0.0
-    zx: Any = 0.0
-    zy: Any = 0.0
-    zz: Any = 1.0
-    x: Any = 0.0
-    y: Any = 0.0
-    z: Any = 0.0
+    __slots__ = ()
 
     @staticmethod
     def at(X: np.ndarray) -> FrameMode:
@@ -100,8 +91,8 @@ class FrameMode(NamedTuple):
         return tuple(self[10:])
 
 
-class Rows(NamedTuple):
-    """Rows that can be switched: residuals, rates, gamma (m,) each, B (m, nv), and the switches z (m,)."""
+class SwitchedRows(NamedTuple):
+    """Constraint rows that can be switched: residuals, rates, gamma (m,) each, B (m, nv), and the switches z (m,), 1: on, 0: off."""
 
     error: ca.SX
     rate: ca.SX
@@ -115,8 +106,8 @@ class Rows(NamedTuple):
 class HoldableSpeed:
     """A speed that may be held. lower, upper: of its coordinate; friction: Coulomb's limit; each a number or expression.
 
-    name, unit: of the speed, its unit without "per second" (m or rad). index: of the speed; coordinate: of its coordinate, -1
-    for a ball's. restitution: of its stops; no tape has it.
+    name: of the speed; unit: of its coordinate, m or rad. index: of the speed in v; coordinate: of its coordinate in q, -1 for
+    a speed of a ball joint. restitution: of its stops; it is no input of the tapes.
     """
 
     name: str
@@ -131,7 +122,7 @@ class HoldableSpeed:
     mode = SpeedMode()  # where nothing holds it
 
     @property
-    def sides(self) -> tuple[Side, ...]:
+    def sides(self) -> tuple[Bound, ...]:
         """Those on which it has a stop."""
         if self.coordinate < 0:
             return ()
@@ -140,17 +131,17 @@ class HoldableSpeed:
     @property
     def guarded(self) -> bool:
         """Whether an event can come from it: it has a stop, or friction."""
-        return bool(self.sides) or _nonzero(self.friction)
+        return bool(self.sides) or nonzero(self.friction)
 
-    def limit(self, side: Side) -> Any:
+    def limit(self, side: Bound) -> Any:
         """The coordinate's limit on that side."""
         return self.lower if side is LOWER else self.upper
 
-    def rows(self, s: Tracer, mode: SpeedMode) -> Rows:
+    def rows(self, s: Tracer, mode: SpeedMode) -> SwitchedRows:
         """v_k = 0."""
         B = ca.SX(1, s.layout.nv)
         B[0, self.index] = 1.0
-        return Rows(ca.SX.zeros(1), s.v[self.index], ca.SX.zeros(1), B, ca.SX(mode.held))
+        return SwitchedRows(ca.SX.zeros(1), s.v[self.index], ca.SX.zeros(1), B, ca.SX(mode.held))
 
     def row_scales(self, s: Tracer) -> np.ndarray:
         """N of its row, where rank is decided (`kernels.rank`)."""
@@ -163,7 +154,7 @@ class HoldableSpeed:
             if side in self.sides:
                 gap = side.sign * (system.q[self.coordinate] - limit)
                 yield Guard(Meaning.REACHES_STOP, part, _while(free, gap), _while(free, side.sign * v), side)
-        if _nonzero(self.friction):
+        if nonzero(self.friction):
             slip, faster = mode.way * v, mode.way * system.acceleration[self.index]
             yield Guard(Meaning.COMES_TO_REST, part, _while(free, slip), _while(free, faster))
         if self.guarded:
@@ -184,7 +175,7 @@ class LockableFrame:
         """Of the lock."""
         return self.joint.name
 
-    def rows(self, s: Tracer, mode: FrameMode) -> Rows:
+    def rows(self, s: Tracer, mode: FrameMode) -> SwitchedRows:
         """Those of the loop joint."""
         con = self._constraints(s)
         p = con.p.astype(object)
@@ -192,7 +183,7 @@ class LockableFrame:
         both = zip(*((row.a, row.b) for row in loop_rows(self.joint)))
         a, c = (np.array([rotate(mode.rotation, x) for x in rows], object) for rows in both)
         error, rate, gamma, B = s.rows_of(con._replace(p=p, a=a, c=c))
-        return Rows(error, rate, gamma, B, ca.repmat(ca.SX(mode.locked), error.numel(), 1))
+        return SwitchedRows(error, rate, gamma, B, ca.repmat(ca.SX(mode.locked), error.numel(), 1))
 
     def row_scales(self, s: Tracer) -> np.ndarray:
         """N of its rows, where rank is decided (`kernels.rank`)."""
@@ -210,8 +201,8 @@ Part = HoldableSpeed | LockableFrame
 class SwitchedConstraints:
     """The holdable speeds, lockable frames and guards of events of a run, and their expressions for one system.
 
-    conditions: of events, functions of a Tracer to an expression. words: equal for two that have the same tapes; None if that
-    cannot be known.
+    conditions: of events, functions of a Tracer to an expression. words: a key under which tapes are cached, equal where they
+    are the same; None where that cannot be known.
     """
 
     def __init__(self, speeds: Sequence[HoldableSpeed] = (), locks: Sequence[LockableFrame] = (),
@@ -242,12 +233,12 @@ class SwitchedConstraints:
         return lower, upper, dry
 
     # ------------------------------------------------------------------------------------------------ rows
-    def rows(self, s: Tracer) -> Rows:
+    def rows(self, s: Tracer) -> SwitchedRows:
         """The rows of all parts, of the tracer's symbols and the modes."""
         found = [part.rows(s, self._symbolic(k)) for k, part in enumerate(self.parts)]
         if not found:
-            return Rows(*(ca.SX.zeros(0),) * 3, ca.SX.zeros(0, s.layout.nv), ca.SX.zeros(0))
-        return Rows(*(ca.densify(ca.vertcat(*column)) for column in zip(*found)))
+            return SwitchedRows(*(ca.SX.zeros(0),) * 3, ca.SX.zeros(0, s.layout.nv), ca.SX.zeros(0))
+        return SwitchedRows(*(ca.densify(ca.vertcat(*column)) for column in zip(*found)))
 
     def row_scales(self, s: Tracer) -> list[float]:
         """N of these rows, where rank is decided (`kernels.rank`)."""
@@ -265,7 +256,7 @@ class SwitchedConstraints:
         return vector(keep[: B.shape[0]])
 
     def force(self, system: System, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """mu (m,) and B' mu (nv,): what holds, when the joint forces tau act besides."""
+        """mu (m,), the forces of the rows that are on, and B' mu (nv,), when the joint forces tau (nv,) act as well."""
         s = system.tracer()
         given = [s.t, s.q, s.v, s.p]
         _, _, gamma, B, z = self.rows(s)
@@ -281,7 +272,7 @@ class SwitchedConstraints:
         return mu, ca.mtimes(B.T, mu)
 
     def slipping(self, p: ca.SX, system: System) -> ca.SX:
-        """Coulomb's force (nv,) on the joints that slip: against the direction in which each does."""
+        """Coulomb friction (nv,) on the joints that slip, opposed to the speed of each."""
         s = system.tracer()
         dry = ca.Function("dry", [s.p], [self.values(s)[2]])(p) if self.speeds else ca.SX.zeros(0)
         force = ca.SX.zeros(system.nv)
@@ -291,7 +282,7 @@ class SwitchedConstraints:
         return force
 
     def frozen(self, rate: ca.SX, nq: int) -> ca.SX:
-        """The rate of a state (q, v) in which what is held stands still to the last digit."""
+        """The rate of a state (q, v) in which the held speeds and their coordinates have the rate zero exactly."""
         for k, h in enumerate(self.speeds):
             for entry in (nq + h.index, h.coordinate) if h.coordinate >= 0 else (nq + h.index,):
                 rate[entry] = _while(self._symbolic(k).held < 0.5, rate[entry], 0.0)
@@ -331,5 +322,6 @@ def _finite(x: Any) -> bool:
     return not isinstance(x, (int, float)) or bool(np.isfinite(x))
 
 
-def _nonzero(x: Any) -> bool:
+def nonzero(x: Any) -> bool:
+    """Whether a value is not zero, or is an expression, which may not be."""
     return not isinstance(x, (int, float)) or x != 0.0

@@ -33,7 +33,7 @@ from .guards import Guard, expressions
 from .piecewise import Trajectory
 from .projection import Binding, moved, projected
 from .stabilisation import Stabiliser, needs_speeds, stabiliser
-from .switched_constraints import SwitchedConstraints
+from .switched_constraints import SwitchedConstraints, nonzero
 from .trajectory_state import Following, Follows
 
 
@@ -389,9 +389,6 @@ def damping(s: Tracer) -> ca.Function:
 def losses(s: Tracer) -> ca.Function:
     """(v, p) -> (nv,): the joint forces of damping and of Coulomb friction, smoothed over small speeds."""
     coulomb = [s.value(x) for j in s.layout.mechanism.moving for x in j.friction]
-    dry = ca.vertcat(*coulomb) * ca.tanh(s.v / SMOOTH) if any(_nonzero(x) for x in coulomb) else 0.0
+    dry = ca.vertcat(*coulomb) * ca.tanh(s.v / SMOOTH) if any(nonzero(x) for x in coulomb) else 0.0
     return ca.Function("losses", [s.v, s.p], [damping(s)(s.v, s.p) - dry])
 
-
-def _nonzero(x: Any) -> bool:
-    return not isinstance(x, float) or x != 0.0

@@ -16,6 +16,7 @@ import casadi as ca
 from ...compiler.trace import Tracer
 from ...errors import FormulationError, unknown
 from ...kernels.tree import layout
+from ...model.flexible import discretise
 from ...model.mechanism import Mechanism
 from ..equations import Equations, operations
 from ..features import FEATURES, needs
@@ -53,7 +54,7 @@ def __getattr__(name: str) -> tuple[str, ...]:
 def derive(mechanism: Mechanism, by: str = DEFAULT, **options: object) -> Equations:
     """The equations of motion of a mechanism, by one of `ALL_FORMULATIONS`; options are that formulation's own."""
     f = formulation(by)
-    m = mechanism.validate()
+    m = discretise(mechanism.validate())
     if not m.moving:
         raise FormulationError(f"mechanism {m.name!r} has no motion to derive: all its joints are fixed")
     for feature in needs(m):

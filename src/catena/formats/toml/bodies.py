@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ...model.bodies import Body, Shape
+from ...model.bodies import Body
 from ...model.pose import Scalar
+from ...model.shapes import Shape
 from .beams import read_beam
-from .poses import read_pose
-from .schema import BODY_KEYS, INERTIA, SHAPE_KEYS, SIZES
+from .schema import BODY_KEYS, INERTIA
+from .shapes import read_shape
 from .tables import REQUIRED, Table
 
 _STAND_IN = (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)  # an inertia that has no fault of its own
@@ -16,7 +17,7 @@ def read_body(t: Table) -> Body:
     """A [[body]]. One whose mass is zero needs neither centre of mass nor inertia, and a flexible one has those of its beam."""
     t.only(BODY_KEYS)
     name = t.text("name", instead=t.where)
-    shapes = tuple(_shape(s) for s in t.tables("shapes"))
+    shapes = tuple(read_shape(s) for s in t.tables("shapes"))
     if "flexible" in t:
         return _flexible(t, name, shapes)
     mass = t.number("mass", "mass", instead=1.0)
@@ -63,21 +64,3 @@ def _symmetric(t: Table, rows: list[object]) -> tuple[Scalar, ...]:
             a, b = "xyz"[i], "xyz"[j]
             t.fault(f"inertia is a symmetric matrix, but {a}{b} is {m[i][j]} and {b}{a} is {m[j][i]}")
     return (*m[0], *m[1][1:], m[2][2]) if t.faults == before else _STAND_IN
-
-
-def _shape(t: Table) -> Shape:
-    t.only(SHAPE_KEYS)
-    kind = t.text("kind")
-    if kind not in SIZES:
-        if kind:
-            t.fault(f"kind is {kind!r}; it is one of {', '.join(SIZES)}")
-        return Shape("sphere", (1.0,))
-    mesh = kind == "mesh"  # its numbers scale it, and it comes from a file
-    size = t.vector("size", "number" if mesh else "length", (1.0, 1.0, 1.0) if mesh else REQUIRED, SIZES[kind])
-    return Shape(kind, size, read_pose(t), t.text("file", REQUIRED if mesh else ""), _colour(t))
-
-
-def _colour(t: Table) -> tuple[float, ...]:
-    names = ("red", "green", "blue", "alpha")
-    values = t.items("colour", default=[])
-    return t.components(values, "colour", "number", names[: max(3, len(values))], symbolic=False) if values else ()

@@ -1,6 +1,7 @@
 """Companion: a TOML file that adds to a mechanism of another format what that format cannot say.
 
-Loops, frames, loads, rows, gravity, parameters; and for joints that are there already: limits, damping, friction, armature.
+Loops, frames, loads, rows, gravity, parameters, shapes of the ground, collisions; for bodies that are there already: shapes; and
+for joints that are there already: limits, damping, friction, armature.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...errors import FormatError, unknown
-from ...model.mechanism import Joint, Mechanism
+from ...model.mechanism import Body, Joint, Mechanism
 from ..draft import Draft
 from .joints import read_limits, read_loop, read_losses
 from .loads import read_load, read_row
 from .reader import open_file, read_expressions, read_frame, read_parameters
 from .schema import COMPANION_KEYS, LOSS_KEYS
+from .shapes import read_collisions, read_shape
 from .tables import Table
 
 
@@ -26,7 +28,11 @@ def add(draft: Draft, path: Path) -> None:
     read_expressions(top)
     m = draft.mechanism
     changed = {j.name: j for t in top.tables("joint") if (j := _changed(t, m))}
+    shaped = {b.name: b for t in top.tables("body") if (b := _shaped(t, m))}
     draft.change(
+        bodies=tuple(shaped.get(b.name, b) for b in m.bodies),
+        ground=(*m.ground, *(read_shape(t, collides=True) for t in top.tables("ground"))),
+        collisions=read_collisions(top) if "collisions" in top else m.collisions,
         joints=tuple(changed.get(j.name, j) for j in m.joints),
         frames=(*m.frames, *(read_frame(t) for t in top.tables("frame"))),
         loops=(*m.loops, *(read_loop(t) for t in top.tables("loop"))),
@@ -38,6 +44,17 @@ def add(draft: Draft, path: Path) -> None:
     if top.ledger.faults:
         count = "a fault" if len(top.ledger.faults) == 1 else f"{len(top.ledger.faults)} faults"
         raise FormatError(path, f"the companion of {draft.path.name} has {count}:", top.ledger.faults)
+
+
+def _shaped(t: Table, m: Mechanism) -> Body | None:
+    """The body of the mechanism with the shapes of a companion's [[body]] in addition."""
+    t.only(("name", "shapes"))
+    name, shapes = t.text("name"), tuple(read_shape(s) for s in t.tables("shapes"))
+    if name not in m._bodies:
+        if name:
+            t.fault(unknown("body", name, m._bodies, f"mechanism {m.name!r}"))
+        return None
+    return replace(m.body(name), shapes=(*m.body(name).shapes, *shapes))
 
 
 def _changed(t: Table, m: Mechanism) -> Joint | None:

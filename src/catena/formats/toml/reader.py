@@ -18,6 +18,7 @@ from .joints import read_joints, read_loop
 from .loads import read_load, read_row
 from .poses import read_pose
 from .schema import FRAME_KEYS, TOP_KEYS
+from .shapes import read_collisions, read_shape
 from .tables import Ledger, Table
 
 
@@ -44,6 +45,8 @@ def draft(path: Path, top: Table) -> Draft:
         loads=tuple(load for t in top.tables("load") if (load := read_load(t))),
         nonholonomic=tuple(row for t in top.tables("row") if (row := read_row(t))),
         parameters=top.ledger.parameters,
+        ground=tuple(read_shape(t, collides=True) for t in top.tables("ground")),
+        collisions=read_collisions(top),
     )
     return Draft(path, mechanism, top.ledger.faults, cut_at=_texts(top, "cut"))
 

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 TOP_KEYS = (
     "name", "gravity", "planar", "as_found", "notes", "cut", "parameters", "expressions", "body", "joint", "frame", "loop", "load", "row",
-    "scenario",
+    "ground", "collisions", "scenario",
 )  # fmt: skip
-COMPANION_KEYS = ("gravity", "parameters", "expressions", "joint", "frame", "loop", "load", "row")
+COMPANION_KEYS = ("gravity", "parameters", "expressions", "body", "ground", "collisions", "joint", "frame", "loop", "load", "row")
 
 BODY_KEYS = ("name", "mass", "com", "inertia", "shapes", "flexible")
 BEAM_KEYS = (
     "kind", "length", "EI", "EA", "GJ", "rhoA", "rhoJ", "damping", "segments", "modes", "ends", "shapes", "stiffening",
 )  # fmt: skip
 INERTIA = ("xx", "xy", "xz", "yy", "yz", "zz")
-SHAPE_KEYS = ("kind", "size", "at", "rotate", "file", "colour")
-SIZES = {  # of each kind of shape: what its numbers are
-    "box": ("x", "y", "z"), "cylinder": ("radius", "length"), "sphere": ("radius",), "line": ("x", "y", "z"),
-    "mesh": ("x", "y", "z"),
-}  # fmt: skip
+SHAPE_KEYS = ("name", "kind", "size", "at", "rotate", "file", "colour", "collides", "drawn")
+COLLISION_KEYS = ("include", "exclude", "only", "groups")
 FRAME_KEYS = ("name", "body", "at", "rotate")
 
 LIMIT_KEYS = ("lower", "upper", "effort", "speed")

@@ -6,15 +6,15 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from ...errors import MechanismError
 from ...model.expressions import write
-from ...model.flexible import Parts, folded
+from ...model.flexible import discretise, whole
 from ...model.joint_kinds import KINDS
 from ...model.loads.keys import Keyed
 from ...model.mechanism import Body, Frame, Joint, Mechanism, Shape
 from ...model.pose import IDENTITY, ORIGIN, Pose, Scalar
+from ...model.shapes import CollisionFilter
 from .beams import beam_pairs
 from .schema import LIMIT_KEYS, LOSS_KEYS
 
@@ -39,10 +39,14 @@ def _lines(m: Mechanism) -> Iterator[str]:
     if m.parameters:
         yield "\n[parameters]"
         yield from (f"{_key(name)} = {_value(value)}" for name, value in m.parameters.items())
-    parts = _as_given(m)
-    written = [*(("body", _body(b)) for b in parts.bodies), *(("joint", _joint(j)) for j in parts.joints),
-               *(("frame", _frame(f)) for f in parts.frames), *(("loop", _joint(j)) for j in parts.loops),
-               *(("load", _load(x)) for x in parts.loads), *(("row", _load(x)) for x in m.nonholonomic)]  # fmt: skip
+    if m.collisions != CollisionFilter():
+        yield "\n[collisions]"
+        yield from (f"{key} = {value}" for key, value in _collisions(m.collisions))
+    given = _as_given(m)
+    written = [*(("body", _body(b)) for b in given.bodies), *(("joint", _joint(j)) for j in given.joints),
+               *(("frame", _frame(f)) for f in given.frames), *(("loop", _joint(j)) for j in given.loops),
+               *(("load", _load(x)) for x in given.loads), *(("row", _load(x)) for x in m.nonholonomic),
+               *(("ground", _shape(s)) for s in m.ground)]  # fmt: skip
     for heading, pairs in written:
         yield f"\n[[{heading}]]"
         yield from (f"{key} = {value}" for key, value in pairs)
@@ -51,12 +55,10 @@ def _lines(m: Mechanism) -> Iterator[str]:
 Pairs = Iterator[tuple[str, str]]
 
 
-def _as_given(m: Mechanism) -> Parts | Mechanism:
+def _as_given(m: Mechanism) -> Mechanism:
     """With flexible bodies whole, as long as that says all; pieces that somebody changed are written one by one."""
-    if not m.beams:
-        return m
-    parts = folded(m)
-    return parts if replace(m, **parts.changes()) == m else m
+    given = whole(m)
+    return given if given is m or discretise(given) == m else m
 
 
 def _body(b: Body) -> Pairs:
@@ -71,14 +73,29 @@ def _body(b: Body) -> Pairs:
         yield "shapes", f"[\n{''.join(f'    {_table(_shape(s))},{chr(10)}' for s in b.shapes)}]"
 
 
+def _collisions(c: CollisionFilter) -> Pairs:
+    for key in ("include", "exclude", "only"):
+        if pairs := getattr(c, key):
+            yield key, f"[{', '.join(map(_strings, pairs))}]"
+    if c.groups:
+        yield "groups", _table([(_key(name), _strings(members)) for name, members in c.groups.items()])
+
+
 def _shape(s: Shape) -> Pairs:
+    if s.name:
+        yield "name", _string(s.name)
     yield "kind", _string(s.kind)
-    yield "size", _list(s.size)
+    if s.size:
+        yield "size", _list(s.size)
     yield from _pose(s.pose)
     if s.file:
         yield "file", _string(s.file)
     if s.colour:
         yield "colour", _list(s.colour)
+    if s.collides:
+        yield "collides", "true"
+    if not s.drawn:
+        yield "drawn", "false"
 
 
 def _frame(f: Frame) -> Pairs:
@@ -149,6 +166,10 @@ def _value(x: Scalar) -> str:
 
 def _list(values: Iterable[Scalar]) -> str:
     return f"[{', '.join(map(_value, values))}]"
+
+
+def _strings(values: Iterable[str]) -> str:
+    return f"[{', '.join(map(_string, values))}]"
 
 
 def _each(values: Sequence[Scalar]) -> str:

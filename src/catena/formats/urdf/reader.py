@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -15,7 +16,7 @@ from ..draft import MISSING, ROOT_JOINT, Draft
 from .kinds import bounded, types
 from .xml import Node, parse
 
-_READ = {"robot": {"link", "joint", "material"}, "link": {"inertial", "visual"},
+_READ = {"robot": {"link", "joint", "material"}, "link": {"inertial", "visual", "collision"},
          "joint": {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}}  # fmt: skip
 _OTHER_FORMATS = {"mujoco": "a MuJoCo model (MJCF)", "sdf": "an SDF file", "COLLADA": "a COLLADA drawing"}
 AXIS = (1.0, 0.0, 0.0)  # of a joint that names none
@@ -108,6 +109,7 @@ class _Reader:
     def body(self, n: Node) -> Body:
         name = self.body_name(n)
         shapes = tuple(s for v in n.children("visual") if (s := self.shape(v)))
+        shapes += tuple(replace(s, collides=True, drawn=False, colour=()) for c in n.children("collision") if (s := self.shape(c)))
         inertial = n.child("inertial")
         if inertial is None:
             return Body.massless(name, shapes)

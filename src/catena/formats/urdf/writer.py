@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from ...errors import MechanismError
 from ...model.mechanism import GRAVITY, GROUND, Body, Frame, Joint, Mechanism, Shape
 from ...model.pose import Pose
+from ...model.shapes import CollisionFilter
 from ..draft import ROOT_JOINT
 from .kinds import UNLIMITED, bounded, type_of
 
@@ -40,9 +41,11 @@ def _unsayable(m: Mechanism) -> Iterator[str]:
     elif m.gravity != GRAVITY:
         yield f"URDF has no gravity, and its readers take {GRAVITY}; here it is {m.gravity}"
     for b in m.bodies:
-        yield from (f"body {b.name!r}: URDF has no {s.kind} to draw" for s in b.shapes if s.kind not in _SHAPES)
+        yield from (f"body {b.name!r}: URDF has no {s.kind}" for s in b.shapes if s.kind not in _SHAPES)
     for j in m.joints:
         yield from (f"joint {j.name!r}: {why}" for why in _unsayable_joint(j))
+    if m.ground or m.collisions != CollisionFilter():
+        yield "URDF has no shapes of the ground and no choice of pairs that collide"
     for j in m.loops:
         yield f"loop {j.name!r}: URDF has no loops"
     for thing in (*m.loads, *m.nonholonomic):
@@ -103,13 +106,14 @@ class _Writer:
             names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
             SubElement(inertial, "inertia", {name: _number(x) for name, x in zip(names, b.inertia)})
         for s in b.shapes:
-            self.visual(SubElement(link, "visual"), s)
+            for tag in (["visual"] if s.drawn else []) + (["collision"] if s.collides else []):
+                self.geometry(SubElement(link, tag), s)
 
-    def visual(self, visual: Element, s: Shape) -> None:
-        _origin(visual, s.pose)
-        SubElement(SubElement(visual, "geometry"), s.kind, _SHAPES[s.kind](s))
-        if s.colour:
-            material = SubElement(visual, "material", name=self.fresh("colour"))
+    def geometry(self, element: Element, s: Shape) -> None:
+        _origin(element, s.pose)
+        SubElement(SubElement(element, "geometry"), s.kind, _SHAPES[s.kind](s))
+        if s.colour and element.tag == "visual":
+            material = SubElement(element, "material", name=self.fresh("colour"))
             SubElement(material, "color", rgba=_words((*s.colour, 1.0)[:4]))
 
     def frame(self, f: Frame) -> None:

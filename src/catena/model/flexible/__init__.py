@@ -1,13 +1,12 @@
-"""Flexible bodies: each is replaced by ordinary bodies, joints and springs, so that every room sees what it knows.
+"""Flexible bodies, and the step that replaces each of them by ordinary bodies, joints and springs.
 
-    expand     a mechanism's parts with every flexible body replaced: `Mechanism` calls it when it is made
-    folded     the way back: the parts with flexible bodies whole again, to write a file or to cut loops elsewhere
+    discretise         the mechanism with every flexible body replaced; machines and equations are made of such a mechanism
+    whole              the way back, to write a file
     strain_energy      what each flexible body stores, J
     doubts             which beams by modes have shapes that do not suit what they carry
     frequency_errors   by how much their first frequencies are too high
 
 Two ways: `segments` (rigid pieces with springs between them, large deflections) and `modes` (shapes and their amplitudes).
-A beam that is faulty is left as it is, and `validate` says why.
 """
 
 from __future__ import annotations
@@ -16,33 +15,42 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...errors import MechanismError
 from ..beams import Beam, Flexed
-from ..mechanism import Body, Mechanism, walk
+from ..mechanism import Body, Mechanism
 from ..planarity import normal
+from ..pose import Scalar
 from ..validation_beams import beam_faults
-from .parts import Parts, attached_anew, folded
+from .parts import Parts, whole
 from .segments import segmented
 from .strain import strain_energy
 
-__all__ = ["Parts", "doubts", "expand", "expand_one", "folded", "frequency_error", "frequency_errors", "strain_energy"]
+__all__ = ["discretise", "doubts", "frequency_error", "frequency_errors", "strain_energy", "whole"]
 
 
-def expand(m: Mechanism) -> Parts:
-    """The mechanism's parts, every sound flexible body replaced by what stands for it.
+def discretise(m: Mechanism) -> Mechanism:
+    """The mechanism with every flexible body replaced by what stands for it: bodies, joints, springs, and a frame at its tip.
 
-    What is attached later to a body that was replaced (a frame, a joint, by its name) finds its place along it too.
+    What stands on a flexible body at x (m along it) then stands on the piece or place of it that is there. `beams` of the
+    result says what became of each body. A mechanism without flexible bodies is returned itself. Raises MechanismError where
+    a beam cannot be what it says; `validate` finds the same faults, with all others.
     """
-    rigid = folded(m)
-    parts = rigid if attached_anew(m) else Parts.of(m)
-    for body in (b for b in parts.bodies if b.flexible is not None and not any(beam_faults(b.flexible, m.parameters))):
-        assert body.flexible is not None
-        whole = replace(body, flexible=replace(body.flexible, EI=_planes(body, rigid, m.planar)))
-        parts = expand_one(whole, parts)
-        parts = replace(parts, beams=tuple(replace(x, beam=body.flexible) if x.body == body.name else x for x in parts.beams))
-    return parts
+    flexible, parts = [b for b in m.bodies if b.flexible is not None], Parts.of(m)
+    for body in flexible:
+        beam = _checked(body, m)
+        parts = _replaced(replace(body, flexible=replace(beam, EI=_planes(body.name, beam, m))), parts)
+        parts = replace(parts, beams=tuple(replace(x, beam=beam) if x.body == body.name else x for x in parts.beams))
+    return m.with_(**parts.changes()) if flexible else m
 
 
-def expand_one(body: Body, parts: Parts) -> Parts:
+def _checked(body: Body, m: Mechanism) -> Beam:
+    beam: Beam = body.flexible  # type: ignore[assignment]
+    for fault in beam_faults(beam, m.parameters):
+        raise MechanismError(f"body {body.name!r}: {fault}")
+    return beam
+
+
+def _replaced(body: Body, parts: Parts) -> Parts:
     """The parts with that flexible body replaced. Its beam has EI as a pair, None where it does not bend."""
     assert body.flexible is not None
     if body.flexible.segments is not None:
@@ -52,19 +60,15 @@ def expand_one(body: Body, parts: Parts) -> Parts:
     return modal(body, parts)
 
 
-def _planes(body: Body, rigid: Parts, planar: bool | None) -> tuple:
+def _planes(body: str, beam: Beam, m: Mechanism) -> tuple[Scalar, Scalar]:
     """EI along y and along z. One value bends in the plane of a planar mechanism, where there is one, else in both."""
-    beam: Beam = body.flexible  # type: ignore[assignment]
     if isinstance(beam.EI, tuple) or beam.EI is None:
         return beam.planes
-    try:
-        n, turned = normal(walk(rigid.joints), rigid.parameters)
-    except (KeyError, IndexError, TypeError, ValueError):  # joints that validate() will refuse
+    n, turned = normal(m.ordered, m.parameters)
+    held = not any(j.nv for j in m.joints)  # a beam clamped to the ground may bend either way
+    if n is None or m.planar is False or (held and not m.planar):
         return beam.planes
-    held = not any(j.nv for j in rigid.joints)  # a beam clamped to the ground may bend either way
-    if n is None or planar is False or (held and not planar) or body.name not in turned:
-        return beam.planes
-    across = [abs(float(x)) for x in turned[body.name].T @ n]  # the normal in the beam's axes
+    across = [abs(float(x)) for x in turned[body].T @ n]  # the normal in the beam's axes
     return (beam.EI, None) if across[2] > 1 - 1e-7 else (None, beam.EI) if across[1] > 1 - 1e-7 else beam.planes
 
 

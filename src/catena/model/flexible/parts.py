@@ -9,7 +9,6 @@ from typing import Any
 from ..beams import Flexed
 from ..mechanism import Body, Frame, Joint, Mechanism
 from ..pose import Pose, Scalar
-from ..values import value_of
 
 
 @dataclass(frozen=True)
@@ -34,25 +33,12 @@ class Parts:
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "parameters"}
 
 
-def folded(m: Mechanism) -> Parts:
-    """The parts with every flexible body whole again: what stood on its pieces stands on it, at its place along the beam."""
+def whole(m: Mechanism) -> Mechanism:
+    """The mechanism before `discretise`: what stood on the pieces of a flexible body stands on it, at its place along the beam."""
     parts = Parts.of(m)
     for flexed in parts.beams:
         parts = _fold(parts, flexed)
-    return replace(parts, beams=())
-
-
-def attached_anew(m: Mechanism) -> bool:
-    """Whether something stands on a whole body by its name, beyond the piece that has kept the name."""
-    for flexed in m.beams:
-        made, first = {*flexed.joints, *flexed.frames}, 0.0 if flexed.modal else value_of(flexed.stations[1], m.parameters)
-        places = [(f.name, f.body, f.pose) for f in m.frames]
-        for j in (*m.joints, *m.loops):
-            places += [(j.name, j.parent, j.placement), (j.name, j.child, j.offset)]
-        for name, body, X in places:
-            if body == flexed.body and name not in made and (value_of(X.position[0], m.parameters) or 0.0) > (1 + 1e-9) * first + 1e-12:
-                return True
-    return False
+    return m.with_(**replace(parts, beams=()).changes()) if m.beams else m
 
 
 def _fold(parts: Parts, flexed: Flexed) -> Parts:

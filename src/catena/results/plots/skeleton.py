@@ -16,6 +16,7 @@ from ...model.joint_kinds import CATALOGUE
 from ...model.mechanism import GROUND, Body, Joint, Mechanism, Shape
 from ...model.motions import Motion
 from ...model.pose import Pose
+from ...model.shapes import KINDS
 from ...model.values import value_of
 from .curves import curved, pieces
 
@@ -125,11 +126,12 @@ def _limb(m: Mechanism, body: Body, carried: Joint, carries: list[tuple[str, Arr
     start, ends = _at(m, carried.offset), [place for _, place in carries]
     pins = [start] if carried.nv and CATALOGUE[carried.kind].drawn and carried.name not in inner else []
     pins += [place for name, place in carries if name not in inner]
-    drawn = [_line(m, s) for s in body.shapes if s.kind == "line"]
+    shown = [s for s in body.shapes if s.drawn]
+    drawn = [_line(m, s) for s in shown if s.kind == "line"]
     bent = any(flexed.modal and flexed.body == body.name for flexed in m.beams)  # its curve is drawn instead
     lines = drawn + [(start, end) for end in ends or ([] if drawn or bent else _far(m, body, start))]
     kept = [pair for pair in lines if np.linalg.norm(pair[1] - pair[0]) > 1e-9]
-    solids = tuple(x for s in body.shapes if (x := _solid(m, s)) is not None)
+    solids = tuple(x for s in shown if (x := _solid(m, s)) is not None)
     return Limb(body.name, _unique_lines(kept), _unique(pins), solids)
 
 
@@ -139,7 +141,7 @@ def _far(m: Mechanism, body: Body, start: Array) -> list[Array]:
     away = [p for p in frames if np.linalg.norm(p - start) > 1e-9]
     if away:
         return away
-    corners = [solid.corners for s in body.shapes if (solid := _solid(m, s)) is not None and not solid.radius]
+    corners = [solid.corners for s in body.shapes if s.drawn and (solid := _solid(m, s)) is not None and not solid.radius]
     if corners:
         middle = np.concatenate(corners).mean(axis=0)
         return [start + 2 * (middle - start)]
@@ -154,19 +156,11 @@ def _line(m: Mechanism, s: Shape) -> tuple[Array, Array]:
 
 
 def _solid(m: Mechanism, s: Shape) -> Solid | None:
-    X = _matrix(m, s.pose)
-    size = _size(m, s) if s.kind in ("box", "cylinder", "sphere") else np.zeros(0)
-    if s.kind == "sphere":
-        return Solid(X[None, :3, 3], float(size[0]), s.colour)
-    if s.kind == "box":
-        corners = np.array([[i, j, k] for i in (-0.5, 0.5) for j in (-0.5, 0.5) for k in (-0.5, 0.5)]) * size
-    elif s.kind == "cylinder":
-        angle = np.linspace(0, 2 * np.pi, 24, endpoint=False)
-        ring = np.stack([size[0] * np.cos(angle), size[0] * np.sin(angle)], axis=1)
-        corners = np.concatenate([np.column_stack([ring, np.full(24, z)]) for z in (-size[1] / 2, size[1] / 2)])
-    else:
+    kind = KINDS[s.kind]
+    if kind.hull is None:
         return None  # a line is a line already; a mesh is in a file of its own
-    return Solid(moved(X, corners), colour=s.colour)
+    size = _size(m, s)
+    return Solid(moved(_matrix(m, s.pose), kind.hull(size)), float(size[0]) if kind.ball else 0.0, s.colour)
 
 
 # ---------------------------------------------------------------------------------------------------- numbers

@@ -20,8 +20,6 @@ from .kinds import Context, Family, Key, Kind, Reader, flag, number
 from .motion import one_or_more, read_trajectory
 from .names import by_name
 
-CONTROLLERS: Family[Controller] = Family("controller")
-
 
 def read_control(t: Table, m: Mechanism, folder: Path) -> Controller | None:
     """The controller, or the sum of several; None where there is a fault."""
@@ -80,7 +78,7 @@ _KP, _KI, _KD = (Key(name, gains, needed=True) for name in ("kp", "ki", "kd"))
 _TARGET, _LIMITS = Key("target", target, needed=True), Key("limits", limits)
 _GRAVITY, _SMOOTH, _SAMPLE = Key("gravity", flag), Key("smooth", flag), Key("sample", number("time"))
 
-_KINDS: tuple[Kind[Controller], ...] = (
+CONTROLLERS: Family[Controller] = Family("controller", (
     Kind("pid", PID, (_KP, _KI, _KD, _TARGET, _LIMITS, Key("anti_windup", windup), _GRAVITY, _SMOOTH, _SAMPLE),
          "tau = kp e + ki z + kd e', z' = e, e = target - q"),
     Kind("pd", PD, (_KP, _KD, _TARGET, _LIMITS, _GRAVITY, _SMOOTH, _SAMPLE),
@@ -88,6 +86,4 @@ _KINDS: tuple[Kind[Controller], ...] = (
     Kind("computed_torque", ComputedTorque, (Key("trajectory", path("q"), True), _KP, _KD, _LIMITS, _SMOOTH, _SAMPLE),
          "the forces of the accelerations a* + kd e' + kp e"),
     Kind("forces", Forces, (Key("table", path("tau"), True),), "forces as functions of time"),
-)  # fmt: skip
-for _kind in _KINDS:
-    CONTROLLERS.register(_kind)
+))  # fmt: skip

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from ...errors import SimulationError, unknown
+from ...errors import unknown
 from ...formats.toml.tables import Table
 from ...model.mechanism import Mechanism
+from ...registry import Registry
 from .names import by_name
 
 Made = TypeVar("Made")
@@ -47,29 +48,18 @@ class Kind(Generic[Made]):
     of_mechanism: bool = False
 
 
-class Family(dict[str, Kind[Made]]):
-    """The kinds of a family, by name. what: its word in messages."""
+class Family(Registry[Kind[Made]]):
+    """The kinds of a family, by name."""
 
-    def __init__(self, what: str):
-        super().__init__()
-        self.what = what
-
-    def register(self, kind: Kind[Made]) -> Kind[Made]:
-        """Add a kind: files know it from here on."""
-        if kind.name in self:
-            raise SimulationError(f"a {self.what} of kind {kind.name!r} is known already; give this one another name")
-        self[kind.name] = kind
-        return kind
-
-    def read(self, t: Table, context: Context) -> Made | None:
-        """What a table makes; None where it has a fault."""
-        before, name = t.faults, t.text("kind")
+    def read(self, t: Table, context: Context, word: str = "kind") -> Made | None:
+        """What a table makes, whose kind stands under the key `word`; None where the table has a fault."""
+        before, name = t.faults, t.text(word)
         if name not in self:
             if name:
-                t.fault(f"kind: {unknown(self.what, name, self)}")
+                t.fault(f"{word}: {unknown(self.what, name, self)}")
             return None
         kind = self[name]
-        t.only(("kind", *(key.name for key in kind.keys)))
+        t.only((word, *(key.name for key in kind.keys)))
         values = {}
         for key in kind.keys:
             if key.name in t:

@@ -17,8 +17,6 @@ from ..piecewise import Trajectory
 from .kinds import Context, Family, Key, Kind, flag, number, numbers, point, values, word
 from .names import by_name
 
-TRAJECTORIES: Family[Trajectory] = Family("trajectory")
-
 _COORDINATES = "a table of coordinates"
 _TIMES = Key("times", numbers("time"), needed=True)
 _POSITIONS = Key("positions", values(along="times"), needed=True, what=_COORDINATES)
@@ -39,7 +37,7 @@ def _csv(file: Path, ends: str = "natural") -> Trajectory:
     return trajectories.csv(file, ends)
 
 
-for _kind in (
+TRAJECTORIES: Family[Trajectory] = Family("trajectory", (
     Kind("constant", trajectories.constant, (Key("values", values(), True, _COORDINATES),), "a place"),
     Kind("sine", trajectories.sine,
          (Key("amplitude", values(), True, _COORDINATES), Key("frequency", number("angular speed"), True),
@@ -53,8 +51,7 @@ for _kind in (
     Kind("line", trajectories.line,
          (Key("frame", word, True), Key("to", point, True), Key("start", point), _TIMES,
           Key("law", word), Key("upright", flag)), "a straight line of a frame, by inverse kinematics", of_mechanism=True),
-):  # fmt: skip
-    TRAJECTORIES.register(_kind)
+))  # fmt: skip
 
 
 def read_motion(t: Table, m: Mechanism, folder: Path) -> dict[str, Trajectory | str]:

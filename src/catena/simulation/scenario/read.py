@@ -16,6 +16,7 @@ from ...errors import CatenaError, FormatError, unknown
 from ...formats.toml.reader import draft, open_file
 from ...formats.toml.tables import Ledger, Table
 from ...formats.units import describe
+from ...model.flexible import discretise
 from ...model.mechanism import Mechanism
 from ..integrators import method
 from ..stabilisation import stabiliser
@@ -87,7 +88,7 @@ def near(file: str | Path, mechanism: Mechanism) -> Array | None:
 def _mechanism(path: Path, top: Table) -> Mechanism:
     """The mechanism of the file itself, or of the one it names."""
     if "mechanism" not in top:
-        return draft(path, top).finish() if path.suffix.lower() == ".toml" else formats.load(path)
+        return discretise(draft(path, top).finish() if path.suffix.lower() == ".toml" else formats.load(path))
     top.only(FILE_KEYS)
     named = top.data["mechanism"]
     table = Table(
@@ -105,7 +106,7 @@ def _mechanism(path: Path, top: Table) -> Mechanism:
         raise FormatError(path, "the scenario does not say which mechanism it is of:", top.ledger.faults)
     beside = path.parent / name
     where = beside if beside.suffix or beside.exists() else name
-    return formats.load(where, **options, companion=path.parent / companion if companion else None)
+    return discretise(formats.load(where, **options, companion=path.parent / companion if companion else None))
 
 
 def _read(t: Table, m: Mechanism, folder: Path) -> Scenario:

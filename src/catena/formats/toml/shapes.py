@@ -1,0 +1,55 @@
+"""Shapes of bodies and of the ground, and which pairs of them may collide."""
+
+from __future__ import annotations
+
+from ...model.shapes import KINDS, CollisionFilter, Shape
+from .poses import read_pose
+from .schema import COLLISION_KEYS, SHAPE_KEYS
+from .tables import REQUIRED, Table
+
+
+def read_shape(t: Table, collides: bool = False) -> Shape:
+    """A shape. collides: whether it does where the file does not say."""
+    t.only(SHAPE_KEYS)
+    word = t.text("kind")
+    if word not in KINDS:
+        if word:
+            t.fault(f"kind is {word!r}; it is one of {', '.join(KINDS)}")
+        return Shape("sphere", (1.0,))
+    kind = KINDS[word]
+    default = (1.0,) * len(kind.sizes) if kind.from_file else REQUIRED if kind.sizes else ()
+    size = t.vector("size", kind.measure, default, kind.sizes)
+    file = t.text("file", REQUIRED if kind.from_file else "")
+    flags = t.flag("collides", collides), t.flag("drawn", True)
+    return Shape(word, size, read_pose(t), file, _colour(t), *flags, t.text("name", ""))
+
+
+def read_collisions(top: Table) -> CollisionFilter:
+    """[collisions]: pairs that are included, excluded or looked at alone, and groups."""
+    t = top.table("collisions")
+    if t is None:
+        return CollisionFilter()
+    t.only(COLLISION_KEYS)
+    groups = t.table("groups")
+    members = {name: _names(groups, groups.items(name), name) for name in groups.data} if groups else {}
+    include, exclude, only = (tuple(_pairs(t, key)) for key in COLLISION_KEYS[:3])
+    return CollisionFilter(include, exclude, only, members)
+
+
+def _pairs(t: Table, key: str) -> list[tuple[str, str]]:
+    found = [_names(t, pair if isinstance(pair, list) else [], key) for pair in t.items(key, default=[])]
+    if any(len(pair) != 2 for pair in found):
+        t.fault(f"{key} is a list of pairs of bodies or groups, such as [['hand', 'table']]")
+    return [(pair[0], pair[1]) for pair in found if len(pair) == 2]
+
+
+def _names(t: Table, values: list[object], what: str) -> tuple[str, ...]:
+    if wrong := [x for x in values if not isinstance(x, str)]:
+        t.fault(f"{what} holds {wrong[0]!r}; it takes names")
+    return tuple(map(str, values))
+
+
+def _colour(t: Table) -> tuple[float, ...]:
+    names = ("red", "green", "blue", "alpha")
+    values = t.items("colour", default=[])
+    return t.components(values, "colour", "number", names[: max(3, len(values))], symbolic=False) if values else ()

@@ -1,0 +1,202 @@
+"""Reactions under constraint rows: multipliers of a motion, the inner loads it leaves open, and the wrench in every joint.
+
+    A' lam = need,      A~ = N^-1/2 A C^1/2 = L' U,      L (N^1/2 lam) = U C^1/2 need
+
+The orthonormal rows of U come from those of A~ after Gram and Schmidt, always the longest that is left next; the rows so taken
+carry the load, the multipliers of the others are zero. Each row j that was not taken gives an inner load: n with A' n = 0 and
+n_j = 1. No branch depends on a value, so that many states go side by side: a choice is a column of zeros with a one in it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..spatial import add, cross, get, get33, kernel, select, sqrt, sub, sweep, unrotate
+from .rank import EXACT
+
+DOUBTFUL = 1e-8  # a component that inner loads change by more, beside the largest change of its kind, is not determined
+NAN = float("nan")
+
+
+class JointRows(NamedTuple):
+    """What rows do to joints; b joints, m rows. The frames of joints: child bodies in the ground, and where wrenches are wanted."""
+
+    R: np.ndarray  # (b, 3, 3) R_WB
+    p: np.ndarray  # (b, 3) p_WB
+    turn: np.ndarray  # (b, 3, 3) R_BF
+    arm: np.ndarray  # (b, 3) p_BF
+    share: np.ndarray  # (b, m) how much of a row's wrench the joint carries
+    wrench: np.ndarray  # (m, 6) of one unit of each row on its child, about the ground's origin in its axes
+
+
+@sweep
+def loop_reactions(A, need, column, size, on, tree_wrench, H, U, L, P, unit, c, lam, doubt, W, left):
+    """Fill W (b, 6), the wrench in each joint where it is wanted, NaN where not determined, and left (nv,) = need - A' lam.
+
+    A (m, nv), need (nv,), C (nv,) and N (m,) of `rank`; on: `JointRows`; tree_wrench (b, 6): without rows, about the child's origin
+    in its axes. Scratch: H, U (m, nv), L, P (m, m), unit, c, lam (m,), doubt (b, 6).
+    """
+    decompose(A, column, size, H, U, L, P, unit)
+    multipliers(A, need, column, U, L, P, unit, c, lam, left)
+    torque, force = 0.0 * need[0], 0.0 * need[0]
+    for i in range(len(on.share)):
+        t, f = to_child(on, i, combined(on, i, lam))
+        t = add(t, (tree_wrench[i, 0], tree_wrench[i, 1], tree_wrench[i, 2]))
+        f = add(f, (tree_wrench[i, 3], tree_wrench[i, 4], tree_wrench[i, 5]))
+        t, f = to_frame(on, i, t, f)
+        for d in range(3):
+            W[i, d], W[i, 3 + d] = t[d], f[d]
+            doubt[i, d], doubt[i, 3 + d] = 0.0 * t[d], 0.0 * t[d]
+        for k in range(len(lam)):
+            t, f = seen(on, i, alone(on, i, k))
+            torque, force = max(torque, abs(t[0]), abs(t[1]), abs(t[2])), max(force, abs(f[0]), abs(f[1]), abs(f[2]))
+    for j in range(len(lam)):
+        inner_load(j, L, P, unit, c, lam)
+        for i in range(len(on.share)):
+            t, f = seen(on, i, combined(on, i, lam))
+            for d in range(3):
+                doubt[i, d] += t[d] * t[d]
+                doubt[i, 3 + d] += f[d] * f[d]
+    torque, force = DOUBTFUL * torque, DOUBTFUL * force
+    for i in range(len(on.share)):
+        for d in range(3):
+            W[i, d] = select(doubt[i, d] > torque * torque, NAN, W[i, d])
+            W[i, 3 + d] = select(doubt[i, 3 + d] > force * force, NAN, W[i, 3 + d])
+
+
+# ---------------------------------------------------------------------------------------------------- rows
+@sweep
+def decompose(A, column, size, H, U, L, P, unit):
+    """unit = N^-1/2, and A~ = L' U: L (step, row), P (step, row) one where the step took the row. Steps beyond the rank are zero."""
+    m, nv = len(unit), len(column)
+    for k in range(m):
+        own = 0.0 * A[k, 0]
+        for i in range(nv):
+            own += A[k, i] * A[k, i] * column[i]
+        own = select(size[k] > 0.0, size[k], own)
+        unit[k] = 1.0 / sqrt(select(own > 0.0, own, 1.0 + 0.0 * own))
+        for i in range(nv):
+            H[k, i] = unit[k] * A[k, i] * sqrt(column[i])
+    for s in range(m):
+        _take_longest(H, U[s], L[s], P[s])
+
+
+@sweep
+def _take_longest(H, u, l, p):
+    """u: the longest row of H made of length one, or zero where none is left; l: how much of it the rows have, which is taken
+    from them; p: one for the row itself, all of which is taken."""
+    m, nv = len(l), len(u)
+    longest = 0.0 * H[0, 0]
+    for k in range(m):
+        l[k] = 0.0 * longest
+        for i in range(nv):
+            l[k] += H[k, i] * H[k, i]
+        longest = max(longest, l[k])
+    there = longest > EXACT * EXACT
+    free = select(there, 1.0 + 0.0 * longest, 0.0 * longest)
+    inverse = free / sqrt(select(there, longest, 1.0 + 0.0 * longest))
+    for i in range(nv):
+        u[i] = 0.0 * longest
+    for k in range(m):
+        p[k] = select(l[k] >= longest, free, 0.0 * free)
+        free -= p[k]
+        for i in range(nv):
+            u[i] += p[k] * inverse * H[k, i]
+    for k in range(m):
+        l[k] = 0.0 * longest
+        for i in range(nv):
+            l[k] += H[k, i] * u[i]
+        for i in range(nv):
+            H[k, i] = (1.0 - p[k]) * (H[k, i] - l[k] * u[i])
+
+
+@sweep
+def multipliers(A, need, column, U, L, P, unit, c, lam, left):
+    """lam (m,) with A' lam = need as far as that can be, and what is left."""
+    for s in range(len(lam)):
+        c[s], lam[s] = 0.0 * need[0], 0.0 * need[0]
+        for i in range(len(need)):
+            c[s] += U[s, i] * sqrt(column[i]) * need[i]
+    _solve(L, P, c, lam)
+    for i in range(len(need)):
+        left[i] = need[i]
+    for k in range(len(lam)):
+        lam[k] = unit[k] * lam[k]
+        for i in range(len(need)):
+            left[i] -= A[k, i] * lam[k]
+
+
+@sweep
+def inner_load(j, L, P, unit, c, lam):
+    """lam (m,), of length one: the load that row j makes with the rows that were taken and that moves nothing; zero if it was."""
+    m = len(lam)
+    taken = 0.0 * unit[0]
+    for s in range(m):
+        taken += P[s, j]
+        c[s], lam[s] = 0.0 * taken, 0.0 * taken
+    lam[j] = 1.0 - taken
+    _solve(L, P, c, lam)
+    square = 0.0 * taken
+    for k in range(m):
+        lam[k] = unit[k] * lam[k]
+        square += lam[k] * lam[k]
+    length = 1.0 / sqrt(select(square > 0.0, square, 1.0 + 0.0 * square))
+    for k in range(m):
+        lam[k] = length * lam[k]
+
+
+@sweep
+def _solve(L, P, c, lam):
+    """L lam = c, by changing lam in the rows that were taken, the last of them first."""
+    m = len(lam)
+    for s in range(m - 1, -1, -1):
+        left, pivot = c[s], 0.0 * c[s]
+        for k in range(m):
+            left -= L[s, k] * lam[k]
+            pivot += L[s, k] * P[s, k]
+        far = left / select(pivot > 0.0, pivot, 1.0 + 0.0 * pivot)
+        for k in range(m):
+            lam[k] += P[s, k] * far
+
+
+# ---------------------------------------------------------------------------------------------------- wrenches
+@kernel
+def alone(on, i, k):
+    """What joint i carries of one unit of row k, about the ground's origin: torque, force."""
+    w, g = on.wrench[k], on.share[i, k]
+    return (g * w[0], g * w[1], g * w[2]), (g * w[3], g * w[4], g * w[5])
+
+
+@sweep
+def combined(on, i, lam):
+    """What joint i carries of all rows."""
+    zero = 0.0 * lam[0]
+    t, f = (zero, zero, zero), (zero, zero, zero)
+    for k in range(len(lam)):
+        w, g = on.wrench[k], on.share[i, k] * lam[k]
+        t = (t[0] + g * w[0], t[1] + g * w[1], t[2] + g * w[2])
+        f = (f[0] + g * w[3], f[1] + g * w[4], f[2] + g * w[5])
+    return t, f
+
+
+@kernel
+def to_child(on, i, pair):
+    """About the origin of joint i's child, in its axes."""
+    R, t, f = get33(on.R, i), pair[0], pair[1]
+    return unrotate(R, sub(t, cross(get(on.p, i), f))), unrotate(R, f)
+
+
+@kernel
+def to_frame(on, i, t, f):
+    """From there to the frame in which it is wanted."""
+    R = get33(on.turn, i)
+    return unrotate(R, sub(t, cross(get(on.arm, i), f))), unrotate(R, f)
+
+
+@kernel
+def seen(on, i, pair):
+    """From the ground to the frame in which it is wanted."""
+    t, f = to_child(on, i, pair)
+    return to_frame(on, i, t, f)
