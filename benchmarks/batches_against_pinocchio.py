@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from peers import interleaved, robot, states
+from peers import ROBOTS, interleaved, robot, size, states
 
 
 def main() -> None:
     print(f"{'robot':8} {'threads':>7} {'quantity':18} {'Pinocchio':>10} {'catena':>9} {'ratio':>6} {'error':>8}")
-    for name in ("ur5", "panda", "talos"):
+    for name in ROBOTS:
         for threads in (1, 2):
             machine, model, b = robot(name, threads=threads)
-            q, v, a = states(machine, 1 << 15)
+            q, v, a = states(machine, size(1 << 15, 64))
             pool = pin.ModelPool(model, threads)
             Q, V, A = (np.asfortranarray(x.T) for x in (b.q_to(q), b.v_to(q, v), b.a_to(q, v, a)))
             for quantity, ours, theirs in (

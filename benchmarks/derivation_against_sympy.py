@@ -10,7 +10,7 @@ import time
 
 import sympy as sm
 import sympy.physics.mechanics as me
-from peers import robot  # noqa: F401  (puts the tests' folder on the path)
+from peers import size
 
 import catena
 from zoo import arm
@@ -45,7 +45,7 @@ def by_sympy(mechanism: catena.Mechanism) -> tuple[float, int]:
 
 
 def main() -> None:
-    mechanism = arm(6)
+    mechanism = arm(size(6, 1))
     print(f"{'':18} {'derived in':>10} {'operations':>11}")
     for name in catena.ALL_FORMULATIONS:
         began = time.perf_counter()

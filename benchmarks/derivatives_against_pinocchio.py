@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from peers import interleaved, robot, states
+from peers import ROBOTS, interleaved, robot, size, states
 
 
 def main() -> None:
     print(f"{'robot':8} {'Pinocchio':>10} {'catena':>10} {'ratio':>6} {'error':>8}")
-    for name in ("ur5", "panda", "talos"):
+    for name in ROBOTS:
         machine, model, b = robot(name, threads=1)
         data = model.createData()
-        q, v, tau = states(machine, 256 if name == "talos" else 1024)
+        q, v, tau = states(machine, size(256 if name == "talos" else 1024, 16))
         Q, V, TAU = b.q_to(q), b.v_to(q, v), b.tau_to(q, tau)
 
         def theirs():

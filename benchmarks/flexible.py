@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from peers import best, interleaved
+from peers import best, interleaved, size
 
 import catena
 from catena import Beam, Body, Joint, Mechanism, Pose
@@ -17,7 +17,8 @@ from catena.simulation import fixed_step
 from catena.simulation.integrators import method
 from catena.simulation.system import System
 
-BATCH, STEPS, STEP = 1024, 50, 1e-5
+BATCH, STEPS, STEP = size(1024, 16), size(50, 2), 1e-5
+SEGMENTS = size(20, 1)
 SIX = (  # a PUMA-like arm: axis of each joint, where the next one sits (m), mass (kg)
     ((0, 0, 1), (0, 0, 0.4), 8.0), ((0, 1, 0), (0.45, 0, 0), 6.0), ((0, 1, 0), (0.5, 0, 0), 0.0), ((1, 0, 0), (0.05, 0, 0), 1.0),
     ((0, 1, 0), (0.05, 0, 0), 0.7), ((1, 0, 0), (0.05, 0, 0), 0.4),
@@ -58,7 +59,7 @@ def peer(machine: catena.Machine) -> tuple[pin.Model, np.ndarray]:
 
 def batches() -> None:
     """Forward dynamics of a batch on one thread."""
-    rigid, machine = (catena.compile(arm(n), threads=1) for n in (0, 20))
+    rigid, machine = (catena.compile(arm(n), threads=1) for n in (0, SEGMENTS))
     rng = np.random.default_rng(0)
     q, v, tau = 0.05 * rng.standard_normal((3, BATCH, machine.nv))
     model, k = peer(machine)
@@ -82,10 +83,10 @@ def batches() -> None:
 
 def rollouts() -> None:
     """RK4 steps of many runs side by side."""
-    m = arm(20)
+    m = arm(SEGMENTS)
     system, rk4 = System(m), method("rk4")
     kernel = system.kernel("derivative")
-    W, batch = kernel.width, 64
+    W, batch = kernel.width, size(64, 8)
     q = 0.01 * np.random.default_rng(0).standard_normal((batch, system.nv))
     x0 = np.stack([system.start(row, 0 * row, np.zeros(0)) for row in q])
     out = np.zeros((1, system.size * W))
@@ -94,7 +95,7 @@ def rollouts() -> None:
     def run() -> None:
         for g in range(batch // W):
             x = np.ascontiguousarray(x0[g * W : (g + 1) * W].T).reshape(-1)
-            fixed_step.fixed(kernel.block_address, 0, rk4.A, rk4.B[None], rk4.C, x, buffer, K, 0.0, STEP, STEPS, STEPS, out, W)
+            fixed_step.explicit(kernel.block_address, 0, rk4.A, rk4.B[None], rk4.C, x, buffer, K, 0.0, STEP, STEPS, STEPS, out, W)
 
     run()
     assert np.isfinite(out).all()
@@ -106,7 +107,7 @@ def cables() -> None:
     print(f"{'segments':>9} {'a state':>10} {'a body':>9}")
     costs = []
     rng = np.random.default_rng(0)
-    for n in (50, 100, 200, 400):
+    for n in size((50, 100, 200, 400), (2, 4)):
         boom = Body("cable", flexible=Beam(10.0, 0.5, EI=0.05, segments=n))
         machine = catena.compile(Mechanism("cable", [boom], [Joint("hook", "revolute", "ground", "cable")], gravity=(0, -9.81, 0)))
         q, v, tau = 0.01 * rng.standard_normal((3, machine.nv))

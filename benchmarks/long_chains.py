@@ -5,7 +5,7 @@ from __future__ import annotations
 import tracemalloc
 
 import numpy as np
-from peers import best
+from peers import best, size
 
 import catena
 
@@ -26,7 +26,7 @@ def main() -> None:
     catena.compile(chain(3)).forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3))
     costs = []
     print(f"{'bodies':>7} {'a body':>9} {'memory a body':>14}")
-    for n in (10, 100, 1000, 10_000):
+    for n in size((10, 100, 1000, 10_000), (100, 200)):
         tracemalloc.start()
         machine = catena.compile(chain(n))
         memory = tracemalloc.get_traced_memory()[0] / n

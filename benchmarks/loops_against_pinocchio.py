@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 from long_chains import chain
-from peers import best, interleaved
+from peers import best, interleaved, size
 
 import catena
 from catena import Body, Joint, Mechanism, Pose
 
-BATCH = 1024
+BATCH, BODIES, CALLS = size(1024, 16), size(1000, 80), size(200, 2)
 
 
 def parallelogram() -> Mechanism:
@@ -83,7 +83,7 @@ def pinocchio_model(m: Mechanism) -> tuple[pin.Model, object, object]:
 
 def main() -> None:
     print(f"{'mechanism':18} {'':8} {'Pinocchio':>10} {'catena':>10} {'ratio':>6} {'error':>8}")
-    for build in (parallelogram, four_bar, stewart):
+    for build in size((parallelogram, four_bar, stewart), (parallelogram,)):
         m = build()
         machine = catena.compile(m, threads=1)
         model, models, datas = pinocchio_model(m)
@@ -110,18 +110,18 @@ def main() -> None:
         mine, peer = interleaved(lambda f=machine.forward_dynamics, s=(q, v, tau): f(*s), theirs)
         print(f"{m.name:18} {'batch':8} {peer / BATCH * 1e9:7.0f} ns {mine / BATCH * 1e9:7.0f} ns {peer / mine:6.1f} {error:8.0e}")
         one = (q[0].copy(), v[0].copy(), tau[0].copy())
-        single, other = interleaved(lambda f=machine.forward_dynamics, s=one: [f(*s) for _ in range(200)],
+        single, other = interleaved(lambda f=machine.forward_dynamics, s=one: [f(*s) for _ in range(CALLS)],
                                     lambda s=(Q[0], V[0], T[0]), e=(model, data, models, datas, settings):
-                                    [pin.constraintDynamics(e[0], e[1], *s, e[2], e[3], e[4]) for _ in range(200)])  # fmt: skip
-        print(f"{'':18} {'one call':8} {other / 200 * 1e9:7.0f} ns {single / 200 * 1e9:7.0f} ns {other / single:6.2f}")
-    open_chain = chain(1000)
-    pinned = open_chain.with_(loops=(Joint("pin", "ball", "ground", "rod999", Pose(position=(0, 0, -100)), offset=Pose(position=(0, 0, -0.1))),))
+                                    [pin.constraintDynamics(e[0], e[1], *s, e[2], e[3], e[4]) for _ in range(CALLS)])  # fmt: skip
+        print(f"{'':18} {'one call':8} {other / CALLS * 1e9:7.0f} ns {single / CALLS * 1e9:7.0f} ns {other / single:6.2f}")
+    open_chain = chain(BODIES)
+    pinned = open_chain.with_(loops=(Joint("pin", "ball", "ground", f"rod{BODIES - 1}", Pose(position=(0, 0, -0.1 * BODIES)), offset=Pose(position=(0, 0, -0.1))),))
     costs = []
     for m in (open_chain, pinned):
         machine = catena.compile(m)
-        q, v, tau = np.zeros((3, 1000))
-        costs.append(best(lambda f=machine.forward_dynamics, s=(q, v, tau): f(*s)) / 1000)
-    print(f"a chain of 1 000 bodies: {costs[0] * 1e9:.0f} ns a body open, {costs[1] * 1e9:.0f} ns with its end pinned, ratio {costs[1] / costs[0]:.2f}")
+        q, v, tau = np.zeros((3, BODIES))
+        costs.append(best(lambda f=machine.forward_dynamics, s=(q, v, tau): f(*s)) / BODIES)
+    print(f"a chain of {BODIES} bodies: {costs[0] * 1e9:.0f} ns a body open, {costs[1] * 1e9:.0f} ns with its end pinned, ratio {costs[1] / costs[0]:.2f}")
 
 
 def guess(machine: catena.Machine) -> np.ndarray:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pinocchio as pin
-from peers import interleaved, robot, states
+from peers import ROBOTS, interleaved, robot, size, states
+
+CALLS = size(1000, 2)
 
 
 def main() -> None:
     print(f"{'robot':8} {'quantity':18} {'Pinocchio':>10} {'catena':>10} {'ratio':>6}")
-    for name in ("ur5", "panda", "talos"):
+    for name in ROBOTS:
         machine, model, b = robot(name)
         data = model.createData()
         q, v, a = (x[0].copy() for x in states(machine, 4))
@@ -16,7 +18,7 @@ def main() -> None:
 
         def many(f, *args):
             def run():
-                for _ in range(1000):
+                for _ in range(CALLS):
                     f(*args)
 
             return run
@@ -26,7 +28,7 @@ def main() -> None:
             ("forward_dynamics", machine.forward_dynamics, pin.aba),
         ):
             mine, peer = interleaved(many(ours, q, v, a), many(theirs, model, data, qp, vp, ap))
-            print(f"{name:8} {quantity:18} {peer * 1e6:7.0f} ns {mine * 1e6:7.0f} ns {peer / mine:6.2f}")
+            print(f"{name:8} {quantity:18} {peer / CALLS * 1e9:7.0f} ns {mine / CALLS * 1e9:7.0f} ns {peer / mine:6.2f}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""What the benchmarks share: robots as both sides read them, and the best of several timings."""
+"""What the benchmarks share: robots as both sides read them, the best of several timings, and a tiny size.
+
+`python benchmarks/NAME.py --tiny` runs a script on the smallest of its problems, each timed once: whether it works, not how fast.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pinocchio as pin
@@ -16,11 +20,22 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "simulation"))
 import catena
 from robots import urdf
 
-BATCH = 4096
+TINY = "--tiny" in sys.argv
+Size = TypeVar("Size")
+
+
+def size(full: Size, tiny: Size) -> Size:
+    """What a benchmark takes, and what it takes with --tiny."""
+    return tiny if TINY else full
+
+
+ROBOTS = size(("ur5", "panda", "talos"), ("ur5",))
+BATCH = size(4096, 16)
 
 
 def best(f: Callable[[], object], seconds: float = 0.5, least: int = 5) -> float:
     """The shortest of many runs, in seconds."""
+    seconds, least = size((seconds, least), (0.0, 1))
     times, end = [], time.perf_counter() + seconds
     while len(times) < least or time.perf_counter() < end:
         began = time.perf_counter()
@@ -31,7 +46,7 @@ def best(f: Callable[[], object], seconds: float = 0.5, least: int = 5) -> float
 
 def interleaved(ours: Callable[[], object], theirs: Callable[[], object], rounds: int = 7) -> tuple[float, float]:
     """The best of both, measured in turns so that a busy machine is as unfair to one as to the other."""
-    pairs = [(best(ours, 0.05, 3), best(theirs, 0.05, 3)) for _ in range(rounds)]
+    pairs = [(best(ours, 0.05, 3), best(theirs, 0.05, 3)) for _ in range(size(rounds, 1))]
     return min(p[0] for p in pairs), min(p[1] for p in pairs)
 
 

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from long_chains import chain
+from peers import size
 
 import catena
 
@@ -17,7 +18,7 @@ def seconds(path: Path) -> float:
     return time.perf_counter() - began
 
 
-def main(sizes: tuple[int, ...] = (250, 1000, 8000)) -> None:
+def main(sizes: tuple[int, ...] = size((250, 1000, 8000), (5, 20))) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for suffix in (".toml", ".urdf"):
             costs = []

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from peers import interleaved, robot
+from peers import interleaved, robot, size
 from scipy.integrate import solve_ivp
 
 import catena
 
-UNTIL, ROWS, TOLERANCE = 10.0, 201, 1e-8
+UNTIL, ROWS, TOLERANCE = size(10.0, 0.2), size(201, 5), 1e-8
 STARTS = {"from its zero": np.zeros(6), "from a bent pose": np.array([0.0, -0.5, 0.8, 0.2, 0.4, 0.0])}
 COLUMNS = (("", 16), ("tolerance", 10), ("SciPy", 9), ("error", 8), ("calls", 6), ("catena", 9), ("error", 8), ("calls", 6),
            ("ratio", 6), ("with rows", 10))  # fmt: skip

@@ -8,7 +8,7 @@ are for orientation: other machines, other programs, and accuracies of their own
 from __future__ import annotations
 
 import numpy as np
-from peers import best
+from peers import best, size
 from test_loops_in_time import car_axis, reference
 
 import catena
@@ -57,7 +57,7 @@ def _masses(r: catena.Result) -> np.ndarray:
 
 def main() -> None:
     print(f"{'problem':10} {'asked':>7} {'tolerance':>9} {'error':>8} {'time':>9} {'steps':>6}  published")
-    for name, mechanism, (q, v), times, known, seen, asked, published in problems():
+    for name, mechanism, (q, v), times, known, seen, asked, published in [*problems()][: size(4, 1)]:
         machine = catena.compile(mechanism)
 
         def run(tolerance: float) -> catena.Result:

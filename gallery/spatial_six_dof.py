@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from catena.analysis.routes import chain
 from catena.equations.formulations import derive
 from catena.formats import load
 from catena.machine.machine import Machine, compile
@@ -12,6 +11,7 @@ from catena.results.result import Result
 from catena.simulation import simulate
 from catena.simulation.control import Forces
 from catena.simulation.trajectories import Trajectory, line, spline
+from gallery.routes import chain
 
 from .drawing import over_time, poses
 from .page import Example, Number, Page, Picture, number

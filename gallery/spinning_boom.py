@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from catena.analysis.tangent import tangent
 from catena.certify import check
 from catena.formats import load
 from catena.machine.machine import compile
@@ -116,7 +117,9 @@ def _poles(speeds: Any, EI: tuple, modes: int, **more: Any) -> np.ndarray:
     machine = compile(Mechanism("unit", (beam,), (Joint("spin", "revolute", "ground", "boom"),), gravity=(0, 0, 0)))
     v = np.zeros((len(speeds), machine.nv))
     v[:, 0] = speeds
-    r_q, r_v, M = (x[:, 1:, 1:] for x in machine.inverse_dynamics_derivatives(0 * v, v, 0 * v)[:3])
+    still, none = np.zeros(machine.nv), np.zeros(0)
+    found = [tangent(machine, still, row, still, none) for row in v]  # few states of many shapes: traced, not compiled
+    r_q, r_v, M = (np.array([getattr(t, name)[1:, 1:] for t in found]) for name in ("r_q", "r_v", "M"))
     zero, one = np.zeros_like(M), np.broadcast_to(np.eye(modes), M.shape)
     return np.linalg.eigvals(np.block([[zero, one], [-np.linalg.solve(M, r_q), -np.linalg.solve(M, r_v)]]))
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from catena.analysis.routes import chain
 from catena.formats import load
 from catena.machine.machine import Machine, compile
 from catena.model.mechanism import Mechanism
 from catena.simulation.trajectories import Trajectory, cubic
+from gallery.routes import chain
 
 from .drawing import over_time, poses
 from .page import Example, Number, Page, Picture, number

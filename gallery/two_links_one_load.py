@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from catena.analysis.routes.reference import Carried, Supporting, reference_member
 from catena.analysis.statics import static_torques
 from catena.formats import load
 from catena.machine.machine import Machine, compile
@@ -12,6 +11,7 @@ from catena.machine.reactions import reactions
 from catena.model.mechanism import Mechanism
 from catena.results.plots import plot
 from catena.simulation import simulate
+from gallery.routes.reference import Carried, Supporting, reference_member
 
 from .drawing import over_time
 from .page import Example, Page, Picture, misprints, number

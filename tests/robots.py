@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sysconfig
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -44,3 +45,12 @@ def machine_of(name, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return compile(load(urdf(name), floating=ROBOTS[name][1], mimic=False), snap=0.0, **options)
+
+
+def panda_in_capsules(tips=True):
+    """The Panda with capsules (and a box around its finger tips) in place of its collision meshes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        m = load(urdf("panda"), mimic=False, companion=Path(__file__).parent / "reference" / "robots" / "panda_capsules.toml")
+    kept = {"capsule", "box"} if tips else {"capsule"}
+    return m.with_(bodies=tuple(replace(b, shapes=tuple(s for s in b.shapes if s.collides and s.kind in kept)) for b in m.bodies))

@@ -81,6 +81,21 @@ def test_importing_catena_imports_no_compiler_and_no_algebra():
     assert run.stdout.strip() == "[]"
 
 
+def test_a_first_run_imports_no_more_than_it_uses():
+    """From a model without expressions to a result: no algebra, no tables of units, no datasets, no pictures."""
+    heavy = ("sympy", "pint", "xarray", "pandas", "h5py", "matplotlib", "scipy")
+    code = f"""
+import sys
+from catena import Body, Joint, Mechanism, compile, simulate
+body = Body("bob", mass=1.0, com=(0, 0, -1), inertia=(0.1, 0.1, 0.1))
+machine = compile(Mechanism("pendulum", bodies=[body], joints=[Joint("hinge", "revolute", parent="ground", child="bob", axis=(0, 1, 0))]))
+machine.forward_dynamics([0.3], [0.0], [0.0])
+simulate(machine, q=[0.3], until=0.1)
+print([m for m in {heavy!r} if m in sys.modules])"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
 def test_the_import_contract_names_every_formulation():
     contract = configparser.ConfigParser()
     contract.read(ROOT / ".importlinter")

@@ -51,10 +51,12 @@ _WHERE = {  # public name -> the module it lives in, and its name there if it is
     "linearize": "analysis.linearization",
     "modes": "analysis.vibration",
     "inverse_kinematics": "analysis.inverse_kinematics",
+    "clearance": "analysis.clearance",
     "simulate": "simulation",
     "ALL_INTEGRATORS": "simulation",
     "Result": "results.result",
     "load_result": "results.result",
+    "interference": "results.interference",
     "control": "simulation.control",
     "trajectories": "simulation.trajectories",
     "events": "simulation.events",
@@ -70,6 +72,7 @@ __all__ = [*_WHERE]
 if TYPE_CHECKING:
     from . import analysis, certify, cli, compiler, equations, errors, formats, kernels, machine, model, results, simulation
     from .analysis.assembly import assemble
+    from .analysis.clearance import clearance
     from .analysis.hybrid_dynamics import hybrid_dynamics
     from .analysis.impulse import impulse
     from .analysis.inverse_kinematics import inverse_kinematics
@@ -91,6 +94,7 @@ if TYPE_CHECKING:
     from .model.mechanism import Body, Frame, Joint, Mechanism, Mimic, Shape
     from .model.pose import Pose
     from .model.shapes import CollisionFilter
+    from .results.interference import interference
     from .results.result import Result, load_result
     from .simulation import ALL_INTEGRATORS, control, events, simulate, trajectories
 

@@ -33,6 +33,12 @@ def cos(x):
     return math.cos(x) if isinstance(x, (float, int)) else x.cos()
 
 
+def sines(s, c):
+    """The angles in s become their sines, and c their cosines."""
+    for i in range(len(s)):
+        s[i], c[i] = sin(s[i]), cos(s[i])
+
+
 def atan2(y, x):
     if isinstance(y, (float, int)) and isinstance(x, (float, int)):
         return math.atan2(y, x)
@@ -47,6 +53,24 @@ def floor(x):
 
 def sqrt(x):
     return math.sqrt(x) if isinstance(x, (float, int)) else x.sqrt()
+
+
+def smaller(a, b):
+    """The smaller of two scalars."""
+    if isinstance(a, (float, int)) and isinstance(b, (float, int)):
+        return min(a, b)
+    import casadi
+
+    return casadi.fmin(a, b)
+
+
+def larger(a, b):
+    """The larger of two scalars."""
+    if isinstance(a, (float, int)) and isinstance(b, (float, int)):
+        return max(a, b)
+    import casadi
+
+    return casadi.fmax(a, b)
 
 
 def select(condition, a, b):
@@ -130,11 +154,6 @@ def product(A, B):
 @kernel
 def madd(A, B):
     return (add(A[0], B[0]), add(A[1], B[1]), add(A[2], B[2]))
-
-
-@kernel
-def msub(A, B):
-    return (sub(A[0], B[0]), sub(A[1], B[1]), sub(A[2], B[2]))
 
 
 @kernel
@@ -288,13 +307,6 @@ def torque(A, J):
     """
     x, y, z = (J[0], J[1], J[2]), (J[1], J[3], J[4]), (J[2], J[4], J[5])
     return (dot(A[2], y) - dot(A[1], z), dot(A[0], z) - dot(A[2], x), dot(A[1], x) - dot(A[0], y))
-
-
-@kernel
-def angular_momentum_tensor(J, w):
-    """J tilde(w) + tilde(w) J (eq. 3.55, 3.56): the skew matrix of I w."""
-    W = tilde(w)
-    return madd(product(full(J), W), product(W, full(J)))
 
 
 # ---------------------------------------------------------------------------------------------------- rows of arrays

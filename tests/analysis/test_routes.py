@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from catena.analysis.assembly import assemble
-from catena.analysis.routes import Supporting, chain, minimal_coordinates, reference_member, tip_contact
 from catena.analysis.statics import static_torques
 from catena.errors import QuestionError
 from catena.machine.constraint_rows import rows_at
@@ -35,6 +34,7 @@ from closed import (
     two_link_state,
     windows,
 )  # fmt: skip
+from gallery.routes import Supporting, chain, minimal_coordinates, reference_member, tip_contact
 from zoo import MOVING, arm, random_tree
 
 REFERENCE = Path(__file__).parents[1] / "reference"

@@ -357,7 +357,7 @@ def test_one_lane_if_several_fail(monkeypatch):
     with pytest.warns(UserWarning, match="'f' is compiled to one lane only, not 4: no vectors today"):
         kernel = compile_lanes(f, width=4, cache=False)
     assert kernel.width == 1 and kernel([np.array([[1.0], [2.0]])], 2)[0][0].tolist() == [[2.0], [3.0]]
-    monkeypatch.setattr(host, "assemble", lambda text: (_ for _ in ()).throw(RuntimeError("nothing at all")))
+    monkeypatch.setattr(host, "assemble", lambda text, **options: (_ for _ in ()).throw(RuntimeError("nothing at all")))
     with pytest.raises(CompileError, match="LLVM cannot compile function 'f': nothing at all"):
         compile_lanes(f, width=4, cache=False)
 

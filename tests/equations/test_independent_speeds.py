@@ -123,14 +123,13 @@ def test_baumgarte_pulls_as_it_says(by):
 
 
 @pytest.mark.parametrize("row", [(), (SpeedRow("tie", "v_joint1 + 0.5*v_joint2"),)], ids=["loop", "loop and row"])
-def test_a_term_added_to_the_rows_arrives_where_a_joint_mimics(row):
-    """A a = gamma + what is added, by each of the ways that a traced mechanism is solved."""
+def test_rows_are_met_where_a_joint_mimics(row):
+    """A a = gamma, by each of the ways that a traced mechanism is solved."""
     m = closed.four_link()
     last = replace(m.joints[-1], mimic=Mimic(m.joints[-2].name, 0.5))
     m = m.with_(joints=(*m.joints[:-1], last), loops=m.loops if not row else (), nonholonomic=row)
     s = Tracer(layout(m))
     _, _, gamma, A = s.constraint_rows()
-    extra = np.linspace(0.5, 2.0, gamma.numel())
-    f = ca.Function("f", [s.t, s.q, s.v, s.tau], [A @ s.constrained(list(extra))[0] - gamma])
-    found = f(0.0, *np.random.default_rng(2).standard_normal((3, s.layout.nv)))
-    np.testing.assert_allclose(np.array(found).ravel(), extra, rtol=1e-7)
+    f = ca.Function("f", [s.t, s.q, s.v, s.tau], [A @ s.constrained()[0], gamma])
+    found, wanted = f(0.0, *np.random.default_rng(2).standard_normal((3, s.layout.nv)))
+    np.testing.assert_allclose(np.array(found), np.array(wanted), rtol=1e-7, atol=1e-9)

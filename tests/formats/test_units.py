@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catena.errors import CatenaError, ExpressionError, QuantityError
-from catena.formats.units import DIMENSIONS, quantity
+from catena.formats.units import DIMENSIONS, PLAIN, in_pint, quantity
 from catena.model.expression_functions import FUNCTIONS
 from catena.model.expressions import constant, evaluate, parse, write
 
@@ -118,10 +118,15 @@ def test_every_dimension_reads_its_own_example():
         assert quantity(f"1 {d.unit}", d.name) == 1.0
 
 
-def test_expressions_need_no_pint_and_numbers_need_no_sympy():
+@pytest.mark.parametrize("name", PLAIN)
+def test_plain_units_are_those_of_pint(name: str):
+    assert in_pint(name) == PLAIN[name]
+
+
+def test_expressions_and_plain_units_need_no_pint_and_numbers_no_sympy():
     code = (
         "import sys; import catena.model.expressions as e; e.constant('2*pi'); from catena.formats.units import quantity; "
-        "quantity(3, 'mass'); quantity('3', 'mass'); assert not {'pint', 'sympy'} & set(sys.modules)"
+        "quantity(3, 'mass'); quantity('3 kg*m^2', 'inertia'); assert not {'pint', 'sympy'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 

@@ -122,7 +122,7 @@ def test_questions_know_neither_units_nor_ratios():
         found = catena.mobility(machine, q)
         assert (found.rank, found.held, found.stuck, found.singular) == (2, 2, (), False)
         off = np.array([1.0, -1.0, length, 1.0]) * 1e-6
-        near, speeds = catena.analysis.project(machine, q + off, v + off)
+        near, speeds = catena.assemble(machine, q + off, v + off)
         error, rate, _, _ = machine.constraint_rows(near, speeds)
         assert np.abs(error).max() < 1e-12 * max(1.0, length) and np.abs(rate).max() < 1e-12 * max(1.0, length)
         kept = catena.assemble(machine, q, v)[1]

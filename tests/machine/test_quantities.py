@@ -118,7 +118,7 @@ def test_a_life_from_outside_is_asked_in_its_turn(machine):
         (lambda m: m.evaluate("pose", m.neutral()), "pose is a quantity of a frame; give frame="),
         (lambda m: m.evaluate("energy", m.neutral()), "energy takes q, v; found 1 arrays"),
         (lambda m: m.evaluate("mass_matrix", m.neutral(), wrenches={m.mechanism.bodies[0].name: np.zeros(6)}), "does not depend on"),
-        (lambda m: register(QUANTITIES["energy"]), "quantity 'energy' is in the table already"),
+        (lambda m: register(QUANTITIES["energy"]), "quantity 'energy' is in the registry already"),
         (lambda m: Quantity("x", ("q", "speed"), (), "", ca.SX), "no input 'speed'"),
     ],
 )

@@ -63,7 +63,7 @@ def test_pairs_are_included_excluded_and_grouped():
     only = CollisionFilter(only=[("fly", "grip")], groups={"fly": ["ball"], "grip": ["hand", "tool"]})
     assert named(collision_pairs(arm(collisions=only))) == pairs("hand-ball tool-ball")
     assert named(collision_pairs(arm(), [("hand", "tool")])) == pairs("hand-tool"), "who asks for a pair gets it"
-    with pytest.raises(UnknownNameError, match="no shape that collides 'hnad' in mechanism 'arm'.*Did you mean 'hand'"):
+    with pytest.raises(UnknownNameError, match="no colliding shape 'hnad' in mechanism 'arm'.*Did you mean 'hand'"):
         collision_pairs(arm(), [("hnad", "ball")])
 
 

@@ -42,7 +42,7 @@ def test_mimics_that_have_no_coordinate_are_refused(more, words):
 
 def test_what_a_loop_cannot_use_is_a_doubt():
     m = Mechanism("m", **closed(loop={"damping": 2.0, "lower": -1.0}))
-    assert any("'closing'" in d and "damping and limits" in d for d in doubts(m))
+    assert any("'closing'" in d and "damping and lower limit are not used" in d for d in doubts(m))
 
 
 def test_a_loop_that_closes_nothing_is_refused():

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy.integrate import DOP853, RK45
 
 import closed
 import zoo
@@ -293,3 +294,22 @@ def test_a_method_is_data() -> None:
         assert dataclasses.is_dataclass(m) and m.name == name
         if m.kind in ("adaptive", "fixed", "implicit"):
             assert abs(m.B.sum() - 1) < 1e-14 and np.abs(m.A[: m.stages].sum(1) - m.C[: m.stages]).max() < 1e-13
+
+
+@pytest.mark.parametrize(("name", "peer"), [("dopri5", RK45), ("dop853", DOP853)])
+def test_tableaux_are_those_of_scipy(name: str, peer: type) -> None:
+    """Stages, error and dense output, against a step that SciPy takes."""
+    m, h = method(name), 0.25
+    solver = peer(lambda t, x: np.array([x[1], -np.sin(x[0]) + t]), 0.0, [0.3, -0.2], 1.0, rtol=1e3, atol=1e3, first_step=h)
+    x = solver.y
+    solver.step()
+    K = np.zeros((len(m.A), 2))
+    for i in range(len(m.A)):
+        K[i] = solver.fun(m.C[i] * h, x + h * m.A[i, :i] @ K[:i])
+    np.testing.assert_allclose(x + h * m.B @ K[: m.stages], solver.y, rtol=1e-14)
+    theta = np.linspace(0.1, 0.9, 5)
+    dense = x + h * (theta[:, None] ** np.arange(1, m.P.shape[1] + 1) @ m.P.T) @ K
+    np.testing.assert_allclose(dense, solver.dense_output()(theta * h).T, rtol=1e-13)
+    errors = m.E if len(m.E) == 1 else m.E[::-1]
+    for own, theirs in zip(errors, [peer.E] if len(errors) == 1 else [peer.E3, peer.E5]):
+        np.testing.assert_array_equal(own, theirs)

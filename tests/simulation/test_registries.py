@@ -15,7 +15,7 @@ from catena.simulation.control import Controller, Law
 from catena.simulation.integrators import METHODS, Method
 from catena.simulation.scenario import read
 from catena.simulation.scenario.control import CONTROLLERS
-from catena.simulation.scenario.kinds import Key, Kind, number, values
+from catena.simulation.scenario.kinds import Kind, TableKey, number, values
 from catena.simulation.scenario.motion import TRAJECTORIES
 from catena.simulation.stabilisation import STABILISERS, Stabiliser
 
@@ -38,8 +38,8 @@ def ramp(rates):
 def toys():
     heun = Method("heun", "fixed", 2, A=np.array([[0, 0], [1.0, 0]]), B=np.array([0.5, 0.5]), C=np.array([0, 1.0]), stable=0.0)
     integrators.register(heun)
-    CONTROLLERS.register(Kind("brake", Brake, (Key("gain", number("any"), needed=True),), "a damper"))
-    TRAJECTORIES.register(Kind("ramp", ramp, (Key("rates", values("v"), needed=True, what="a table"),), "a steady motion"))
+    CONTROLLERS.register(Kind("brake", Brake, (TableKey("gain", number("any"), needed=True),), "a damper"))
+    TRAJECTORIES.register(Kind("ramp", ramp, (TableKey("rates", values("v"), needed=True, what="a table"),), "a steady motion"))
 
     @stabilisation.register
     @dataclass(frozen=True)

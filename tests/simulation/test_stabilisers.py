@@ -8,7 +8,6 @@ import pytest
 
 import closed
 import zoo
-from catena.compiler import trace
 from catena.compiler.trace import Tracer
 from catena.kernels.motion import BALL
 from catena.kernels.tree import layout
@@ -61,15 +60,3 @@ def test_the_corrective_force_is_a_spring_and_a_damper_in_the_gap(opened) -> Non
     f = -5.0 * e - 11.0 * e1
     np.testing.assert_allclose(M @ a, J.T @ f, rtol=1e-10, atol=1e-10 * np.abs(J.T @ f).max())
     assert pytest.approx(f @ e1, rel=1e-10) == P
-
-
-@pytest.mark.parametrize("dense", [0, 100], ids=["articulated", "by the mass matrix"])
-def test_a_term_beside_gamma_changes_the_motion_by_the_smallest_change(opened, dense, monkeypatch) -> None:
-    """What `constrained` is given beside gamma is met by the rows, in both of its routes, with joints that follow others too."""
-    monkeypatch.setattr(trace, "DENSE", dense)
-    s, given = opened
-    A = s.constraint_rows()[3]
-    extra = ca.mtimes(A, ca.DM(np.arange(1.0, s.layout.nv + 1)))  # one that dependent rows can meet
-    with_it, without = (s.constrained(x)[0] for x in (np.array(ca.vertsplit(extra), dtype=object), None))
-    found, r, J = values(s, given, with_it - without, extra, A)
-    np.testing.assert_allclose(J @ found, r, rtol=1e-6, atol=1e-6 * np.abs(r).max())

@@ -1,10 +1,8 @@
 """Questions: functions whose first argument is a Mechanism or a Machine, open or with closed loops.
 
 `questions.QUESTIONS` lists them. Beside them stand
-    projection          the nearest state on the loops, in the metric of the mass matrix
     tangent             derivatives of the equations of motion at one state; differences: for mechanisms of hundreds of bodies
-    joint_orientation   whether the two sides of a loop's joint look the same way
-    routes              constrained dynamics by other algorithms, to check the machine against
+    joint_orientation   whether the two sides of a loop's joint point the same way
 """
 
 from typing import Any
@@ -14,21 +12,22 @@ from ..machine.reactions import reactions
 from .actuation import Actuation, inverse_dynamics
 from .assembly import assemble
 from .capture import Target
+from .clearance import Clearance, clearance
 from .hybrid_dynamics import hybrid_dynamics
 from .impulse import ImpulseResponse, impulse
 from .inverse_kinematics import inverse_kinematics
 from .kinematic_drive import DrivenMotion, kinematics
 from .linearization import StateSpace, linearize
 from .mobility import Mobility, mobility
-from .projection import project
 from .questions import QUESTIONS, Question, register
 from .statics import equilibrium, static_torques
 from .vibration import Modes, highest_frequency, modes
 
 __all__ = [
-    "QUESTIONS", "Actuation", "DrivenMotion", "ImpulseResponse", "Mobility", "Modes", "Question", "Rows", "StateSpace", "Target", "assemble",
+    "QUESTIONS", "Actuation", "Clearance", "DrivenMotion", "ImpulseResponse", "Mobility", "Modes", "Question", "Rows", "StateSpace", "Target", "assemble",
+    "clearance",
     "equilibrium", "highest_frequency", "hybrid_dynamics", "impulse", "inverse_dynamics", "inverse_kinematics", "kinematics",
-    "linearize", "mobility", "modes", "project", "reactions", "register", "rows_at", "spaces", "static_torques",
+    "linearize", "mobility", "modes", "reactions", "register", "rows_at", "spaces", "static_torques",
 ]  # fmt: skip
 
 for _question in (
@@ -44,6 +43,7 @@ for _question in (
     Question("static_torques", static_torques, "the motor forces that hold it at rest", "`Actuation`: tau (nv,)"),
     Question("linearize", linearize, "state matrices at a state; their poles", "`StateSpace`: A, B"),
     Question("modes", modes, "natural frequencies, damping ratios and shapes", "`Modes`"),
+    Question("clearance", clearance, "signed distances of the shapes that may collide", "`Clearance`: distance (..., pairs)"),
     Question("highest_frequency", highest_frequency, "the fastest rate of springs and dampers, for a step", "rad/s"),
 ):
     register(_question)

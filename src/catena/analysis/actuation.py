@@ -10,17 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import QuestionError
 from ..machine.lookup import all_speeds_of, machine_of, state, where
+from ..machine.machine import Machine
 from ..machine.terms import Terms, name_of, terms
 from ..model.mechanism import Mechanism
-
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
 
 Array = np.ndarray
 
@@ -67,9 +65,8 @@ def inverse_dynamics(
         )
     spare = len(motors) - int(rank)
     if spare:
-        return Actuation(tau, False, f"{len(motors)} motors drive {rank} degrees of freedom: {spare} of them are spare, "
-                                     "and this is the "
-                         "least of all answers (sum of squares)")  # fmt: skip
+        return Actuation(tau, False, f"{len(motors)} motors drive {rank} degrees of freedom: {spare} of them are spare, and "
+                                     "this is the least of all answers (sum of squares)")  # fmt: skip
     return Actuation(tau, True, f"{len(motors)} motors drive {rank} degrees of freedom: the answer is the only one")
 
 
@@ -78,6 +75,5 @@ def _moves(machine: Machine, t: Terms, a: Array) -> None:
     left = np.abs(t.A @ a - t.rows.gamma)
     if left.max(initial=0.0) > 1e-6 * max(1.0, np.abs(a).max(initial=0.0)):
         joint, direction = t.rows.names[int(left.argmax())]
-        raise QuestionError(f"inverse dynamics: this motion tears loop {joint!r} open, {left.max():.3g} m/s2 (or 1/s2) in "
-                            f"its {direction}; "
-                            "kinematics(...) finds the accelerations that belong together")  # fmt: skip
+        raise QuestionError(f"inverse dynamics: this motion tears loop {joint!r} open, {left.max():.3g} m/s2 (or 1/s2) in its "
+                            f"{direction}; kinematics(...) finds the accelerations that belong together")  # fmt: skip

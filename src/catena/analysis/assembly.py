@@ -12,18 +12,16 @@ that no joint can change, and whose two sides point the same way.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import ClosureError
 from ..machine.constraint_rows import Rows, least_change, loop_count, metric, rows_at, spaces
 from ..machine.lookup import all_speeds_of, machine_of, state, where
+from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from .joint_orientation import turns, upside_down
-
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
 
 Array = np.ndarray
 Residual = Callable[["Machine", np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -88,30 +86,37 @@ def starts(machine: Machine, q: Array, free: list[int], count: int = STARTS) -> 
 
 
 def gauss_newton(machine: Machine, q: Array, free: list[int], of: Residual | None = None) -> Array:
-    """Damped steps towards e(q) = 0 until they no longer help; e as `residual` or another function gives it."""
+    """q (nq,) after damped steps of the free speeds towards e(q) = 0; e as `residual` or another function gives it."""
     if not loop_count(machine) or not free:
         return q
-    of = of or residual
+    return damped_steps(machine, q, of or residual, lambda q, pull: free)
+
+
+def damped_steps(machine: Machine, q: Array, of: Residual, free: Callable[[Array, Array], list[int]],
+                 within: Callable[[Array], Array] = lambda q: q, reach: float = REACH) -> Array:  # fmt: skip
+    """q (nq,) after damped Gauss-Newton steps (Levenberg and Marquardt) towards e(q) = 0, until they no longer help.
+
+    of(machine, q): e (m,) and its Jacobian (m, nv). free(q, pull): which speeds may move, where e pulls along `pull` (nv,).
+    within(q): the allowed q nearest to it. reach: the longest step (rad, m).
+    """
     error, A = of(machine, q)
     mu, size = 1e-3, float(error @ error)
     for _ in range(STEPS):
-        step = np.zeros(machine.nv)
-        J = A[:, free]
-        step[free] = -J.T @ np.linalg.solve(J @ J.T + mu * np.eye(len(error)), error)
-        trial = machine.move(q, shortened(step, REACH))
+        moving = free(q, -A.T @ error)
+        step, J = np.zeros(machine.nv), A[:, moving]
+        step[moving] = -J.T @ np.linalg.solve(J @ J.T + mu * np.eye(len(error)), error)
+        trial = within(machine.move(q, shortened(step, reach)))
         trial_error, trial_A = of(machine, trial)
         trial_size = float(trial_error @ trial_error)
         if trial_size < size:
             still = trial_size > 0.9999 * size
             q, error, A, size, mu = trial, trial_error, trial_A, trial_size, max(0.1 * mu, 1e-13)
-            if still:
+            if still or size < 1e-30:
                 break
         else:
             mu *= 8.0
-            if mu > 1e8:
+            if mu > 1e8 or size < 1e-30:
                 break
-        if size < 1e-30:
-            break
     return q
 
 
@@ -149,7 +154,7 @@ def consistent(machine: Machine, q: Array, v: Array, free: list[int]) -> Array:
         v[free] -= least_change(_regular(M[np.ix_(free, free)]), rows.A[:, free], rows.rate, by)[0]
     left = np.abs(rows.rate + rows.A @ (v - given))
     if left.max(initial=0.0) > 1e-9 * max(1.0, np.abs(v).max(initial=0.0)):
-        gaps = by_loop(rows, left)
+        gaps = by_loop(rows.names, left)
         worst = max(gaps, key=lambda name: gaps[name])
         raise ClosureError(f"{where(machine)}: the speeds that are fixed tear loop {worst!r} open at {gaps[worst]:.3g} m/s "
                            "(or rad/s); fix fewer, or give them speeds that agree", gaps)  # fmt: skip
@@ -162,17 +167,17 @@ def _regular(M: Array) -> Array:
     return M + 1e-14 * np.diag(np.where(own > 0.0, own, own.max(initial=0.0) or 1.0))
 
 
-def by_loop(rows: Rows, size: Array) -> dict[str, float]:
-    """The largest of the rows' sizes for each loop."""
+def by_loop(names: Iterable[tuple[str, str]], size: Array) -> dict[str, float]:
+    """{joint: the largest of the sizes (m,) of its rows}; names: (joint, direction) of each row."""
     gaps: dict[str, float] = {}
-    for (joint, _), x in zip(rows.names, size):
+    for (joint, _), x in zip(names, size):
         gaps[joint] = max(gaps.get(joint, 0.0), float(x))
     return gaps
 
 
 def _open(machine: Machine, q: Array, free: list[int]) -> ClosureError:
     rows = rows_at(machine, q)
-    gaps, turned = {n: x for n, x in by_loop(rows, np.abs(rows.error)).items() if x > CLOSED}, upside_down(machine, q)
+    gaps, turned = {n: x for n, x in by_loop(rows.names, np.abs(rows.error)).items() if x > CLOSED}, upside_down(machine, q)
     if not gaps:
         text = f"loop {turned[0]!r} closes only with its two sides pointing opposite ways; reverse its axis"
         return ClosureError(f"{where(machine)}: {text}", dict.fromkeys(turned, 2.0))

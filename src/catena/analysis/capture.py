@@ -8,15 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import QuestionError, StateError
+from ..machine.machine import Machine
 from ..model.bodies import symmetric
-
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
 
 Array = np.ndarray
 NONE = (0.0, 0.0, 0.0)
@@ -58,9 +56,8 @@ def meeting(machine: Machine, q: Array, frame: str, target: Target) -> Meeting:
     """The target at the frame."""
     machine.mechanism.frame(frame)
     if not target.mass > 0:
-        raise QuestionError(f"impulse: the target that {frame!r} meets has mass {target.mass:g} kg; it takes more than "
-                            "zero, or "
-                            "math.inf for a wall")  # fmt: skip
+        raise QuestionError(f"impulse: the target that {frame!r} meets has mass {target.mass:g} kg; it takes more than zero, "
+                            "or math.inf for a wall")  # fmt: skip
     velocity = np.concatenate([three("the target's angular", target.angular), three("the target's linear", target.linear)])
     yields = math.isfinite(target.mass)
     I = _inertia(machine.pose(q, frame)[:3, :3], target) if yields else np.zeros((6, 6))

@@ -9,13 +9,11 @@ added exactly.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
+from ..machine.machine import LANES_UP_TO, Machine
 
 Array = np.ndarray
 STEP, WEIGHTS = 0.02, (3 / 4, -3 / 20, 1 / 60)
@@ -24,10 +22,8 @@ _bare: WeakKeyDictionary[Machine, Machine] = WeakKeyDictionary()
 
 def long(machine: Machine) -> bool:
     """Whether a mechanism is long enough for this, and its loads simple enough."""
-    from ..machine.machine import LANES_UP_TO
-
     m = machine.mechanism
-    return len(machine.layout.nodes) > LANES_UP_TO and not m.nonholonomic and (machine._springs is not None or not m.loads)
+    return len(machine.layout.nodes) > LANES_UP_TO and not m.nonholonomic and (machine.spec.springs is not None or not m.loads)
 
 
 def differences(machine: Machine, q: Array, lam: Array) -> tuple[Array, Array]:
@@ -40,7 +36,7 @@ def differences(machine: Machine, q: Array, lam: Array) -> tuple[Array, Array]:
             moved = machine.move(q, sign * k * STEP * np.eye(nv))
             total += sign * w / STEP * _residual(bare, moved, lam)
     r_q = total.T
-    springs = machine._springs
+    springs = machine.spec.springs
     if springs is not None:
         np.add.at(r_q, (springs.speed, springs.speed), springs.k)
     return A, r_q
@@ -54,10 +50,8 @@ def _residual(machine: Machine, q: Array, lam: Array) -> Array:
 
 def _springless(machine: Machine) -> Machine:
     """The same machine without its springs."""
-    from ..machine.machine import Machine as Made
-
-    if machine._springs is None:
+    if machine.spec.springs is None:
         return machine
     if machine not in _bare:
-        _bare[machine] = Made(machine.mechanism.with_(loads=(), beams=()), threads=machine.threads, snap=machine.snap, life="generic")
+        _bare[machine] = Machine(machine.mechanism.with_(loads=(), beams=()), threads=machine.threads, snap=machine.snap, life="generic")
     return _bare[machine]

@@ -9,18 +9,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import QuestionError
 from ..machine.constraint_rows import least_change, metric, spaces
 from ..machine.lookup import by_speed, machine_of, state, where
+from ..machine.machine import Machine
 from ..machine.terms import Terms, terms
 from ..model.mechanism import Mechanism
-
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
 
 Array = np.ndarray
 
@@ -62,9 +60,8 @@ def _inertia(machine: Machine, t: Terms, f: list[int]) -> None:
     if values[0] < 1e-13 * max(values[-1], 1e-300):
         names = [machine.speed_names[f[k]] for k in np.flatnonzero(np.abs(U[:, 0]) > 0.1)]
         raise QuestionError(f"hybrid dynamics: {where(machine)} has no inertia along {', '.join(map(repr, names))}, so no "
-                            "force there "
-                            "answers for its motion; give its motion instead, or take a ball joint if its axes are in one "
-                            "line")  # fmt: skip
+                            "force there answers for its motion; give its motion instead, or take a ball joint if its axes are "
+                            "in one line")  # fmt: skip
 
 
 def _solve(machine: Machine, t: Terms, f: list[int], d: list[int], a: Array, tau: Array) -> Array:
@@ -85,14 +82,12 @@ def _solve(machine: Machine, t: Terms, f: list[int], d: list[int], a: Array, tau
     if left.max() > 1e-7 * max(1.0, np.abs(wanted).max(), np.abs(a).max()):
         joint, direction = t.rows.names[int(left.argmax())]
         names = ", ".join(repr(machine.speed_names[k]) for k in d)
-        raise QuestionError(f"hybrid dynamics: the motion given to {names} tears loop {joint!r} open, {left.max():.3g} "
-                            "m/s2 (or 1/s2) in its "
-                            f"{direction}; the mechanism has {machine.nv - t.spaces.rank} degrees of freedom: drive so "
-                            "many")  # fmt: skip
+        raise QuestionError(f"hybrid dynamics: the motion given to {names} tears loop {joint!r} open, {left.max():.3g} m/s2 "
+                            f"(or 1/s2) in its {direction}; the mechanism has {machine.nv - t.spaces.rank} degrees of freedom: "
+                            "drive so many")  # fmt: skip
     inner = np.linalg.norm(Ad.T @ spaces(A, metric(machine, acting=False).speeds(f)).N, axis=1)
     if inner.max(initial=0.0) > 1e-8 * max(1.0, np.abs(t.A).max()):
         names = ", ".join(repr(machine.speed_names[d[k]]) for k in np.flatnonzero(inner > 1e-8))
         raise QuestionError(f"hybrid dynamics: the forces in {names} are not determined: more of the loop is driven than its "
-                            f"{machine.nv - t.spaces.rank} degrees of freedom; drive fewer and give the others a "
-                            "force")  # fmt: skip
+                            f"{machine.nv - t.spaces.rank} degrees of freedom; drive fewer and give the others a force")  # fmt: skip
     return lam

@@ -10,17 +10,15 @@ energy they carry. So neither units nor ratios of inertia decide anything.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SingularError
 from ..machine.constraint_rows import Metric, least_change
+from ..machine.machine import Machine
 from ..machine.terms import accelerated
-
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
 
 Array = NDArray[np.float64]
 NOTHING = 1e-12  # an impulse or a speed this small beside the others is none

@@ -12,20 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import QuestionError, UnknownNameError
 from ..machine.constraint_rows import Metric, Rows, metric, rows_at
 from ..machine.lookup import all_speeds_of, by_speed, machine_of, state, where
+from ..machine.machine import Machine
 from ..machine.reactions import joints_of, under_rows
 from ..model.mechanism import Mechanism
 from .capture import NONE, Meeting, Target, meeting, three
 from .impact import impact, row_sizes
-
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
 
 Array = np.ndarray
 BROKEN = 1e-6  # how fast the speeds before a blow may break a row, beside the fastest that their energy allows

@@ -1,31 +1,29 @@
 """Inverse kinematics: the coordinates that bring a frame to a pose, within the joints' limits, loops closed.
 
-Damped least squares on the rotation and translation that are left, r, and on the residuals e of the loops:
+Damped least squares on the rotation and translation that are left, r, and on the residuals e of the loops (`assembly`):
 
-    d = J' (J J' + mu)^-1 r,      J = [J_frame; A]
+    d = J' (J J' + mu)^-1 [r; -e],      J = [J_frame; A]
 
 from the guess, then from other starts around it. A coordinate at its limit that wants to pass it is held there.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import QuestionError, StateError
 from ..machine.constraint_rows import rows_at
 from ..machine.lookup import Coordinate, coordinates, machine_of, state, where
+from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from ..model.pose import Pose
-from .assembly import CLOSED, residual, shortened, starts
-from .joint_orientation import upside_down
-
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
+from .assembly import CLOSED, damped_steps, residual, starts
+from .joint_orientation import rotation_vector, upside_down
 
 Array = np.ndarray
-THERE, STEPS, REACH = 1e-9, 150, 0.7  # when a frame has arrived (m, rad), steps of a start, how far one may go
+THERE, REACH = 1e-9, 0.7  # when a frame has arrived (m, rad), how far a step may go
 
 
 def inverse_kinematics(
@@ -45,7 +43,8 @@ def inverse_kinematics(
     bounds = [c for c in coordinates(machine) if limits and (np.isfinite(c.lower) or np.isfinite(c.upper))]
     best, least = q, np.inf
     for start in starts(machine, q, list(range(machine.nv))):
-        found = _search(machine, frame, goal, _within(start, bounds), bounds)
+        found = damped_steps(machine, _within(start, bounds), lambda machine, q: _to_go(machine, frame, goal, q),
+                             lambda q, pull: _free(machine, q, pull, bounds), lambda q: _within(q, bounds), REACH)  # fmt: skip
         far = _far(machine, frame, goal, found)
         if far < THERE and not upside_down(machine, found):
             return found
@@ -75,41 +74,19 @@ def _goal(pose: Any, position: Any, orientation: Any) -> tuple[Array | None, Arr
     return R, p
 
 
-def _search(machine: Machine, frame: str, goal: tuple, q: Array, bounds: list[Coordinate]) -> Array:
-    r, J = _to_go(machine, frame, goal, q)
-    mu, size = 1e-4, float(r @ r)
-    for _ in range(STEPS):
-        free = _free(machine, q, J.T @ r, bounds)
-        step, Jf = np.zeros(machine.nv), J[:, free]
-        step[free] = Jf.T @ np.linalg.solve(Jf @ Jf.T + mu * np.eye(len(r)), r)
-        trial = _within(machine.move(q, shortened(step, REACH)), bounds)
-        trial_r, trial_J = _to_go(machine, frame, goal, trial)
-        trial_size = float(trial_r @ trial_r)
-        if trial_size < size:
-            still = trial_size > 0.99999 * size
-            q, r, J, size, mu = trial, trial_r, trial_J, trial_size, max(0.1 * mu, 1e-12)
-            if still or size < 1e-28:
-                break
-        else:
-            mu *= 8.0
-            if mu > 1e8:
-                break
-    return q
-
-
 def _to_go(machine: Machine, frame: str, goal: tuple, q: Array) -> tuple[Array, Array]:
-    """r and its Jacobian: the rotation and translation left to the goal, then minus the residuals of the loops."""
+    """e and its Jacobian: minus the rotation and translation left to the goal, then the residuals of the loops."""
     (R, p), X, J = goal, machine.pose(q, frame), machine.jacobian(q, frame)
     left, rows = [], []
     if R is not None:
-        left.append(rotation_vector(R @ X[:3, :3].T))
+        left.append(-rotation_vector(R @ X[:3, :3].T))
         rows.append(J[:3])
     if p is not None:
-        left.append(p - X[:3, 3])
+        left.append(X[:3, 3] - p)
         rows.append(J[3:])
     if machine.mechanism.loops:
         error, A = residual(machine, q)
-        left.append(-error)
+        left.append(error)
         rows.append(A)
     return np.concatenate(left), np.vstack(rows)
 
@@ -144,17 +121,6 @@ def _unreached(machine: Machine, frame: str, goal: tuple, q: Array, bounds: list
         words.append(f"{error:.3g} m of open loop")
     at = [f"{c.name!r} at {q[c.qi]:.4g}" for c in bounds if q[c.qi] in (c.lower, c.upper)]
     tail = f"; at their limits: {', '.join(at)}" if at else ""
-    return QuestionError(f"inverse kinematics: frame {frame!r} of {where(machine)} cannot get there: "
-                         f"{' and '.join(words)} are left at the "
-                         f"nearest place found{tail}")  # fmt: skip
+    return QuestionError(f"inverse kinematics: frame {frame!r} of {where(machine)} cannot get there: {' and '.join(words)} are "
+                         f"left at the nearest place found{tail}")  # fmt: skip
 
-
-def rotation_vector(R: Array) -> Array:
-    """The axis of a rotation times its angle, in [0, pi].
-
-    >>> rotation_vector(np.diag([1.0, -1.0, -1.0])).round(6).tolist()
-    [3.141593, 0.0, 0.0]
-    """
-    from scipy.spatial.transform import Rotation
-
-    return Rotation.from_matrix(R).as_rotvec()

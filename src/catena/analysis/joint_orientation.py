@@ -7,17 +7,13 @@ turn needs all three axes to.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ..machine.machine import Machine
 from ..model.mechanism import GROUND, Joint
 from ..model.motions import Motion
 from ..model.pose import Pose
 from ..model.values import value_of
-
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
 
 Array = np.ndarray
 
@@ -58,7 +54,7 @@ def turns(machine: Machine, q: Array) -> tuple[Array, Array, set[str]]:
             R_P, R_C = _side(machine, q, j.parent, j.placement), _side(machine, q, j.child, j.offset)
             J = _spin(machine, q, j.child) - _spin(machine, q, j.parent)
             if len(axes) == 3:
-                vectors.append(_rotation_vector(R_C @ R_P.T))
+                vectors.append(rotation_vector(R_C @ R_P.T))
             else:
                 n = R_P @ axes[0]
                 vectors.append(_between(n, R_C @ axes[0]))
@@ -78,7 +74,12 @@ def _between(a: Array, b: Array) -> Array:
     return axis * (np.arctan2(s, a @ b) / s) if s > 0 else axis
 
 
-def _rotation_vector(R: Array) -> Array:
+def rotation_vector(R: Array) -> Array:
+    """The axis of a rotation times its angle, in [0, pi].
+
+    >>> rotation_vector(np.diag([1.0, -1.0, -1.0])).round(6).tolist()
+    [3.141593, 0.0, 0.0]
+    """
     from scipy.spatial.transform import Rotation
 
     return Rotation.from_matrix(R).as_rotvec()

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import QuestionError, StateError, UnknownNameError
 from ..machine.constraint_rows import Metric, Rows, metric, rows_at, spaces
 from ..machine.lookup import Coordinate, coordinates, machine_of, state, where
+from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from .assembly import closed
-
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
 
 Array = np.ndarray
 TORN = 1e-8  # a rate of opening, beside the fastest motion, that is no rounding
@@ -99,8 +97,7 @@ def _moment(machine: Machine, q: Array, places: list[Coordinate], values: Array)
     if loose.shape[1]:
         names = [machine.speed_names[free[k]] for k in np.argsort(-np.linalg.norm(loose, axis=1), kind="stable")]
         raise QuestionError(f"kinematics: {loose.shape[1]} degree(s) of freedom are left free in {where(machine)}; drive "
-                            f"{loose.shape[1]} more "
-                            f"coordinate(s), such as {names[0]!r}")  # fmt: skip
+                            f"{loose.shape[1]} more coordinate(s), such as {names[0]!r}")  # fmt: skip
     v[free] = left.inverse @ (-rows.A @ v)
     fastest = np.abs(v / unit).max(initial=0.0)
     _require_closed(machine, rows, by, rows.A @ v, fastest, "speeds")

@@ -12,20 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from scipy.linalg import qr
 
 from ..errors import QuestionError
 from ..machine.constraint_rows import loop_count, metric, spaces
 from ..machine.lookup import all_speeds_of, machine_of, state, where
+from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from ..model.values import value_of
 from .tangent import Tangent, row_forces, tangent, turning
-
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
 
 Array = np.ndarray
 
@@ -101,14 +98,15 @@ def _independent(machine: Machine, T: Array, names: Iterable[str] | None) -> lis
     if names is None:
         if n == machine.nv:
             return list(range(n))
+        from scipy.linalg import qr
+
         order = qr(T.T, mode="r", pivoting=True)[1]
         return sorted(int(k) for k in order[:n])
     chosen = all_speeds_of(machine, names)
     if len(chosen) != n or np.linalg.svd(T[chosen], compute_uv=False)[-1] < 1e-9:
         given = ", ".join(repr(machine.speed_names[k]) for k in chosen)
         raise QuestionError(f"linearize: {given or 'no coordinate'} cannot stand for the {n} degrees of freedom of "
-                            f"{where(machine)} here; "
-                            f"it takes {n} that move independently of each other")  # fmt: skip
+                            f"{where(machine)} here; it takes {n} that move independently of each other")  # fmt: skip
     return chosen
 
 

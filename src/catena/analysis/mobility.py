@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..kernels.rank import EXACT
 from ..machine.constraint_rows import Metric, Rows, loop_count, metric, rows_at, spaces
 from ..machine.lookup import all_speeds_of, machine_of, state
+from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from .assembly import CLOSED, closed, gauss_newton
-
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
 
 Array = np.ndarray
 NEARBY, WAYS = 1e-2, 6  # how far (rad, m) and how often one looks for a higher rank beside a configuration

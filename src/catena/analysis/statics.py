@@ -9,21 +9,19 @@ given. Newton's step uses the stiffness of the constrained mechanism, the loops'
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import QuestionError
 from ..machine.constraint_rows import rows_at
 from ..machine.lookup import machine_of, state, where
+from ..machine.machine import Machine
 from ..machine.terms import name_of
 from ..model.mechanism import Mechanism
 from .actuation import Actuation, inverse_dynamics
 from .assembly import CLOSED, closed, gauss_newton, shortened
 from .tangent import Rest, rest, row_forces
-
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
 
 Array = np.ndarray
 STEPS, REACH, STILL = 200, 0.5, 1e-10  # Newton steps, how far one may go (rad, m), what force is none (beside the largest)
@@ -48,9 +46,8 @@ def equilibrium(m: Mechanism | Machine, guess: Any = None, tau: Any = None, stab
             return q
         q = _step(machine, q, tau, g, t, stable)
     name, size = name_of(machine, left)
-    raise QuestionError(f"equilibrium: {where(machine)} finds no rest: after {STEPS} steps {name!r} still needs "
-                        f"{size:.4g} (N m or N); hold it with a spring, a joint force or a fixed joint, or start from "
-                        "another guess")  # fmt: skip
+    raise QuestionError(f"equilibrium: {where(machine)} finds no rest: after {STEPS} steps {name!r} still needs {size:.4g} (N "
+                        "m or N); hold it with a spring, a joint force or a fixed joint, or start from another guess")  # fmt: skip
 
 
 def static_torques(m: Mechanism | Machine, q: Any, actuated: Iterable[str] | None = None, wrenches: Any = None) -> Actuation:

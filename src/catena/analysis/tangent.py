@@ -10,22 +10,22 @@ d/dq is along the speeds: column k is the change when the coordinates move along
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
+import casadi as ca
 import numpy as np
 
+from ..compiler.trace import Tracer
+from ..kernels.motion import BALL
 from ..machine.constraint_rows import Spaces, metric, spaces
+from ..machine.machine import Machine
 from .differences import differences, long
 
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
-
 Array = np.ndarray
-_moving: WeakKeyDictionary[Machine, Any] = WeakKeyDictionary()
-_resting: WeakKeyDictionary[Machine, Any] = WeakKeyDictionary()
-_damping: WeakKeyDictionary[Machine, Any] = WeakKeyDictionary()
+_tapes: WeakKeyDictionary[Machine, dict[str, Any]] = WeakKeyDictionary()  # {name: CasADi function} of each machine
 
 
 @dataclass(frozen=True)
@@ -58,51 +58,50 @@ def rest(machine: Machine, q: Array, lam: Array) -> Rest:
     if long(machine):
         A, r_q = differences(machine, q, lam)
         return Rest(machine.mass_matrix(q), A, spaces(A, metric(machine)), r_q)
-    if machine not in _resting:
-        _resting[machine] = _trace(machine, moving=False)
-    A, r_q = (np.array(x) for x in _resting[machine](q, lam, _values(machine), 0.0))
+    A, r_q = (np.array(x) for x in _tape(machine, "resting", _trace)(q, lam, _values(machine), 0.0))
     A = A.reshape(len(machine.rows), machine.nv)
     return Rest(machine.mass_matrix(q), A, spaces(A, metric(machine)), r_q)
 
 
 def tangent(machine: Machine, q: Array, v: Array, a: Array, lam: Array) -> Tangent:
     """The derivatives at (q, v, a) with multipliers lam of the rows in `machine.rows`."""
-    if machine not in _moving:
-        _moving[machine] = _trace(machine, moving=True)
-    A, r_q, r_v, c_q, c_v, s_q = (np.array(x) for x in _moving[machine](q, v, a, lam, _values(machine), 0.0))
+    A, r_q, r_v, c_q, c_v, s_q = (np.array(x) for x in _tape(machine, "moving", _trace)(q, v, a, lam, _values(machine), 0.0))
     A, c_q, c_v, s_q = (x.reshape(len(machine.rows), machine.nv) for x in (A, c_q, c_v, s_q))
     return Tangent(machine.mass_matrix(q), A, spaces(A, metric(machine)), r_q, r_v, c_q, c_v, s_q)
 
 
 def load_damping(machine: Machine, q: Array) -> Array:
     """C (nv, nv) of the loads at rest: -d(their generalised forces)/dv at v = 0."""
-    springs = machine._springs
+    springs = machine.spec.springs
     if springs is not None or not machine.mechanism.loads:
         C = np.zeros((machine.nv, machine.nv))
         if springs is not None:
             np.add.at(C, (springs.speed, springs.speed), springs.c)
         return C
-    if machine not in _damping:
-        import casadi as ca
+    return np.array(_tape(machine, "damping", _trace_damping)(q, _values(machine), 0.0))
 
-        from ..compiler.trace import Tracer
 
-        s = Tracer(machine.layout, machine.snap)
-        felt = -ca.jacobian(s.applied.generalised(), s.v)
-        still = ca.substitute(felt, s.v, ca.SX.zeros(machine.nv))
-        _damping[machine] = ca.Function("damping", [s.q, s.p, s.t], [ca.densify(still)])
-    return np.array(_damping[machine](q, _values(machine), 0.0))
+def _tape(machine: Machine, name: str, make: Callable[[Machine, str], ca.Function]) -> ca.Function:
+    """The tape of that name, traced once per machine."""
+    own = _tapes.setdefault(machine, {})
+    if name not in own:
+        own[name] = make(machine, name)
+    return own[name]
+
+
+def _trace_damping(machine: Machine, name: str) -> ca.Function:
+    s = Tracer(machine.layout, machine.snap)
+    felt = ca.substitute(-ca.jacobian(s.applied.generalised(), s.v), s.v, ca.SX.zeros(machine.nv))
+    return ca.Function(name, [s.q, s.p, s.t], [ca.densify(felt)])
 
 
 def _values(machine: Machine) -> list[float]:
     return list(machine.mechanism.parameters.values())
 
 
-def _trace(machine: Machine, moving: bool) -> Any:
-    import casadi as ca
-
-    from ..compiler.trace import Tracer
-
+def _trace(machine: Machine, name: str) -> ca.Function:
+    """(q, v, a, lam, p, t) -> the fields of a Tangent after M and `spaces`, or (q, lam, p, t) -> those of a Rest."""
+    moving = name == "moving"
     t, m = Tracer(machine.layout, machine.snap), len(machine.rows)
     lam, N = ca.SX.sym("lam", m), ca.jacobian(t.coordinate_rate(), t.v)
     A, c, s = ca.SX.zeros(0, machine.nv), ca.SX.zeros(0), ca.SX.zeros(0)
@@ -111,17 +110,17 @@ def _trace(machine: Machine, moving: bool) -> Any:
         _, s, gamma, A = t.constraint_rows()
         r, c = r - A.T @ lam, A @ t.a - gamma
 
-    def along(f: Any) -> Any:
+    def along(f: ca.SX) -> ca.SX:
         return ca.densify(ca.jacobian(f, t.q) @ N)
 
-    def with_v(f: Any) -> Any:
+    def with_v(f: ca.SX) -> ca.SX:
         return ca.densify(ca.jacobian(f, t.v))
 
     if moving:
         outputs = [A, along(r), with_v(r), along(c), with_v(c), along(s)]
-        return ca.Function("moving", [t.q, t.v, t.a, lam, t.p, t.t], ca.cse(outputs))
+        return ca.Function(name, [t.q, t.v, t.a, lam, t.p, t.t], ca.cse(outputs))
     still = ca.substitute([A, along(r)], [t.v], [ca.SX.zeros(machine.nv)])  # dampers speak of speeds
-    return ca.Function("resting", [t.q, lam, t.p, t.t], ca.cse(still))
+    return ca.Function(name, [t.q, lam, t.p, t.t], ca.cse(still))
 
 
 def turning(machine: Machine, v: Array) -> Array:
@@ -129,8 +128,6 @@ def turning(machine: Machine, v: Array) -> Array:
 
     The rate of a change along a ball's speeds is not the change of its speeds: its axes turn with it.
     """
-    from ..kernels.motion import BALL
-
     W = np.zeros((machine.nv, machine.nv))
     for node in machine.layout.nodes:
         if node.motion == BALL:

@@ -7,21 +7,18 @@ zeta = y' C y / 2 omega   the damping ratio to first order in the damping C; exa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 
 from ..errors import QuestionError
 from ..machine.lookup import machine_of, state, where
+from ..machine.machine import Machine
 from ..machine.terms import name_of
 from ..model.mechanism import Mechanism
 from .linearization import dampings
 from .statics import balance, stiffness
 from .tangent import load_damping
-
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
 
 Array = np.ndarray
 
@@ -90,14 +87,15 @@ def modes(m: Mechanism | Machine, q: Any = None, tau: Any = None) -> Modes:
         raise QuestionError(
             f"modes: {where(machine)} has speed rows, and they have no stiffness of their own; linearize(...).poles answers"
         )
+    from scipy.linalg import eigh
+
     g, t = balance(machine, q, tau)
     T = t.spaces.T
     left = T @ (T.T @ g)
     if np.abs(left).max(initial=0.0) > 1e-6 * max(1.0, np.abs(g).max(initial=0.0)):
         name, size = name_of(machine, left)
-        raise QuestionError(f"modes: {where(machine)} does not rest here: {name!r} needs {size:.4g} (N m or N) more; take "
-                            "q from "
-                            "equilibrium(mechanism, q), or give the forces that hold it as tau")  # fmt: skip
+        raise QuestionError(f"modes: {where(machine)} does not rest here: {name!r} needs {size:.4g} (N m or N) more; take q "
+                            "from equilibrium(mechanism, q), or give the forces that hold it as tau")  # fmt: skip
     K = stiffness(t)
     squares, y = eigh(0.5 * (K + K.T), T.T @ t.M @ T)
     squares = np.where(np.abs(squares) < 1e-12 * np.abs(squares).max(initial=0.0), 0.0, squares)

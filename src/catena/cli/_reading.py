@@ -12,7 +12,7 @@ from ..errors import MechanismWarning
 if TYPE_CHECKING:
     from ..model.mechanism import Mechanism
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="A .toml or .urdf file, or the name of a built-in example.")]
+File = Annotated[str, typer.Argument(metavar="FILE", help="A .toml, .urdf or MJCF .xml file, or the name of a built-in example.")]
 Floating = Annotated[bool, typer.Option("--floating", help="Put the root body on a free joint.")]
 Uncoupled = Annotated[bool, typer.Option("--no-mimic", help="Let joints that mimic others move on their own.")]
 Three = tuple[float, float, float]

@@ -21,11 +21,14 @@ def info(
     no_mimic: Uncoupled = False,
     gravity: Gravity = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    mapped: Annotated[bool, typer.Option("--mapping", help="Say what became of each element of the file, and nothing else.")] = False,
 ) -> None:
     """Show what a mechanism is, and check forward against inverse dynamics at random states."""
     from ..machine.machine import compile
     from ._description import describe, mobility, round_trip
 
+    if mapped:
+        return _mapping(file, as_json)
     mechanism = read(file, floating, no_mimic, gravity)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MechanismWarning)  # told below, as doubts
@@ -46,6 +49,21 @@ def info(
             screen.print(("" if k else f"\n{title}\n") + f"  - {plain(sentence)}", markup=False, soft_wrap=True)
     screen.print()
     screen.print(closing(round_trip(machine)), markup=False, soft_wrap=True)
+
+
+def _mapping(file: str, as_json: bool) -> None:
+    """The mapping report: one row per element, or that the format has none."""
+    from dataclasses import asdict
+
+    from ..formats import mapping
+
+    found = mapping(file)
+    if as_json:
+        print(json.dumps([asdict(e) for e in found], indent=2))
+    elif not found:
+        console().print("this format says nothing that a mechanism does not hold: there is no mapping to show; see notes in `catena info`")
+    else:
+        console().print(table(["element", "name", "outcome", "how"], [[e.element, e.name, e.outcome, e.how] for e in found]))
 
 
 def heading(d: dict[str, Any]) -> list[str]:

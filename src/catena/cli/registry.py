@@ -36,9 +36,11 @@ for _name, _doc in {  # in the order of the flow
     "equations": "Write the equations of motion by one formulation.",
     "inverse": "Find the joint forces and reactions along a trajectory.",
     "modes": "Show natural frequencies and damping ratios.",
+    "clearance": "Show how close shapes come to each other, at rest or along a result.",
     "run": "Simulate a mechanism as its [scenario] says.",
     "plot": "Draw plots of a result.",
     "animate": "Write a result as a GIF or as a page with a player.",
+    "page": "Write a page in which the mechanism itself runs, in one file.",
     "gallery": "Run the worked examples and write a page for each.",
     "export": "Write kernels as C99 that needs nothing but math.h.",
 }.items():

@@ -149,9 +149,11 @@ def report(screen: Any, result: Result) -> None:
 
 def bent(result: Result) -> dict[str, np.ndarray]:
     """How far the tips of flexible bodies are from their straight lines."""
+    if not result.mechanism.beams:
+        return {}
     from ..results.plots.bending import deflections
 
-    return {f"tip of {name}": w for name, w in deflections(result).items()} if result.mechanism.beams else {}
+    return {f"tip of {name}": w for name, w in deflections(result).items()}
 
 
 def small(x: float) -> str:

@@ -18,6 +18,8 @@ from .tape import Angles, Node, Plan, Step, Tape, silent
 from .text import Text
 
 STACK = 65536  # bytes: larger work memory comes from the heap
+BLOCKS = 16  # of lanes at most, that go through one piece of a tape before the next, if they need no more bytes than
+NEAR = 262144  # the half of a small second-level cache
 GROUP = 4  # so many outputs are tested for finiteness at once
 
 
@@ -34,20 +36,19 @@ def module(tape: Tape, plan: Plan, width: int, fused: bool, single: Single | Non
         with t.function(head):
             _chunk(t, tape.nodes, steps, plan.slots)
             t.do("ret void")
-    calls = [f"call void @chunk{k}(ptr %x, ptr %y, ptr %w)" for k in range(len(plan.chunks))]
-    unseen = silent(tape)
-    _around(t, calls, [r * c for r, c in tape.input_shapes], [r * c for r, c in tape.output_shapes], plan.n_slots, unseen)
+    unseen, pieces = silent(tape), [f"@chunk{k}(" for k in range(len(plan.chunks))]
+    _around(t, pieces, [r * c for r, c in tape.input_shapes], [r * c for r, c in tape.output_shapes], plan.n_slots, unseen)
     if single is not None:
         single_state.write(t, single, plan.n_slots, unseen)
     t.table()
     return str(t)
 
 
-def around(call: str, n_in: list[int], n_out: list[int], n_slots: int, width: int, single: Single | None = None) -> str:
-    """The text of a module whose tape is one call of code that is elsewhere."""
+def around(piece: str, n_in: list[int], n_out: list[int], n_slots: int, width: int, single: Single | None = None) -> str:
+    """The text of a module whose tape is one piece of code that is elsewhere: its address, and what comes before x, y and w."""
     t = Text(width)
     _declare(t)
-    _around(t, [call], n_in, n_out, n_slots, [])
+    _around(t, [piece], n_in, n_out, n_slots, None)
     if single is not None:
         single_state.write(t, single, n_slots)
     return str(t)
@@ -58,13 +59,13 @@ def _declare(t: Text) -> None:
     t.lines += ["declare i64 @llvm.smin.i64(i64, i64)", "declare double @llvm.fabs.f64(double)"]
 
 
-def _around(t: Text, calls: list[str], n_in: list[int], n_out: list[int], n_slots: int, unseen: list[int]) -> None:
-    """The exported functions around a tape that is these calls."""
+def _around(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slots: int, unseen: list[int] | None) -> None:
+    """The exported functions around a tape that is these pieces of code, one after the other."""
     with t.function("internal void @tape(ptr noalias %x, ptr noalias %y, ptr noalias %w)"):
-        t.do(*calls, "ret void")
+        t.do(*(f"call void {piece}ptr %x, ptr %y, ptr %w)" for piece in pieces), "ret void")
     _block(t, n_slots)
     _broken(t)
-    _batch(t, n_in, n_out, n_slots, unseen)
+    _batch(t, pieces, n_in, n_out, n_slots, unseen)
 
 
 def _chunk(t: Text, nodes: list[Node], steps: list[Step], slots: dict[int, int]) -> None:
@@ -89,9 +90,10 @@ def _chunk(t: Text, nodes: list[Node], steps: list[Step], slots: dict[int, int])
 
     for step in steps:
         if isinstance(step, Angles):
+            n = len(step.angles)
             for k, angle in enumerate(step.angles):
-                keep(operand(angle), step.base + 2 * k)
-            t.do(f"call void @lanes_sincos(ptr {t.at('%w', step.base)}, i64 {len(step.angles)})")
+                keep(operand(angle), step.base + k)
+            t.do(f"call void @lanes_sines(ptr {t.at('%w', step.base)}, ptr {t.at('%w', step.base + n)}, i64 {n})")
         elif nodes[step].op == "OUTPUT":
             t.store(operand(nodes[step].args[0]), "%y", nodes[step].at)
         else:
@@ -110,36 +112,63 @@ def _block(t: Text, n_slots: int) -> None:
         t.do(*(f"call void @free(ptr {p})" for p in heap), "ret void")
 
 
-def _batch(t: Text, n_in: list[int], n_out: list[int], n_slots: int, unseen: list[int]) -> None:
+def _batch(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slots: int, unseen: list[int] | None) -> None:
     """`i64 batch(i64 start, i64 stop, i64 batch, double** in, i64* strides, double** out)`: states start to stop.
 
-    unseen: the inputs that no output would show if they were not finite; they are looked at themselves.
+    unseen: the inputs that no output would show if they were not finite; they are looked at themselves. None: all.
 
     The rows of input k are strides[k] doubles apart; 0 gives every state the same row. Past the end of the batch lanes
-    take its last row again: any batch is right, without a second piece of code for its tail.
+    take its last row again: any batch is right, without a second piece of code for its tail. A tape of several pieces takes
+    BLOCKS blocks of W states through one piece before the next, while its code is near.
     """
-    groups = max(1, -(-sum(n_out) // GROUP))
+    groups, given = max(1, -(-sum(n_out) // GROUP)), max(1, -(-sum(n_in) // GROUP))
+    sizes = {"x": given * GROUP, "y": groups * GROUP, "w": n_slots}
+    most = max(1, min(BLOCKS, NEAR // (8 * t.width * sum(sizes.values())))) if len(pieces) > 1 else 1
     with t.function("i64 @batch(i64 %start, i64 %stop, i64 %batch, ptr %in, ptr %strides, ptr %out)"):
-        heap = _memory(t, x=sum(n_in), y=groups * GROUP, w=n_slots)
+        heap = _memory(t, **{name: most * size for name, size in sizes.items()})
         status = t("alloca i64")
         t.do(f"store i64 0, ptr {status}")
-        for k in range(sum(n_out), groups * GROUP):
-            t.store("zeroinitializer", "%y", k)  # the test for finiteness reads whole groups
         inputs = [(t.load("%in", k, "ptr"), t.load("%strides", k, "i64")) for k in range(len(n_in))]
         outputs = [(t.load("%out", k, "ptr"), str(n)) for k, n in enumerate(n_out)]
         last = t("sub i64 %batch, 1")
-        with t.loop("block", "%stop", step=t.width, start="%start") as i:
-            states = [t(f"call i64 @llvm.smin.i64(i64 {t(f'add i64 {i}, {l}')}, i64 {last})") for l in range(t.width)]
-            for k, n in enumerate(n_in):
-                transpose.gather(t, f"in{k}", _rows(t, *inputs[k], states), n, t.at("%x", sum(n_in[:k])))
-            t.do("call void @tape(ptr %x, ptr %y, ptr %w)")
-            for k, n in enumerate(n_out):
-                transpose.scatter(t, f"out{k}", _rows(t, *outputs[k], states), n, t.at("%y", sum(n_out[:k])))
-            broken = t(f"call i64 @broken(ptr %y, i64 {groups})")
-            before = t.load(status, of="i64")
-            for k in range(0, len(unseen), t.width):
-                broken = t(f"or i64 {broken}, {_unseen(t, unseen[k : k + t.width])}")
-            t.do(f"store i64 {t(f'or i64 {before}, {broken}')}, ptr {status}")
+
+        def at(b: str) -> list[str]:
+            """Where x, y and w of block b begin."""
+            return [t.at(f"%{name}", t(f"mul i64 {b}, {size}")) for name, size in sizes.items()]
+
+        def states(i: str, b: str) -> list[str]:
+            """The states of block b, from i on."""
+            first = t(f"add i64 {i}, {t(f'mul i64 {b}, {t.width}')}")
+            return [t(f"call i64 @llvm.smin.i64(i64 {t(f'add i64 {first}, {l}')}, i64 {last})") for l in range(t.width)]
+
+        with t.loop("blocks", "%stop", step=most * t.width, start="%start") as i:
+            left = t(f"sub i64 {t(f'add i64 %stop, {t.width - 1}')}, {i}")
+            count = t(f"call i64 @llvm.smin.i64(i64 {t(f'sdiv i64 {left}, {t.width}')}, i64 {most})")
+            first = t(f"icmp eq i64 {i}, %start")
+            with t.loop("gather", count) as b:
+                (x, y, _), rows = at(b), states(i, b)
+                for k, n in enumerate(n_in):
+                    changes = t(f"or i1 {first}, {t(f'icmp ne i64 {inputs[k][1]}, 0')}")  # one row for all is there already
+                    with t.when(f"in{k}", changes):
+                        transpose.gather(t, f"in{k}", _rows(t, *inputs[k], rows), n, t.at(x, sum(n_in[:k])))
+                for k in range(sum(n_out), groups * GROUP):
+                    t.store("zeroinitializer", y, k)  # the test for finiteness reads whole groups
+                for k in range(sum(n_in), given * GROUP if unseen is None else 0):
+                    t.store("zeroinitializer", x, k)
+            for k, piece in enumerate(pieces):
+                with t.loop(f"piece{k}", count) as b:
+                    t.do(f"call void {piece}{', '.join(f'ptr {pointer}' for pointer in at(b))})")
+            with t.loop("scatter", count) as b:
+                (x, y, _), rows = at(b), states(i, b)
+                for k, n in enumerate(n_out):
+                    transpose.scatter(t, f"out{k}", _rows(t, *outputs[k], rows), n, t.at(y, sum(n_out[:k])))
+                broken = t(f"call i64 @broken(ptr {y}, i64 {groups})")
+                if unseen is None:
+                    broken = t(f"or i64 {broken}, {t(f'call i64 @broken(ptr {x}, i64 {given})')}")
+                for k in range(0, len(unseen or ()), t.width):
+                    broken = t(f"or i64 {broken}, {_unseen(t, x, (unseen or [])[k : k + t.width])}")
+                before = t.load(status, of="i64")
+                t.do(f"store i64 {t(f'or i64 {before}, {broken}')}, ptr {status}")
         t.do(*(f"call void @free(ptr {p})" for p in heap), f"ret i64 {t.load(status, of='i64')}")
 
 
@@ -148,11 +177,11 @@ def _rows(t: Text, base: str, stride: str, states: list[str]) -> list[str]:
     return [t.at(base, t(f"mul i64 {state}, {stride}"), "double") for state in states]
 
 
-def _unseen(t: Text, entries: list[int]) -> str:
+def _unseen(t: Text, x: str, entries: list[int]) -> str:
     """1 if one of these entries of x is infinite or not a number in some lane, else 0."""
     total = "zeroinitializer"
     for k in entries:
-        zero = t(f"fmul {t.V} {t.load('%x', k)}, zeroinitializer")
+        zero = t(f"fmul {t.V} {t.load(x, k)}, zeroinitializer")
         total = t(f"fadd {t.V} {zero}, {total}")
     bad = t(f"fcmp uno {t.V} {total}, zeroinitializer")
     some = t(f"icmp ne i{t.width} {t(f'bitcast <{t.width} x i1> {bad} to i{t.width}')}, 0")

@@ -64,6 +64,7 @@ def _work_shape(name: str) -> tuple[Any, ...]:
 # ---------------------------------------------------------------------------------------------------- the kernels' scalars
 intrinsic(spatial.sin)(lambda m, x: m.sine_and_cosine(x)[0])
 intrinsic(spatial.cos)(lambda m, x: m.sine_and_cosine(x)[1])
+intrinsic(spatial.sines)(lambda m, s, c: m.sines(s.pointer, c.pointer, m.later(s.shape[0], "int").name))
 intrinsic(spatial.atan2)(lambda m, y, x: m.binary("atan2", y, x))
 intrinsic(spatial.sqrt)(lambda m, x: m.unary("sqrt", x))
 intrinsic(spatial.floor)(lambda m, x: m.unary("floor", x))
@@ -107,7 +108,6 @@ def forward_dynamics_dense(tree, q, v, tau, wrench, zeros, x, M, out):
 def constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam, out):
     """a under the rows of loops, then the multipliers."""
     still(zeros)
-    still(gamma)
     constrained.constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam)
     _both(acc, lam, out)
 
@@ -115,7 +115,6 @@ def constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error
 def constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam, M, A, out):
     """The same by the mass matrix, where joints mimic others."""
     still(zeros)
-    still(gamma)
     clear(M)
     clear(A)
     constrained.constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam, M, A)
@@ -389,6 +388,6 @@ def bind(
     out = structure.shape(generic.out)
     output = (out[0], int(np.prod(out[1:])))
     size = sum(int(np.prod(structure.shape(shape))) for _, shape in scratch(generic.kernel))
-    call = f"call void inttoptr (i64 {code['kernel']} to ptr)(ptr inttoptr (i64 {table.ctypes.data} to ptr), ptr %x, ptr %y, ptr %w)"
-    made = host.assemble(emit.around(call, [r for r, _ in inputs], [output[0] * output[1]], size, width, single))
+    piece = f"inttoptr (i64 {code['kernel']} to ptr)(ptr inttoptr (i64 {table.ctypes.data} to ptr), "
+    made = host.assemble(emit.around(piece, [r for r, _ in inputs], [output[0] * output[1]], size, width, single))
     return LaneKernel(name, inputs, (output,), width, made, cost=300 * structure.sizes["n"], keep=(structure, table, X, code), single=single)

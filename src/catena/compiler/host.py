@@ -44,7 +44,8 @@ def description() -> tuple[str, ...]:
 def assemble(text: str, optimise: int = 0) -> bytes:
     """LLVM text to object code for this machine. Raises RuntimeError, with LLVM's words, if it cannot be done.
 
-    optimise: the level of LLVM's pipeline to run first, 1 to 3; a tape needs none, code with loops and branches does.
+    optimise: the level of LLVM's pipeline to run first, 1 to 3; a tape needs none, code with loops and branches does. Loops
+    are left as they are written: LLVM's own unrolling and vectors take as long again to compile, and gain nothing measurable.
     """
     target = _target()
     with llvm.parse_assembly(text) as module:
@@ -52,7 +53,9 @@ def assemble(text: str, optimise: int = 0) -> bytes:
         module.data_layout = str(target.target_data)
         module.verify()
         if optimise:
-            builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=optimise))
+            options = llvm.create_pipeline_tuning_options(speed_level=optimise)
+            options.loop_unrolling = options.loop_vectorization = options.slp_vectorization = False
+            builder = llvm.create_pass_builder(target, options)
             builder.getModulePassManager().run(module, builder)
         code: bytes = target.emit_object(module)
     return code
@@ -96,7 +99,7 @@ def _target() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=_features().flatten(), opt=2, reloc="pic", codemodel="small", jit=True
+        cpu=llvm.get_host_cpu_name(), features=_features().flatten(), opt=1, reloc="pic", codemodel="small", jit=True
     )
 
 

@@ -14,9 +14,9 @@ import ast
 import builtins
 import functools
 import inspect
-import textwrap
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,19 +55,34 @@ class _Source(NamedTuple):
 
 
 @functools.cache
+def _definitions(path: str) -> dict[int, ast.FunctionDef]:
+    """The functions of a file, by the line on which they begin, decorators included."""
+    with _PARSING:
+        tree = ast.parse(Path(path).read_text(encoding="utf-8"))
+    return {min([node.lineno, *(d.lineno for d in node.decorator_list)]): node for node in _functions(tree.body)}
+
+
+def _functions(body: Sequence[ast.stmt]) -> Iterator[ast.FunctionDef]:
+    """The functions among statements and inside them."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef):
+            yield node
+        yield from _functions(getattr(node, "body", ()))
+
+
+@functools.cache
 def _source(function: Callable[..., Any]) -> _Source:
     plain = inspect.unwrap(function)
-    with _PARSING:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(plain))).body[0]
-    assert isinstance(tree, ast.FunctionDef)
+    tree = _definitions(inspect.getsourcefile(plain) or "")[plain.__code__.co_firstlineno]
     names = tuple(a.arg for a in tree.args.args)
-    times = dict.fromkeys(names, 1)
+    times, returns = dict.fromkeys(names, 1), []
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             times[node.id] = times.get(node.id, 0) + 1
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             times[node.target.id] = times.get(node.target.id, 0) + 1
-    returns = [node for node in ast.walk(tree) if isinstance(node, ast.Return)]
+        elif isinstance(node, ast.Return):
+            returns.append(node)
     straight = not returns or (len(returns) == 1 and tree.body[-1] is returns[0])
     return _Source(names, plain.__defaults__ or (), tree.body, frozenset(n for n, k in times.items() if k > 1), straight)
 

@@ -278,9 +278,13 @@ class KernelText:
         if angle not in self._angles:
             place = self.room(2)
             self.text.store(angle, place, of=self.V)
-            self.do(f"call void @lanes_sincos(ptr {place}, i64 1)")
+            self.sines(place, self.new(f"getelementptr {self.V}, ptr {place}, i64 1"), "1")
             self._angles[angle] = (Value("float", self.text.load(place, of=self.V)), Value("float", self.text.load(place, 1, self.V)))
         return self._angles[angle]
+
+    def sines(self, s: str, c: str, n: str) -> None:
+        """The sines and cosines of the n angles at s, there and at c."""
+        self.do(f"call void @lanes_sines(ptr {s}, ptr {c}, i64 {n})")
 
     # ------------------------------------------------------------------------------------------------ memory
     def product(self, sizes: Sequence[Any]) -> Any:

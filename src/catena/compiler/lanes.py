@@ -91,7 +91,7 @@ def _of(f: ca.Function, width: int, code: bytes, single: Single | None) -> LaneK
 def object_code(f: ca.Function, width: int, chunk: int = tape.CHUNK, single: Single | None = None) -> bytes:
     """Compile a function to object code, with no look at the cache. `chunk` bounds the steps in one piece of the tape."""
     nodes = tape.read(f)
-    return host.assemble(emit.module(nodes, tape.plan(nodes, chunk), width, host.has_fma(), single))
+    return host.assemble(emit.module(nodes, tape.plan(nodes, chunk), width, host.has_fma(), single), optimise=int(tape.chooses(nodes)))
 
 
 @functools.cache

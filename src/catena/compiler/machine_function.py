@@ -207,7 +207,7 @@ def _weighted_text(m: Module) -> list[str]:
     return inner.text.lines
 
 
-def _blocks(x, K, w, h, out, n, lanes, registers):
+def _blocks(x, K, w, h, out, n, lanes, registers):  # type: ignore[no-untyped-def]  # over numbers and over lanes of them
     """The sums for whole blocks of lanes * registers numbers from n on; where they end."""
     while n + lanes * registers <= len(x):
         if registers == 4:

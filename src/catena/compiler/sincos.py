@@ -15,9 +15,12 @@ vector keep the polynomials' values: a state must give the same bits whoever its
 
 from __future__ import annotations
 
+import functools
+
 from .text import Text, whole
 
 LIMIT = 1e6
+BESIDE = 3  # angles at once: each waits for itself, so that they fill each other's time
 
 # pi/2 in parts of 53 bits, whose products with k are exact inside a fused multiply-add, and in parts of 33 bits, whose
 # products with k < 2^20 are exact anyway; the sum of all parts is pi/2 to more than 100 bits
@@ -45,72 +48,88 @@ COSINE = (  # C, highest power first
 
 
 def write(t: Text, fused: bool) -> None:
-    """Write `void lanes_sincos(ptr w, i64 n)`: angle k, read at w[2k], becomes its sine there and its cosine at w[2k + 1].
+    """Write `void lanes_sines(ptr s, ptr c, i64 n)`: the n angles at s become their sines, their cosines come to c.
 
-    It needs `lanes_sin` and `lanes_cos`, libm's functions lane by lane. `fused` says that the machine has fused
-    multiply-add.
+    It needs `lanes_sin` and `lanes_cos`, libm's functions lane by lane. `fused` says that the machine has fused multiply-add.
     """
-    with t.function(f"internal void @lanes_sincos_far(ptr %p, {t.V} %x, {t.V} %s, {t.V} %c, {t.B} %far) cold noinline"):
-        for k, (name, near) in enumerate((("sin", "%s"), ("cos", "%c"))):
-            exact = t(f"call {t.V} @lanes_{name}({t.V} %x)")
-            t.store(t(f"select {t.B} %far, {t.V} {exact}, {t.V} {near}"), "%p", k)
+    with t.function(f"internal void @lanes_sincos_far(ptr %s, ptr %c, {t.V} %x, {t.V} %near_s, {t.V} %near_c, {t.B} %far) cold noinline"):
+        for name in ("s", "c"):
+            exact = t(f"call {t.V} @lanes_{'sin' if name == 's' else 'cos'}({t.V} %x)")
+            t.store(t(f"select {t.B} %far, {t.V} {exact}, {t.V} %near_{name}"), f"%{name}")
         t.do("ret void")
 
-    with t.function("internal void @lanes_sincos(ptr noalias %w, i64 %n) noinline"):
-        with t.loop("angle", "%n") as counter:
-            _angle(t, counter, fused)
+    pi_half = PI_HALF_FUSED if fused else PI_HALF
+    with t.function("internal void @lanes_sines(ptr noalias %s, ptr noalias %c, i64 %n) noinline"):
+        rounds = t(f"sdiv i64 %n, {BESIDE}")
+        done = t(f"mul i64 {rounds}, {BESIDE}")
+        with t.when("several", t(f"icmp sgt i64 {rounds}, 0")), t.loop("round", rounds) as k:
+            _angles(t, "several", t(f"mul i64 {k}, {BESIDE}"), BESIDE, pi_half)
+        with t.when("single", t(f"icmp slt i64 {done}, %n")), t.loop("rest", "%n", start=done) as k:
+            _angles(t, "single", k, 1, pi_half)
         t.do("ret void")
     t.lines.append('!0 = !{!"branch_weights", i32 1, i32 1000000}')
 
 
-def _angle(t: Text, k: str, fused: bool) -> None:
-    """The body of the loop: one angle."""
-    p = t.at("%w", t(f"shl i64 {k}, 1"))
-    x = t.load(p)
-    sine, cosine = _near(t, x, PI_HALF_FUSED if fused else PI_HALF)
-    t.store(sine, p)
-    t.store(cosine, p, 1)
-    size = t(f"call {t.V} @llvm.fabs.v{t.width}f64({t.V} {x})")
-    far = t(f"fcmp ogt {t.V} {size}, {t.constant(LIMIT)}")
-    mask = t(f"bitcast {t.B} {far} to i{t.width}")
-    t.do(f"br i1 {t(f'icmp ne i{t.width} {mask}, 0')}, label %far, label %near, !prof !0")
-    t.label("far")
-    t.do(f"call void @lanes_sincos_far(ptr {p}, {t.V} {x}, {t.V} {sine}, {t.V} {cosine}, {t.B} {far})")
-    t.do("br label %near")
-    t.label("near")
+def _angles(t: Text, name: str, first: str, beside: int, pi_half: tuple[float, ...]) -> None:
+    """The body of a loop: some angles beside each other."""
+    places = [[t.at(t.at(base, first), n) for base in ("%s", "%c")] for n in range(beside)]
+    x = [t.load(p) for p, _ in places]
+    near = _near(t, x, pi_half)
+    for pair, values in zip(places, near):
+        for p, value in zip(pair, values):
+            t.store(value, p)
+    limit = t.constant(LIMIT)
+    far = [t(f"fcmp ogt {t.V} {t(f'call {t.V} @llvm.fabs.v{t.width}f64({t.V} {each})')}, {limit}") for each in x]
+    some = functools.reduce(lambda a, b: t(f"or {t.B} {a}, {b}"), far)
+    mask = t(f"bitcast {t.B} {some} to i{t.width}")
+    with t.when(f"{name}.far", t(f"icmp ne i{t.width} {mask}, 0"), ", !prof !0"):
+        for (s, c), angle, (sine, cosine), beyond in zip(places, x, near, far):
+            t.do(f"call void @lanes_sincos_far(ptr {s}, ptr {c}, {t.V} {angle}, {t.V} {sine}, {t.V} {cosine}, {t.B} {beyond})")
 
 
-def _near(t: Text, x: str, pi_half: tuple[float, ...]) -> tuple[str, str]:
-    """Sine and cosine for |x| <= LIMIT; what is not a number stays so, what is larger comes out wrong."""
-    shifted = t.fma(x, t.constant(TWO_OVER_PI), t.constant(ROUND))
-    quadrant = t(f"bitcast {t.V} {shifted} to {t.I}")
-    k = t(f"fsub {t.V} {shifted}, {t.constant(ROUND)}")
-    r = x
+def _near(t: Text, x: list[str], pi_half: tuple[float, ...]) -> list[tuple[str, str]]:
+    """Sines and cosines for |x| <= LIMIT; what is not a number stays so, what is larger comes out wrong."""
+    shifted = _fma(t, x, TWO_OVER_PI, [t.constant(ROUND)] * len(x))
+    quadrant = [t(f"bitcast {t.V} {each} to {t.I}") for each in shifted]
+    k, r = [t(f"fsub {t.V} {each}, {t.constant(ROUND)}") for each in shifted], x
     for part in pi_half:
-        r = t.fma(k, t.constant(-part), r)
-    z = t.mul(r, r)
-    s = t.fma(t.mul(r, z), _polynomial(t, SINE, z), r)
-    one, half = t.constant(1.0), t.mul(z, t.constant(0.5))
-    w = t(f"fsub {t.V} {one}, {half}")
-    lost = t(f"fsub {t.V} {t(f'fsub {t.V} {one}, {w}')}, {half}")
-    c = t.add(w, t.fma(t.mul(z, z), _polynomial(t, COSINE, z), lost))
+        r = _fma(t, k, -part, r)
+    z = [t.mul(each, each) for each in r]
+    S, C = _polynomial(t, SINE, z), _polynomial(t, COSINE, z)
+    s = [t.fma(t.mul(a, b), p, a) for a, b, p in zip(r, z, S)]
+    one = t.constant(1.0)
+    w = _fma(t, z, -0.5, [one] * len(x))
+    lost = _fma(t, z, -0.5, [t(f"fsub {t.V} {one}, {each}") for each in w])
+    c = [t.add(a, t.fma(t.mul(b, b), p, l)) for a, b, p, l in zip(w, z, C, lost)]
+    return [_turned(t, *each) for each in zip(quadrant, s, c)]
 
+
+def _turned(t: Text, quadrant: str, s: str, c: str) -> tuple[str, str]:
+    """Sine and cosine of the angle, from those of what is left of it in its quadrant."""
     odd = t(f"icmp slt {t.I} {t(f'shl {t.I} {quadrant}, {whole(63)}')}, zeroinitializer")
     sine = t(f"select {t.B} {odd}, {t.V} {c}, {t.V} {s}")
     cosine = t(f"select {t.B} {odd}, {t.V} {s}, {t.V} {c}")
-    return _signed(t, sine, quadrant), _signed(t, cosine, t(f"add {t.I} {quadrant}, {whole(1)}"))
+    low = t(f"shl {t.I} {quadrant}, {whole(62)}")  # the sine turns its sign in quadrants 2 and 3, the cosine one quadrant earlier
+    return _signed(t, sine, low), _signed(t, cosine, t(f"add {t.I} {low}, {whole(1 << 62)}"))
 
 
-def _polynomial(t: Text, coefficients: tuple[float, ...], z: str) -> str:
+def _fma(t: Text, a: list[str], b: float, c: list[str]) -> list[str]:
+    """a b + c of each angle."""
+    factor = t.constant(b)
+    return [t.fma(x, factor, y) for x, y in zip(a, c)]
+
+
+def _polynomial(t: Text, coefficients: tuple[float, ...], z: list[str]) -> list[str]:
     """Horner's rule, highest power first."""
-    value = t.constant(coefficients[0])
+    value = [t.constant(coefficients[0])] * len(z)
     for c in coefficients[1:]:
-        value = t.fma(value, z, t.constant(c))
+        term = t.constant(c)
+        value = [t.fma(v, each, term) for v, each in zip(value, z)]
     return value
 
 
-def _signed(t: Text, value: str, quadrant: str) -> str:
-    """The value with its sign turned in quadrants 2 and 3."""
-    turn = t(f"shl {t.I} {t(f'and {t.I} {quadrant}, {whole(2)}')}, {whole(62)}")
+def _signed(t: Text, value: str, sign: str) -> str:
+    """The value with its sign turned where the highest bit of `sign` is set."""
+    turn = t(f"and {t.I} {sign}, {whole(-(1 << 63))}")
     pattern = t(f"bitcast {t.V} {value} to {t.I}")
     return t(f"bitcast {t.I} {t(f'xor {t.I} {pattern}, {turn}')} to {t.V}")

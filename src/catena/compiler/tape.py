@@ -12,6 +12,7 @@ A tape is straight-line code. Two things are done to it here, both about *order*
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -53,7 +54,7 @@ class Tape(NamedTuple):
 class Angles(NamedTuple):
     """A step that takes sine and cosine of several nodes at once.
 
-    Angle k is written to slot base + 2k; its sine then replaces it, and its cosine comes to base + 2k + 1.
+    Angle k of n is written to slot base + k; its sine then replaces it, and its cosine comes to base + n + k.
     """
 
     angles: tuple[int, ...]
@@ -117,7 +118,31 @@ def read(f: ca.Function) -> Tape:
             f"function '{f.name()}' uses {', '.join(sorted(unknown))}, which cannot be done in lanes; "
             f"what can: {', '.join(sorted(SUPPORTED))}"
         )
-    return Tape(f.name(), nodes, input_shapes, output_shapes)
+    return Tape(f.name(), _inverted(nodes), input_shapes, output_shapes)
+
+
+def _inverted(nodes: list[Node]) -> list[Node]:
+    """The same with one division by each divisor that several nodes share, and products with its inverse: CasADi writes a (1/b) as
+    a / b, and a division takes the time of ten products."""
+    shared = Counter(node.args[1] for node in nodes if node.op == "DIV")
+    found: list[Node] = []
+    places: list[int] = []  # of the nodes, in what is found
+    inverses: dict[int, int] = {}
+    for node in nodes:
+        args = tuple(places[a] for a in node.args)
+        if node.op == "DIV" and shared[node.args[1]] > 1:
+            if args[1] not in inverses:
+                inverses[args[1]] = len(found)
+                found.append(Node("INV", args[1:]))
+            node, args = Node("MUL"), tuple(sorted((args[0], inverses[args[1]])))
+        places.append(len(found))
+        found.append(node._replace(args=args))
+    return found
+
+
+def chooses(tape: Tape) -> bool:
+    """Whether it chooses so often that LLVM's own pass over comparisons is worth its time: they are twice as fast after it."""
+    return 50 * sum(node.op == "IF_ELSE_ZERO" for node in tape.nodes) > len(tape.nodes)
 
 
 def silent(tape: Tape) -> list[int]:
@@ -182,12 +207,12 @@ def _order(nodes: list[Node]) -> tuple[list[Step], dict[int, int], int]:
     n_angles = 0
     for _, group in sorted(groups.items()):
         steps += sorted(_ancestors(nodes, group, done))
-        angles = list(group)
-        for k in range(0, len(angles), AT_ONCE):
-            steps.append(Angles(tuple(angles[k : k + AT_ONCE]), 2 * (n_angles + k)))
-        for readers in group.values():
-            slots |= {n: 2 * n_angles + (nodes[n].op == "COS") for n in readers}
-            n_angles += 1
+        for k in range(0, len(group), AT_ONCE):
+            angles = tuple(group)[k : k + AT_ONCE]
+            steps.append(Angles(angles, 2 * n_angles))
+            for j, angle in enumerate(angles):
+                slots |= {n: 2 * n_angles + j + len(angles) * (nodes[n].op == "COS") for n in group[angle]}
+            n_angles += len(angles)
     steps += [n for n in range(len(nodes)) if not done[n]]
     return steps, slots, n_angles
 

@@ -65,6 +65,15 @@ class Text:
         self.do(f"br i1 %{name}.more, label %{name}, label %{name}.leave")
         self.label(f"{name}.leave")
 
+    @contextmanager
+    def when(self, name: str, truth: str, hint: str = "") -> Iterator[None]:
+        """A branch around what is written inside."""
+        self.do(f"br i1 {truth}, label %{name}.then, label %{name}.else{hint}")
+        self.label(f"{name}.then")
+        yield
+        self.do(f"br label %{name}.else")
+        self.label(f"{name}.else")
+
     def at(self, pointer: str, index: int | str, of: str = "") -> str:
         """The address of element `index` in an array of lane vectors, or of things of type `of`."""
         return self(f"getelementptr {of or self.V}, ptr {pointer}, i64 {index}")

@@ -133,16 +133,14 @@ class Tracer(Kinematics):
             dynamics.forward_dynamics(*given, a)
         return vector(a)
 
-    def constrained(self, gamma: Any = None) -> tuple[ca.SX, ca.SX]:
-        """a (nv,) and the multipliers (m,) for the forces tau; `gamma` is added to the rows' right side."""
+    def constrained(self) -> tuple[ca.SX, ca.SX]:
+        """a (nv,) and the multipliers (m,) for the forces tau."""
         if self.layout.mechanism.nonholonomic or self.lift:
-            return self._constrained_by_rows(gamma)
+            return self._constrained_by_rows()
         m, nv = len(self.con.kind), self.layout.nv
-        a, lam, extra = self.blank(nv), self.blank(m), self.blank(m)
-        if gamma is not None:
-            extra[:] = gamma
+        a, lam = self.blank(nv), self.blank(m)
         shapes = ((m, nv), (m, nv), (m, m), (m, m), (2, m))
-        scratch = (self.blank(m, 12), extra, self.blank(m), self.blank(m), *(self.blank(*shape) for shape in shapes))
+        scratch = (self.blank(m, 12), *(self.blank(m) for _ in range(3)), *(self.blank(*shape) for shape in shapes))
         given = (self.tree, self.con, self.Q, self.V, self.pushed, self.loads, self.zeros, self.work(), *scratch, a, lam)
         if self.layout.coupled or nv <= DENSE:
             constrained_dynamics_dense(*given, self.blank(nv, nv), self.blank(m, nv))
@@ -150,10 +148,9 @@ class Tracer(Kinematics):
             constrained_dynamics(*given)
         return vector(a), vector(lam)
 
-    def _constrained_by_rows(self, gamma: Any = None) -> tuple[ca.SX, ca.SX]:
+    def _constrained_by_rows(self) -> tuple[ca.SX, ca.SX]:
         """The same with rows that are only known as expressions: free motion, then the smallest change to the rows'."""
         _, _, right, A = self.constraint_rows()
-        right = right if gamma is None else right + vector(gamma)
         free = self._free()
         change, lam = self.smallest_change(A, right - A @ free)
         return free + change, lam

@@ -19,9 +19,7 @@ from typing import Any, TypeVar
 
 import casadi as ca
 import numpy as np
-from sympy import srepr
 
-from ..kernels.constraint_rows import loop_rows
 from ..model.mechanism import Mechanism
 from . import cache as disk
 
@@ -58,7 +56,7 @@ def kept_tape(m: Mechanism, name: str, words: object, make: Callable[[], ca.Func
 
 
 def _from_disk(m: Mechanism, name: str, words: object, make: Callable[[], ca.Function]) -> ca.Function:
-    own = fingerprint([m, words, [j.freedoms for j in m.joints], [loop_rows(j) for j in m.loops]])  # a joint's kind may be anyone's
+    own = fingerprint([m, words, [j.freedoms for j in m.joints], [j.closure for j in m.loops]])  # a joint's kind may be anyone's
     if own is None:
         return make()
     key = disk.key("tape", name, own, _sources(), ca.CasadiMeta.version())
@@ -112,6 +110,8 @@ def _parts(x: object) -> Iterator[bytes]:
             yield f.name.encode()
             yield from _parts(getattr(x, f.name))
     elif type(x).__module__.partition(".")[0] == "sympy":  # an expression of parameters
+        from sympy import srepr
+
         yield srepr(x).encode()
     else:
         raise Opaque(type(x))

@@ -17,15 +17,17 @@ and `decode` lead from (q, v) to x and back, so that all formulations can be ask
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from ..compiler.trace import Tracer
+from ..errors import SingularError
 from ..model.mechanism import Mechanism
 from .statement import Statement
 
@@ -110,6 +112,47 @@ class Equations:
         from .readable import c
 
         return c(self, what)
+
+
+def assembled(
+    s: Tracer, formulation: str, names: tuple[str, ...], x: ca.SX, *, derivative: ca.SX, encode: ca.SX, decode: Sequence[ca.SX],
+    acceleration: ca.SX, largest: int, reactions: ca.SX | None = None, multipliers: ca.SX | None = None, **more: Any,
+) -> Equations:  # fmt: skip
+    """Equations out of expressions of the symbols of a tracer and of the state x, whose entries have these names.
+
+    largest: of the linear systems solved. more: other fields of `Equations`.
+    """
+
+    given = [s.t, s.q, s.v, s.tau, s.p]
+
+    def function(name: str, inputs: Sequence[ca.SX], *outputs: ca.SX) -> ca.Function:
+        return ca.Function(name, inputs, [ca.densify(y) for y in ca.cse(list(outputs))])
+
+    def if_given(name: str, y: ca.SX | None) -> ca.Function | None:
+        return None if y is None else function(name, given, y)
+
+    found = function("acceleration", given, acceleration)
+    return Equations(
+        s.layout.mechanism,
+        formulation,
+        names,
+        derivative=function("derivative", [s.t, x, s.tau, s.p], derivative),
+        encode=function("encode", [s.q, s.v, s.p], encode),
+        decode=function("decode", [x, s.p], *decode),
+        acceleration=found,
+        counts=Counts(x.numel(), largest, operations(found)),
+        reactions=if_given("reactions", reactions),
+        multipliers=if_given("multipliers", multipliers),
+        **more,
+    )
+
+
+def without_inertia(by: str, m: Mechanism, speed: str) -> SingularError:
+    """The sentence for a speed of a mechanism that nothing resists, found by a formulation."""
+    name = speed.removesuffix("'")
+    joint = next((j for j in m.moving if name in j.speed_names), None)
+    cure = f"; give body {joint.child!r} mass and inertia, joint {joint.name!r} an armature, or fix it" if joint else ""
+    return SingularError(f"{by}: the mass matrix of {m.name!r} is singular everywhere: no body resists {name!r}{cure}", name)
 
 
 def operations(f: ca.Function) -> int:

@@ -9,19 +9,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from importlib.abc import Traversable
 from pathlib import Path
 
 from ..errors import FormatError, UnknownNameError
 from ..model.mechanism import Mechanism
-from . import files, toml, urdf
+from . import files, mjcf, toml, urdf
+from .draft import Draft
+from .mapping import Mapped
 from .registry import FORMATS, Format, format_of, register, suffixes
 
-__all__ = ["FORMATS", "Format", "examples", "load", "register", "save"]
+__all__ = ["FORMATS", "Format", "examples", "load", "mapping", "register", "save"]
 
-for _format in (toml.FORMAT, urdf.FORMAT):
+for _format in (toml.FORMAT, urdf.FORMAT, mjcf.FORMAT):
     register(_format)
 
 
@@ -34,7 +36,7 @@ def load(
     companion: str | os.PathLike[str] | None = None,
     **options: object,
 ) -> Mechanism:
-    """The valid mechanism of a .toml or .urdf file, or of a built-in example by its name.
+    """The valid mechanism of a .toml, .urdf or MJCF .xml file, or of a built-in example by its name.
 
     floating: put the root body on a free joint "root_joint"; otherwise a URDF's root link is fixed to the ground.
     mimic: joints that mimic others follow them; with False they move on their own (Pinocchio's default), and `notes` says so.
@@ -46,8 +48,7 @@ def load(
     >>> load("triple_pendulum")
     Mechanism('triple pendulum': 3 bodies, 3 joints, gravity (0, -9.81, 0) m/s2, parameters m1, m2, m3, l1, l2, l3, I1, I2, I3)
     """
-    found = _find(path)
-    draft = format_of(found).draft(found, options)
+    draft = _read(path, options)
     if companion is not None:
         other = Path(companion)
         format_of(other, "add").add(draft, other)  # type: ignore[misc]  # it has one
@@ -58,6 +59,16 @@ def load(
     if gravity is not None:
         draft.gravitate(gravity)
     return draft.finish()
+
+
+def mapping(path: str | os.PathLike[str], **options: object) -> tuple[Mapped, ...]:
+    """What became of each element of a file whose format says other things than a mechanism: taken, approximated or refused."""
+    return tuple(_read(path, options).mapping)
+
+
+def _read(path: str | os.PathLike[str], options: Mapping[str, object]) -> Draft:
+    found = _find(path)
+    return format_of(found).draft(found, options)
 
 
 def save(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:

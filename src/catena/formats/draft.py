@@ -13,6 +13,8 @@ from ..model import validation
 from ..model.mechanism import GROUND, Joint, Mechanism
 from ..model.pose import vector
 from ..model.spanning_tree import cut_cycles
+from .files import located
+from .mapping import Mapped
 
 ROOT_JOINT = "root_joint"
 MISSING = "(missing)"  # stands in for a name that the file does not give
@@ -26,6 +28,7 @@ class Draft:
     mechanism: Mechanism
     faults: list[str] = field(default_factory=list)
     noted: bool = False
+    mapping: Sequence[Mapped] = ()  # what became of each element of the file
     cut_at: tuple[str, ...] = ()  # joints that a file with cycles wants cut
 
     def change(self, **changes: Any) -> None:
@@ -69,9 +72,18 @@ class Draft:
         except (TypeError, ValueError):
             self.faults.append(f"gravity={gravity!r}: three finite numbers are wanted, m/s2")
 
+    def locate_meshes(self) -> None:
+        """Give meshes that collide the paths of their files, which are named from the model's own folder."""
+        m = self.mechanism
+        at = lambda s: replace(s, file=located(s.file, self.path)) if s.collides and s.file else s  # noqa: E731
+        if any(s.file for b in m.bodies for s in b.collision) or any(s.file for s in m.ground):
+            bodies = tuple(replace(b, shapes=tuple(map(at, b.shapes))) if b.collision else b for b in m.bodies)
+            self.change(bodies=bodies, ground=tuple(map(at, m.ground)))
+
     # ------------------------------------------------------------------------------------------------ the end
     def finish(self) -> Mechanism:
         """The mechanism, if it has no fault; doubts are warned of, once."""
+        self.locate_meshes()
         try:
             self.mechanism = self.mechanism if self.faults else cut_cycles(self.mechanism, self.cut_at)
         except MechanismError as why:

@@ -46,3 +46,14 @@ def write(path: Path, text: str) -> None:
         raise FormatError(path, f"the file cannot be written: {getattr(why, 'strerror', None) or why}") from None
     finally:
         beside.unlink(missing_ok=True)
+
+
+def located(file: str, model: Path) -> str:
+    """The path of a file that a model names: beside the model, or, for package://NAME/..., in a folder above it; else as it was."""
+    name, here = file.removeprefix("file://"), model.resolve()
+    if name.startswith("package://"):
+        rest = Path(name.removeprefix("package://"))
+        places = [folder / tail for folder in here.parents for tail in (rest, Path(*rest.parts[1:]))]
+    else:
+        places = [here.parent / name]
+    return str(next((place for place in places if place.is_file()), file))

@@ -64,6 +64,13 @@ _COMMON = [  # units among which the nearest to a misspelt one is sought
     "min", "hour", "rad", "deg", "degree", "turn", "rpm", "N", "kN", "lbf", "kgf", "J", "W", "hp", "Pa", "Hz", "meter",
     "metre", "kilogram", "gram", "pound", "ounce", "newton", "radian", "second", "minute", "millimeter", "feet", "mph",
 ]  # fmt: skip
+PLAIN: dict[str, tuple[float, dict[str, int]]] = {  # the units of most files, as pint has them: its table takes half a second to read
+    "kg": (1.0, {"kilogram": 1}), "g": (1e-3, {"kilogram": 1}), "m": (1.0, {"meter": 1}), "cm": (1e-2, {"meter": 1}),
+    "mm": (1e-3, {"meter": 1}), "in": (0.0254, {"meter": 1}), "s": (1.0, {"second": 1}), "ms": (1e-3, {"second": 1}),
+    "rad": (1.0, {"radian": 1}), "deg": (math.pi / 180, {"radian": 1}), "degree": (math.pi / 180, {"radian": 1}),
+    "turn": (2 * math.pi, {"radian": 1}), "rpm": (2 * math.pi / 60, {"radian": 1, "second": -1}),
+    "N": (1.0, {"kilogram": 1, "meter": 1, "second": -2}),
+}  # fmt: skip
 _NUMBER = re.compile(  # what may belong to the number in front of a unit
     r"(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|pi\b|(?:" + "|".join(FUNCTIONS) + r")\s*(?=\()|[-+*/^(),\s])*"
 )
@@ -209,7 +216,7 @@ def registry() -> Any:
 
 @cache
 def _known(name: str) -> bool:
-    return len(registry().parse_unit_name(name)) > 0
+    return name in PLAIN or len(registry().parse_unit_name(name)) > 0
 
 
 @cache
@@ -267,6 +274,14 @@ def _operand(piece: re.Match[str], pieces: Iterator[re.Match[str]]) -> tuple[flo
 @cache
 def _single(name: str) -> tuple[float, Counter[str]]:
     """One unit in SI base units; a ValueError for a scale that does not start at zero, such as degC."""
+    if name in PLAIN:
+        factor, powers = PLAIN[name]
+        return factor, Counter(powers)
+    return in_pint(name)
+
+
+def in_pint(name: str) -> tuple[float, Counter[str]]:
+    """The same by pint."""
     import pint
 
     try:

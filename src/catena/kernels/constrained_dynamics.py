@@ -16,9 +16,7 @@ from .dynamics import mass_matrix as _mass_matrix
 from .motion import component, out, speeds
 from .rank import independent
 
-ROUNDS = (
-    2  # how often rows are met: the first leaves of them rounding times the ratio of inertias, the second the square of that
-)
+ROUNDS = 2  # of correction: the residual of the rows is rounding times the ratio of inertias after one, its square after two
 FLOOR = 1e-14  # a pivot beside its diagonal that is nothing but rounding
 
 
@@ -133,15 +131,13 @@ def constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error
     """a and lam of the forces tau under the constraint rows: one articulated-body pass, and half a pass per row along its path to the root.
 
     Y are the rows along the freedoms as they give way, A times a triangle of unit diagonal: of the same rank.
-    Scratch: W (m, 12), gamma, error, rate (m,), Y, H (m, nv), S, G (m, m), L (2, m). gamma comes in as what is to be added
-    to it (a stabilising term, or zeros).
+    Scratch: W (m, 12), gamma, error, rate (m,), Y, H (m, nv), S, G (m, m), L (2, m).
     """
     m, n, nv = len(con.kind), len(tree.parent), len(a)
     for k in range(m):
-        lam[k] = gamma[k]
         for i in range(nv):
-            Y[k, i] = 0.0 * gamma[k]
-            H[k, i] = 0.0 * gamma[k]
+            Y[k, i] = 0.0
+            H[k, i] = 0.0
     net_forces(tree, q, v, zeros, wrench, x)
     base = (-tree.gravity[0], -tree.gravity[1], -tree.gravity[2])  # the same for all ends, so that it falls out of the rows
     rows_of_motion(tree, con, v, base, x, W, gamma, error, rate)
@@ -153,7 +149,6 @@ def constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error
     for k in range(m):
         _resist(tree, con, k, W, zeros, x, Y[k])
         _met(tree, con, k, Y, H, x, S, G)
-        gamma[k] += lam[k]
     meet(Y, H, S, G, con.size, gamma, lam, L, a)
     for i in range(n):
         for c in range(speeds(tree.motion[i])):
@@ -165,8 +160,6 @@ def constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error
 def constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, a, lam, M, A):
     """The same by the mass matrix M and the rows A written out (both zeros on entry): a second route."""
     m, nv = len(con.kind), len(a)
-    for k in range(m):
-        lam[k] = gamma[k]
     evaluate_rows(tree, con, q, v, zeros, x, W, gamma, error, rate)
     row_jacobian(tree, con, W, x, A)
     _inverse_dynamics(tree, q, v, zeros, wrench, x, a)
@@ -176,7 +169,6 @@ def constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma,
         a[i] = tau[i] - a[i]
     solve(M, a)
     for k in range(m):
-        gamma[k] += lam[k]
         for i in range(nv):
             H[k, i] = A[k, i]
             Y[k, i] = con.column[i] * A[k, i]

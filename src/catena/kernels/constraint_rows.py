@@ -4,16 +4,17 @@
 
 A row is a pair of wrenches, one on each of the two bodies it joins, about their nodes' origins in their nodes' axes: the
 wrench that one unit of its multiplier exerts. A and A' then never need to be written out: A' lambda is a pair of wrenches,
-and A a is what those wrenches do along the motion of the two nodes. `constrained` has the dynamics under them.
+and A a is what those wrenches do along the motion of the two nodes. `constrained_dynamics` has the dynamics under them.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..model.closure import Row, RowKind
+from ..model.closure import ClosureRow, RowKind
 from ..model.mechanism import Joint
 from ..model.values import value_of
 from ..spatial import add, atan2, cross, dot, floor, get, get33, kernel, neg, rotate, scale, sub, sweep, unrotate
@@ -45,7 +46,7 @@ class Constraints(NamedTuple):
 
 def constraints(layout: Layout, value: Any, keep: Any = None) -> Constraints:
     """The table of a layout's loops; `keep` lists the rows to keep, by default all."""
-    found: list[tuple[int, Joint, Row]] = [(k, j, row) for k, j in enumerate(layout.mechanism.loops) for row in loop_rows(j)]
+    found: list[tuple[int, Joint, ClosureRow]] = [(k, j, row) for k, j in enumerate(layout.mechanism.loops) for row in j.closure]
     found = [found[k] for k in keep] if keep is not None else found
     m = len(found)
     columns: dict[str, list] = {name: [] for name in ("p", "a", "b", "c", "value")}
@@ -69,9 +70,7 @@ def constraints(layout: Layout, value: Any, keep: Any = None) -> Constraints:
     return Constraints(kind=kinds, node=nodes, loop=loops, column=column_scales(layout), size=sizes, **arrays)
 
 
-def loop_rows(j: Joint) -> tuple[Row, ...]:
-    """What a loop joint forbids."""
-    return j.closure
+_active: WeakKeyDictionary[Layout, list[int]] = WeakKeyDictionary()
 
 
 def active_rows(layout: Layout) -> list[int]:
@@ -79,16 +78,20 @@ def active_rows(layout: Layout) -> list[int]:
 
     A planar loop in space says nothing across its plane that its joints do not say already; such rows are left out.
     """
+    if layout not in _active:
+        _active[layout] = _found_active(layout)
+    return _active[layout]
+
+
+def _found_active(layout: Layout) -> list[int]:
     value = lambda x: x if isinstance(x, float) else value_of(x, layout.mechanism.parameters)  # noqa: E731
     con, tree = constraints(layout, value), layout.tree()
     m, n, rng = len(con.kind), layout.nv + len(layout.followers), np.random.default_rng(0)
     size, scale = np.zeros(m), np.sqrt(con.column)
     for _ in range(3 if m else 0):
-        q, x = rng.standard_normal(layout.nq), Work.empty(len(layout.nodes))
+        q, x = layout.sample(rng), Work.empty(len(layout.nodes))
         for place in layout.coordinates:
-            if place.motion == BALL:
-                q[place.qi : place.qi + 4] /= np.linalg.norm(q[place.qi : place.qi + 4])
-            else:
+            if place.motion != BALL:
                 q[place.qi] *= scale[place.vi]
         W, A, zeros = np.zeros((m, 12)), np.zeros((m, n)), np.zeros(n)
         lift = Lift(layout, value, q)
@@ -100,7 +103,7 @@ def active_rows(layout: Layout) -> list[int]:
 
 def row_names(layout: Layout) -> list[tuple[str, str]]:
     """(joint, direction) of every active row, in order."""
-    found = [(j.name, row.label) for j in layout.mechanism.loops for row in loop_rows(j)]
+    found = [(j.name, row.label) for j in layout.mechanism.loops for row in j.closure]
     return [found[k] for k in active_rows(layout)]
 
 

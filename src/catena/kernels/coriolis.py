@@ -49,7 +49,7 @@ def _cross6(v, X):
 def coriolis_matrix(tree, q, v, x, S, dS, I, B, X, F, C):
     """Fill C (nv x nv, zeros on entry). Scratch: S, dS (freedoms, 6), I, B (n, 6, 6), X (6, 6), F (3, 6).
 
-    S and dS hold one row a freedom, in node order; I and B are summed over subtrees in place.
+    S and dS hold one row per freedom, in node order; I and B are summed over subtrees in place.
     """
     velocities(tree, q, v, x)
     poses(tree, q, x)

@@ -38,7 +38,7 @@ from ..spatial import (
     transpose,
     unrotate,
 )
-from .kinematics import accelerations
+from .kinematics import accelerate
 from .motion import BALL, SCREW, SLIDE, component, direction, into, out, out_matrix, out_symmetric, place, speeds
 
 
@@ -48,9 +48,11 @@ def net_forces(tree, q, v, a, wrench, x):
 
     wrench: (n, 6), torque about the node's origin and force, in the node's axes.
     """
-    accelerations(tree, q, v, a, (-tree.gravity[0], -tree.gravity[1], -tree.gravity[2]), x)
-    for i in range(len(tree.parent)):
-        T, du, h = get33(x.T, i), get(x.du, i), get(tree.h, i)
+    base = (-tree.gravity[0], -tree.gravity[1], -tree.gravity[2])
+    place(tree, q, x)
+    for i in range(len(tree.parent)):  # root to leaves
+        T, du = accelerate(tree, i, v, a, base, x)
+        h = get(tree.h, i)
         f = add(scale(tree.mass[i], du), rotate(T, h))
         t = add(torque(T, get6(tree.J, i)), cross(h, du))
         put(x.t, i, sub(t, (wrench[i, 0], wrench[i, 1], wrench[i, 2])))
@@ -78,8 +80,8 @@ def inverse_dynamics(tree, q, v, a, wrench, x, tau):
 def mass_matrix(tree, q, x, M):
     """Fill M (nv x nv), which comes in as zeros, by the composite-rigid-body pass."""
     n = len(tree.parent)
+    place(tree, q, x)
     for i in range(n):
-        place(tree, q, i, x)
         x.m[i] = tree.mass[i]
         put(x.h, i, get(tree.h, i))
         put6(x.J, i, get6(tree.J, i))

@@ -29,8 +29,8 @@ from .motion import BALL, SCREW, SLIDE, into, out_columns, place, speeds
 @sweep
 def poses(tree, q, x):
     """R and p of every node in the ground, root to leaves."""
+    place(tree, q, x)
     for i in range(len(tree.parent)):
-        place(tree, q, i, x)
         _locate(tree, i, x)
 
 
@@ -52,8 +52,8 @@ def _locate(tree, i, x):
 @sweep
 def velocities(tree, q, v, x):
     """w and u of every node, in its own axes, root to leaves; places the nodes on the way."""
+    place(tree, q, x)
     for i in range(len(tree.parent)):
-        place(tree, q, i, x)
         _velocity(tree, i, v, x)
 
 
@@ -96,33 +96,42 @@ def accelerations(tree, q, v, a, base, x):
     du is the acceleration of the origin itself (not the spatial one), so T r is all that a parent adds to it
     ([Merwe1995] eq. 3.17); with base = -gravity forces come out with weight included.
     """
+    place(tree, q, x)
     for i in range(len(tree.parent)):
-        place(tree, q, i, x)
-        p, k = tree.parent[i], tree.vi[i]
-        zero = 0.0 * tree.ratio[i]
-        w, dw, du = (zero, zero, zero), (zero, zero, zero), into(tree, i, x, base)
-        if p >= 0:
-            w, dw = into(tree, i, x, get(x.w, p)), into(tree, i, x, get(x.dw, p))
-            du = into(tree, i, x, add(get(x.du, p), rotate(get33(x.T, p), get(x.r, i))))
-        motion = tree.motion[i]
-        if motion == BALL:
-            s = (v[k], v[k + 1], v[k + 2])
-            dw = add(add(dw, cross(w, s)), (a[k], a[k + 1], a[k + 2]))
-            w = add(w, s)
+        accelerate(tree, i, v, a, base, x)
+
+
+@kernel
+def accelerate(tree, i, v, a, base, x):
+    """w, dw, du and T of a placed node, whose parent has its own; du and T are returned."""
+    p, k = tree.parent[i], tree.vi[i]
+    zero = 0.0 * tree.ratio[i]
+    w, dw = (zero, zero, zero), (zero, zero, zero)
+    if p >= 0:
+        w, dw = into(tree, i, x, get(x.w, p)), into(tree, i, x, get(x.dw, p))
+        base = add(get(x.du, p), rotate(get33(x.T, p), get(x.r, i)))
+    du = into(tree, i, x, base)
+    motion = tree.motion[i]
+    if motion == BALL:
+        s = (v[k], v[k + 1], v[k + 2])
+        dw = add(add(dw, cross(w, s)), (a[k], a[k + 1], a[k + 2]))
+        w = add(w, s)
+    else:
+        z, dz = tree.ratio[i] * v[k], tree.ratio[i] * a[k]
+        if motion == SLIDE:
+            du = (du[0] + 2.0 * (w[1] * z), du[1] - 2.0 * (w[0] * z), du[2] + dz)
         else:
-            z, dz = tree.ratio[i] * v[k], tree.ratio[i] * a[k]
-            if motion == SLIDE:
-                du = (du[0] + 2.0 * (w[1] * z), du[1] - 2.0 * (w[0] * z), du[2] + dz)
-            else:
-                if motion == SCREW:
-                    h = tree.pitch[i]
-                    du = (du[0] + 2.0 * (w[1] * (h * z)), du[1] - 2.0 * (w[0] * (h * z)), du[2] + h * dz)
-                dw = (dw[0] + w[1] * z, dw[1] - w[0] * z, dw[2] + dz)
-                w = (w[0], w[1], w[2] + z)
-        put(x.w, i, w)
-        put(x.dw, i, dw)
-        put(x.du, i, du)
-        put33(x.T, i, angular_acceleration_tensor(w, dw))
+            if motion == SCREW:
+                h = tree.pitch[i]
+                du = (du[0] + 2.0 * (w[1] * (h * z)), du[1] - 2.0 * (w[0] * (h * z)), du[2] + h * dz)
+            dw = (dw[0] + w[1] * z, dw[1] - w[0] * z, dw[2] + dz)
+            w = (w[0], w[1], w[2] + z)
+    put(x.w, i, w)
+    put(x.dw, i, dw)
+    put(x.du, i, du)
+    T = angular_acceleration_tensor(w, dw)
+    put33(x.T, i, T)
+    return T, du
 
 
 @sweep

@@ -20,7 +20,7 @@ import numpy as np
 if TYPE_CHECKING:
     from .tree import Layout
 
-Row = dict[int, Any]  # {speed: coefficient}
+Coefficients = dict[int, Any]  # {speed: coefficient}
 
 
 class _Follower(NamedTuple):
@@ -36,7 +36,7 @@ class Lift:
     def __init__(self, layout: Layout, value: Callable[[Any], Any], q: Any):
         self.nv = layout.nv
         self._followers = [_Follower(f.qi, f.vi, *_coefficients(f.shift, value)) for f in layout.followers]
-        self.F: list[Row] = []
+        self.F: list[Coefficients] = []
         for f in self._followers:
             row = {f.vi + i: a for i, a in f.a}
             for i, j, b in f.B:
@@ -57,17 +57,17 @@ class Lift:
         turning = [[b * v[f.vi + i] * v[f.vi + j] for i, j, b in f.B] for f in self._followers]
         return [*a, *(_sum(terms + [c * a[k] for k, c in row.items()]) for terms, row in zip(turning, self.F))]
 
-    def rates(self, v: Any) -> list[Row]:
+    def rates(self, v: Any) -> list[Coefficients]:
         """The rows of dW below its zeros."""
-        found: list[Row] = []
+        found: list[Coefficients] = []
         for f in self._followers:
-            row: Row = {}
+            row: Coefficients = {}
             for i, j, b in f.B:
                 row[f.vi + i] = row.get(f.vi + i, 0.0) + b * v[f.vi + j]
             found.append(row)
         return found
 
-    def back(self, tau: Any, rows: list[Row] | None = None) -> list:
+    def back(self, tau: Any, rows: list[Coefficients] | None = None) -> list:
         """W^T tau^, along the mechanism's own speeds; or with other rows in place of F, below an identity."""
         own = list(tau[: self.nv])
         for x, row in zip(tau[self.nv :], self.F if rows is None else rows):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..model.motions import Motion
 from ..spatial import (
     add,
-    cos,
     get,
     get33,
     kernel,
@@ -15,10 +14,11 @@ from ..spatial import (
     quaternion_matrix,
     rotate,
     scale,
-    sin,
+    sines,
     spin,
     spin_matrix,
     spin_symmetric,
+    sweep,
     transpose,
     unrotate,
     unrotate_matrix,
@@ -35,23 +35,31 @@ def speeds(motion):
     return 3 if motion == BALL else 1
 
 
+@sweep
+def place(tree, q, x):
+    """Put every node where its coordinate says: cosine and sine, or the ball's rotation, and the origin in the parent."""
+    for i in range(len(tree.parent)):
+        _place(tree, q, i, x)
+    sines(x.s, x.c)
+
+
 @kernel
-def place(tree, q, i, x):
-    """Put node i where its coordinate says: cosine and sine, or the ball's rotation, and the origin in the parent."""
+def _place(tree, q, i, x):
+    """The rotation of a ball, the origin of any node, and in s the angle of its turn."""
     motion, k = tree.motion[i], tree.qi[i]
+    x.s[i] = 0.0 * tree.ratio[i]
+    r = get(tree.r, i)
     if motion == BALL:
         put33(x.Q, i, quaternion_matrix(q[k], q[k + 1], q[k + 2], q[k + 3]))
-        put(x.r, i, get(tree.r, i))
     else:
         z = tree.ratio[i] * q[k] + tree.shift[i]
         if motion == SLIDE:
-            put(x.r, i, add(get(tree.r, i), scale(z, get33(tree.E, i)[2])))
+            r = add(r, scale(z, get33(tree.E, i)[2]))
         else:
-            x.c[i], x.s[i] = cos(z), sin(z)
+            x.s[i] = z
             if motion == SCREW:
-                put(x.r, i, add(get(tree.r, i), scale(tree.pitch[i] * z, get33(tree.E, i)[2])))
-            else:
-                put(x.r, i, get(tree.r, i))
+                r = add(r, scale(tree.pitch[i] * z, get33(tree.E, i)[2]))
+    put(x.r, i, r)
 
 
 @kernel

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..model.contacts import contact_points
 from ..model.motions import Motion
 from ..model.values import value_of
 from ..spatial import filled, select, sweep
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from .tree import Layout
 
 RANK = 3e-8  # a row whose distance to the rows after it is less, squared, in this metric, repeats them: an angle of 1.7e-4
+SINGULAR = 1e-12  # an eigenvalue of a mass matrix, scaled to a unit diagonal, that is nothing but rounding
 EXACT = 1e-9  # a singular value of A~ that is zero where a configuration is exact, as for a question about mobility
 
 
@@ -47,6 +49,18 @@ def independent(G, size, keep):
             row, g = G[i], d * pushed[i]
             for j in filled(pushed, i + 1):
                 row[j] -= g * pushed[j]
+
+
+def motion_without_energy(M: np.ndarray) -> np.ndarray | None:
+    """The speeds (n,) of a motion in which a mass matrix M (n, n) has no kinetic energy; None where M is regular.
+
+    M is scaled to a unit diagonal first, and the speeds are in these scales, so that neither units nor ratios of inertia decide.
+    """
+    size = np.sqrt(np.abs(np.diag(M)))
+    if (size == 0).any():
+        return np.eye(len(M))[int(np.argmax(size == 0))]
+    values, vectors = np.linalg.eigh(M / np.outer(size, size))
+    return vectors[:, 0] if values[0] < SINGULAR else None
 
 
 # ---------------------------------------------------------------------------------------------------- lengths
@@ -87,7 +101,13 @@ def usual_length(layout: Layout) -> float:
     links = [_position(layout, node.pose) for node in layout.nodes if node.parent >= 0]
     lengths = ((row, name) for row in layout.mechanism.nonholonomic for name, key in row.schema().items() if key.measure == "length")
     wheels = [_number(layout, getattr(row, name)) for row, name in lengths]
-    return float(np.linalg.norm(links)) or max(wheels, default=0.0) or 1.0
+    return float(np.linalg.norm(links)) or max(wheels, default=0.0) or _reach_of_contacts(layout) or 1.0
+
+
+def _reach_of_contacts(layout: Layout) -> float:
+    """How far from its body's origin a contact touches, at most."""
+    points = contact_points(layout.mechanism)
+    return max((float(np.hypot(np.linalg.norm([_number(layout, x) for x in p.centre]), p.radius)) for p in points), default=0.0)
 
 
 def _paths(layout: Layout, loop: Joint) -> tuple[list[int], list[int]]:

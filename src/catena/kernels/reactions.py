@@ -17,7 +17,7 @@ from .tree import Layout, as_array, seated
 
 
 class BodyTable(NamedTuple):
-    """One row a body, parents first: the node it sits on, and its own mass there."""
+    """One row per body, parents first: the node it sits on, and its own mass there."""
 
     node: np.ndarray  # (b,) -1 for a body fixed to the ground
     parent: np.ndarray  # (b,) index of the parent body, -1 for the ground

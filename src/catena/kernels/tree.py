@@ -1,11 +1,11 @@
-"""Tree: a mechanism as the arrays that kernels walk over, one row an elementary node.
+"""Tree: a mechanism as the arrays that kernels walk over, one row per elementary node.
 
 A node turns about its z axis, slides along it, does both (screw), or is a ball. A joint of several freedoms is several
 nodes, all but the last without mass; bodies on fixed joints melt into the node that carries them. A node's axis is laid on
 z by a signed permutation where that is possible, so that most entries of the placements are 0 or 1 and vanish from a tape.
 
 A place on a flexible body by modes is nodes that follow the amplitudes of its shapes (`lifting`); their coordinates come after
-the mechanism's own. Such a body's mass is on no node: `compiler.sections` and the formulations add it.
+the mechanism's own. Such a body's mass is on no node: `compiler.beam_sections` and the formulations add it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class Tree(NamedTuple):
     vi: np.ndarray  # (n,) first speed of the node in v
     ratio: np.ndarray  # (n,) its own coordinate is ratio * q[qi] + shift: 1 and 0 unless it mimics another
     shift: np.ndarray  # (n,)
-    pitch: np.ndarray  # (n,) metres a radian, of a screw
+    pitch: np.ndarray  # (n,) metres per radian, of a screw
     E: np.ndarray  # (n, 3, 3) from the parent's axes into the node's, at coordinate zero
     r: np.ndarray  # (n, 3) origin in the parent's frame, at coordinate zero
     mass: np.ndarray  # (n,)
@@ -81,7 +82,7 @@ class Follower:
 
 
 @dataclass(frozen=True)
-class Coordinate:
+class CoordinateRange:
     """One elementary motion of the mechanism's own coordinates: q from qi on, v from vi on."""
 
     motion: Motion
@@ -89,7 +90,7 @@ class Coordinate:
     vi: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layout:
     """A mechanism's nodes and seats, before its numbers become arrays.
 
@@ -104,11 +105,11 @@ class Layout:
     followers: tuple[Follower, ...] = ()
 
     @cached_property
-    def coordinates(self) -> tuple[Coordinate, ...]:
+    def coordinates(self) -> tuple[CoordinateRange, ...]:
         """The mechanism's own coordinates, in order."""
         found, qi, vi = [], 0, 0
         for f in (f for j in self.mechanism.moving for f in j.freedoms):
-            found.append(Coordinate(f.motion, qi, vi))
+            found.append(CoordinateRange(f.motion, qi, vi))
             qi, vi = qi + f.nq, vi + f.nv
         return tuple(found)
 
@@ -133,6 +134,17 @@ class Layout:
         f = self.mechanism.frame(frame)
         seat = self.seats[f.body]
         return Seat(seat.node, seat.pose @ f.pose)
+
+    def sample(self, rng: np.random.Generator) -> np.ndarray:
+        """Random coordinates (nq,): normal numbers, quaternions of length one."""
+        q = rng.standard_normal(self.nq)
+        for k in (c.qi for c in self.coordinates if c.motion == Motion.BALL):
+            q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
+        return q
+
+    def somewhere(self, seed: int) -> list[np.ndarray]:
+        """Random coordinates, and the mechanism's own parameters (count,)."""
+        return [self.sample(np.random.default_rng(seed)), np.array(list(self.mechanism.parameters.values()))]
 
     def tree(self, value: Callable[[Any], Any] | None = None, snap: float = SNAP) -> Tree:
         """The arrays. `value` turns a scalar into a number or symbol; by default the parameters' own values."""
@@ -159,11 +171,21 @@ class Layout:
         return Tree(**ints, **ready)
 
 
+_layouts: WeakValueDictionary[int, Layout] = WeakValueDictionary()  # by the id of a mechanism, which its layout keeps alive
+
+
 def layout(m: Mechanism) -> Layout:
-    """Lay out the nodes of a valid mechanism: depth first, coordinates in the order of the file.
+    """The nodes of a valid mechanism: depth first, coordinates in the order of the file. It is laid out once.
 
     Raises MechanismError where a flexible body is not discretised yet, and so has no coordinates.
     """
+    found = _layouts.get(id(m))
+    if found is None:
+        found = _layouts[id(m)] = _laid_out(m)
+    return found
+
+
+def _laid_out(m: Mechanism) -> Layout:
     if left := next((b.name for b in m.bodies if b.flexible is not None), ""):
         raise MechanismError(f"body {left!r} is flexible and not yet made of pieces or modes; call discretise(mechanism) first")
     first_q, first_v, nq, nv = {}, {}, 0, 0

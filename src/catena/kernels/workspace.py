@@ -1,4 +1,4 @@
-"""Work: where everything is. The scratch memory of the kernels, one row a node, made once and used by every pass."""
+"""Workspace: the scratch memory of the kernels, one row per node, allocated once and used by every pass."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ Parameters = Mapping[str, ArrayLike] | ArrayLike  # by name, or (..., count) in 
 
 
 class Specified(Protocol):
-    """A Machine, or a Spec."""
+    """A Machine or a Spec: anything that has a `spec`."""
 
     @property
     def spec(self) -> Spec:
@@ -68,7 +68,7 @@ def numbers(quantity: str, name: str, x: ArrayLike) -> Array:
     detail = ""
     try:
         array = np.asarray(x)
-        if isinstance(x, np.ma.MaskedArray):
+        if isinstance(x, np.ndarray) and isinstance(x, np.ma.MaskedArray):  # NumPy loads the latter when it is named
             detail = " (some of its entries may be masked)"
         elif array.dtype.kind in "fiub" or (array.dtype.kind == "O" and all(isinstance(y, numeric.Real) for y in array.flat)):
             return np.asarray(array, dtype=np.float64)
@@ -82,6 +82,9 @@ def numbers(quantity: str, name: str, x: ArrayLike) -> Array:
 def batch(quantity: str, given: Mapping[str, Array | None]) -> tuple[int, ...]:
     """The leading shape of all arguments together."""
     known = {name: x.shape[:-1] for name, x in given.items() if x is not None}
+    first, *others = known.values()
+    if all(lead == first for lead in others):
+        return first
     try:
         return np.broadcast_shapes(*known.values())
     except ValueError:

@@ -26,6 +26,7 @@ import numpy as np
 from ..errors import StateError, unknown
 from ..model.joint_kinds import CATALOGUE
 from ..model.joints import Joint
+from ..model.mechanism import walk
 from .machine import Machine
 
 Array = np.ndarray
@@ -134,45 +135,48 @@ class Bridge:
         q, v = np.asarray(q, float), np.asarray(v, float)
         added = np.zeros(np.broadcast_shapes(q.shape[:-1], v.shape[:-1]) + (self.nv,))
         for j in self.joints:
-            if j.kind == "free" and self.peer == "pinocchio":
-                R, w = rotation(q[..., j.q + 3 : j.q + 7]), v[..., j.v + 3 : j.v + 6]
-                inside = np.einsum("...ji,...j->...i", R, v[..., j.v : j.v + 3])
-                added[..., j.peer_v : j.peer_v + 3] = -np.cross(w, inside)
-            elif j.kind == "planar":
-                x, y = np.moveaxis(_turned_back(q[..., j.q + 2], v[..., j.v : j.v + 2]), -1, 0)
-                w = v[..., j.v + 2]
-                added[..., j.peer_v], added[..., j.peer_v + 1] = w * y, -w * x
+            if j.kind == "planar" or (j.kind == "free" and self.peer == "pinocchio"):
+                n = 2 if j.kind == "planar" else 3  # (R' u)' = R' u' - w x R' u
+                linear, w = np.zeros((2, *v.shape[:-1], 3))
+                linear[..., :n], w[..., n - j.nv :] = v[..., j.v : j.v + n], v[..., j.v + n : j.v + j.nv]
+                inside = np.einsum("...ji,...j->...i", self._rotation(j, q), linear)
+                added[..., j.peer_v : j.peer_v + n] = -np.cross(w, inside)[..., :n]
         return added  # in the parent's axes w x w vanishes, so Drake's angular rates need nothing
+
+    def _rotation(self, j: _Joint, q: Array) -> Array:
+        """R (..., 3, 3) of a ball, free or planar joint, from the child's axes into the parent's."""
+        if j.kind != "planar":
+            k = j.q + 3 if j.kind == "free" else j.q
+            return rotation(q[..., k : k + 4])
+        half, zero = 0.5 * q[..., j.q + 2], np.zeros(q.shape[:-1])
+        return rotation(np.stack([np.cos(half), zero, zero, np.sin(half)], axis=-1))
+
+    def _block(self, j: _Joint, q: Array) -> Array | None:
+        """T (..., n, n) of one joint with v_peer = T v, orthogonal; None for the identity."""
+        if j.kind in ("plain", "continuous") or self.peer == "mujoco" or (j.kind == "ball" and self.peer == "pinocchio"):
+            return None
+        R = self._rotation(j, q)
+        T = np.zeros((*q.shape[:-1], j.nv, j.nv))
+        if j.kind == "ball":
+            T[...] = R
+        elif self.peer == "drake":  # the angular part turns and comes first
+            T[..., :3, 3:], T[..., 3:, :3] = R, np.eye(3)
+        else:  # the linear part turns
+            n = j.nv - 3 if j.kind == "free" else 2
+            T[..., :n, :n], T[..., n:, n:] = np.swapaxes(R, -1, -2)[..., :n, :n], np.eye(j.nv - n)
+        return T
 
     def _turned(self, q: Array, v: Array, inward: bool) -> Array:
         q, v = np.asarray(q, float), np.asarray(v, float)
         for name, x, n in (("q", q, self.nq), ("v", v, self.nv)):
             if x.shape[-1:] != (n,):
                 raise StateError(f"{name} has shape {x.shape}; its last size is {n}")
-
-        def part(j: _Joint, x: Array) -> Array:
-            if j.kind in ("plain", "continuous") or self.peer == "mujoco" or (j.kind == "ball" and self.peer == "pinocchio"):
-                return x
-            if j.kind == "planar":
-                angle = q[..., j.q + 2]
-                return np.concatenate([_turned_back(-angle if inward else angle, x[..., :2]), x[..., 2:]], axis=-1)
-            k = j.q + 3 if j.kind == "free" else j.q
-            R = rotation(q[..., k : k + 4])
-            if self.peer == "pinocchio":  # the linear part turns
-                turn = "...ij,...j->...i" if inward else "...ji,...j->...i"
-                return np.concatenate([np.einsum(turn, R, x[..., :3]), x[..., 3:]], axis=-1)
-            turn = "...ji,...j->...i" if inward else "...ij,...j->...i"  # Drake: the angular part turns and comes first
-            if j.kind == "ball":
-                return np.einsum(turn, R, x)
-            if inward:
-                return np.concatenate([x[..., 3:], np.einsum(turn, R, x[..., :3])], axis=-1)
-            return np.concatenate([np.einsum(turn, R, x[..., 3:]), x[..., :3]], axis=-1)
-
-        lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
-        out = np.zeros((*lead, self.nv))
+        out = np.zeros((*np.broadcast_shapes(q.shape[:-1], v.shape[:-1]), self.nv))
         for j in self.joints:
             source, target = (j.peer_v, j.v) if inward else (j.v, j.peer_v)
-            out[..., target : target + j.nv] = part(j, v[..., source : source + j.nv])
+            part, T = v[..., source : source + j.nv], self._block(j, q)
+            turned = part if T is None else np.einsum("...ji,...j->...i" if inward else "...ij,...j->...i", T, part)
+            out[..., target : target + j.nv] = turned
         return out
 
     def _copy(self, x: Array, f: Callable, back: bool = False) -> Array:
@@ -229,23 +233,8 @@ def _order(machine: Machine, peer: str) -> list[str]:
     """The peer's joint order: ours, except that Pinocchio visits the children of a link by their joints' names."""
     if peer != "pinocchio":
         return list(machine.joint_names)
-    m = machine.mechanism
-    children: dict[str, list] = {}
-    for j in m.joints:
-        children.setdefault(j.parent, []).append(j)
-    order, waiting = [], sorted(children.get("ground", []), key=lambda j: j.name, reverse=True)
-    while waiting:
-        j = waiting.pop()
-        if j.nv and j.mimic is None:
-            order.append(j.name)
-        waiting.extend(sorted(children.get(j.child, []), key=lambda j: j.name, reverse=True))
-    return order
-
-
-def _turned_back(angle: Array, x: Array) -> Array:
-    """Vectors (..., 2) of the parent's plane, in axes turned by the angle (...)."""
-    c, s = np.cos(angle), np.sin(angle)
-    return np.stack([c * x[..., 0] + s * x[..., 1], c * x[..., 1] - s * x[..., 0]], axis=-1)
+    by_name = sorted(machine.mechanism.joints, key=lambda j: j.name)
+    return [j.name for j in walk(by_name) if j.nv and j.mimic is None]
 
 
 def rotation(quaternion: Array) -> Array:

@@ -1,10 +1,9 @@
-"""The rows of a mechanism at one state, and the spaces they leave: what may move, what may push without moving anything.
+"""The constraint rows of a mechanism at one state, the null space of its constraint Jacobian A and that of A'.
 
     A v + B = 0,     A a = gamma,     M a + bias = tau + A' lam
 
-`machine.rows` leaves out the rows that can never act (a planar loop in space says nothing across its plane that its joints
-do not say already). A report of mobility and the reactions need them too: they are all here. Speed rows (a wheel that rolls, a
-knife edge) come last.
+`machine.rows` leaves out the rows that can never act (those of a planar loop across its plane repeat what the joints of the tree
+impose). Mobility and reactions need these too, so they are all here. Speed rows (a wheel that rolls, a knife edge) come last.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..kernels.constraint_rows import Constraints, active_rows, constraints, evaluate_rows, loop_rows, on_child, row_jacobian
+from ..kernels.constraint_rows import Constraints, active_rows, constraints, evaluate_rows, on_child, row_jacobian
 from ..kernels.lifting import Lift
 from ..kernels.rank import EXACT, speed_row_scales
 from ..kernels.tree import Tree
@@ -77,7 +76,7 @@ class Metric(NamedTuple):
 
 
 class Spaces(NamedTuple):
-    """What a matrix of rows leaves: its rank, T (nv, nv - rank) with A T = 0, N (m, m - rank) with N' A = 0.
+    """Rank and null spaces of rows A (m, nv): T (nv, nv - rank) with A T = 0, N (m, m - rank) with N' A = 0.
 
     inverse (nv, m) = C^1/2 (A~)+ N^-1/2: the least d with A d = r is inverse r, the least lam with A' lam = f inverse' f, in the
     metric of `kernels.rank`.
@@ -112,7 +111,7 @@ def rows_at(machine: Machine, q: Array, v: Array | None = None, t: float = 0.0) 
     v = np.zeros(machine.nv) if v is None else v
     m = machine.mechanism
     tree, con, lift_at, _ = _table(machine)
-    found = [(j, row.label) for j in m.loops for row in loop_rows(j)]
+    found = [(j, row.label) for j in m.loops for row in j.closure]
     W, A, x = np.zeros((len(found), 12)), np.zeros((len(found), machine.nv)), Work.empty(len(machine.layout.nodes))
     gamma, error, rate = np.zeros((3, len(found)))
     if found:
@@ -131,7 +130,7 @@ def rows_at(machine: Machine, q: Array, v: Array | None = None, t: float = 0.0) 
 def between(machine: Machine) -> list[tuple[str, str, str]]:
     """(joint or row, parent, child) of every row, as `rows_at` has them."""
     m = machine.mechanism
-    loops = [(j.name, j.parent, j.child) for j in m.loops for _ in loop_rows(j)]
+    loops = [(j.name, j.parent, j.child) for j in m.loops for _ in j.closure]
     bodies = [(row, GROUND if row.text is not None else m.frame(row.frame).body) for row in m.nonholonomic]
     return loops + [(row.name, GROUND, body) for row, body in bodies for _ in row.labels]
 

@@ -1,4 +1,4 @@
-"""Diagnosis: why an answer is not finite, or so large that it is looked into, in the user's words."""
+"""Diagnosis: why a result is not finite or extremely large: a bad input, a spring of no length, a singular inertia."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import SingularError, StateError
 from ..kernels import dynamics
 from ..kernels.motion import BALL, SLIDE
+from ..kernels.rank import motion_without_energy
 from ..kernels.workspace import Work
 from .arguments import Array, place_in
 from .quantities import QUANTITIES
@@ -23,7 +24,7 @@ HUGE = 1e9  # accelerations this large are looked into before they are handed ou
 
 def suspicious(request: Request, out: Array) -> bool:
     """Whether a result is so large that it is looked into before it is handed out."""
-    return request.quantity.inverts and bool(np.abs(out).max(initial=0.0) > HUGE)
+    return request.quantity.inverts and bool(out.max(initial=0.0) > HUGE or out.min(initial=0.0) < -HUGE)
 
 
 def explain(router: Router, request: Request, out: Array) -> None:
@@ -88,10 +89,7 @@ def _singular(router: Router, q: Array, v: Array, tau: Array, at: str) -> None:
 
 def _singular_matrix(router: Router, q: Array, at: str) -> None:
     """The same by the mass matrix: raise where a motion has no inertia, and name the speed that has the largest part in it."""
-    M = router.ask(QUANTITIES["mass_matrix"], (q,))[0]
-    size = np.sqrt(np.abs(np.diag(M)))
-    size[size == 0.0] = 1.0
-    values, vectors = np.linalg.eigh(M / np.outer(size, size))
-    if values[0] < 1e-12:
-        name = router.spec.speed_names[int(np.argmax(np.abs(vectors[:, 0])))]
+    found = motion_without_energy(router.ask(QUANTITIES["mass_matrix"], (q,))[0])
+    if found is not None:
+        name = router.spec.speed_names[int(np.argmax(np.abs(found)))]
         raise SingularError(f"forward dynamics: {name!r} cannot be accelerated by a finite force{at}: nothing it moves has inertia", where=name)

@@ -1,4 +1,4 @@
-"""Derived: a Machine whose forward dynamics are those of one formulation's own equations, in lanes like everything else.
+"""A Machine whose forward dynamics are those of one formulation's own equations, in lanes like everything else.
 
 Accelerations and multipliers come from the formulation; what is the same in all of them (kinematics, the mass matrix, the
 forces of a motion, derivatives) stays the mechanism's.
@@ -20,7 +20,7 @@ from .machine import Machine
 from .spec import Trace
 
 
-class Derived(Machine):
+class EquationMachine(Machine):
     """A Machine that moves by its `equations`."""
 
     def __init__(self, equations: Equations, **options: Any):
@@ -49,5 +49,5 @@ def _trace(f: ca.Function, s: Tracer) -> ca.SX:
     return ca.densify(f(s.t if m.loads or m.nonholonomic else ca.SX(0), s.q, s.v, tau, s.p))
 
 
-def _again(mechanism: Mechanism, by: str, threads: int, snap: float, life: str) -> Derived:
-    return Derived(derive(mechanism, by), threads=threads, snap=snap, life=life)
+def _again(mechanism: Mechanism, by: str, threads: int, snap: float, life: str) -> EquationMachine:
+    return EquationMachine(derive(mechanism, by), threads=threads, snap=snap, life=life)

@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,46 +21,23 @@ from pathlib import Path
 
 import casadi as ca
 
-from ..compiler.operations import LIBM, SINCOS
 from ..compiler.tape import Tape, read
+from ..equations.readable import program
+from ..equations.readable.names import RESERVED
 from ..errors import CompileError, UnknownNameError
 from ..model.mechanism import Joint
 from ..model.motions import Motion
+from .arguments import AXES, check_frame
 from .machine import Machine
 from .quantities import INPUTS, Quantity, find
 
 VERSION = version("catena")
 
-C = {  # operation of the tape -> an expression of a and b
-    **{op: f"{name}({{a}})" if arity == 1 else f"{name}({{a}}, {{b}})" for op, (name, arity) in (LIBM | SINCOS).items()},
-    **{op: f"{op.lower()}({{a}})" for op in ("SQRT", "FABS", "FLOOR", "CEIL")},
-    **{op: f"{op.lower()}({{a}}, {{b}})" for op in ("FMIN", "FMAX", "COPYSIGN")},
-    "ADD": "{a} + {b}",
-    "SUB": "{a} - {b}",
-    "MUL": "{a}*{b}",
-    "DIV": "{a}/{b}",
-    "NEG": "-{a}",
-    "SQ": "{a}*{a}",
-    "TWICE": "{a} + {a}",
-    "INV": "1.0/{a}",
-    "LT": "{a} < {b}",
-    "LE": "{a} <= {b}",
-    "EQ": "{a} == {b}",
-    "NE": "{a} != {b}",
-    "NOT": "{a} == 0.0",
-    "AND": "{a} != 0.0 && {b} != 0.0",
-    "OR": "{a} != 0.0 || {b} != 0.0",
-    "IF_ELSE_ZERO": "{a} != 0.0 ? {b} : 0.0",
-    "SIGN": "{a} > 0.0 ? 1.0 : {a} < 0.0 ? -1.0 : {a}",
-}
-
-KEYWORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long register
-restrict return short signed sizeof static struct switch typedef union unsigned void volatile while main"""
-RESERVED = {*KEYWORDS.split(), *(expression.partition("(")[0] for expression in C.values() if expression[0].isalpha())}
+MATH = {line.partition("(")[0] for line in program.C.values() if line[0].isalpha()}  # functions and constants of math.h
 
 
 @dataclass(frozen=True)
-class Argument:
+class CArgument:
     """An argument of the C function: its name, its shape, what it is, and a line for each entry where that helps."""
 
     name: str
@@ -82,14 +58,18 @@ class CKernel:
     name: str
     title: str
     tape: Tape
-    inputs: tuple[Argument, ...]
-    outputs: tuple[Argument, ...]
+    inputs: tuple[CArgument, ...]
+    outputs: tuple[CArgument, ...]
 
     @property
     def declaration(self) -> str:
         """The C function's prototype, without the semicolon."""
-        taken = ["double t" if x.name == "t" else f"const double *{x.name}" for x in self.inputs]
-        return f"void {self.name}({', '.join([*taken, *(f'double *{y.name}' for y in self.outputs)])})"
+        return program.c_head(self.name, self._arguments, [y.name for y in self.outputs])
+
+    @property
+    def _arguments(self) -> list[program.Argument]:
+        names = ((x.name, (x.name,) if x.name == "t" else tuple(f"{x.name}{k}" for k in range(x.size))) for x in self.inputs)
+        return [program.Argument(*pair) for pair in names]
 
     @cached_property
     def header(self) -> str:
@@ -102,7 +82,8 @@ class CKernel:
     @cached_property
     def source(self) -> str:
         """The source: one function of straight-line code."""
-        body = "\n".join(f"    {line}" for line in _statements(self))
+        results = [f"{y.name}[{k}]" for y in self.outputs for k in range(y.size)]
+        body = program.c_body(self.tape, self._arguments, results, "x")
         return (f"/* {self.title}\n * Written by catena {VERSION}. {self.name}.h says what each argument is. */\n"
                 f"#include <math.h>\n\n{self.declaration};\n\n{self.declaration}\n{{\n{body}\n}}\n")  # fmt: skip
 
@@ -131,11 +112,6 @@ class CKernel:
                 yield from (f"    {k:>3}  {entry}" for k, entry in enumerate(x.entries))
 
 
-def c_source(machine: Machine, quantity: str, *which: str, **options: object) -> str:
-    """The C source of a kernel; see `c_kernel` for the arguments."""
-    return c_kernel(machine, quantity, *which, **options).source  # type: ignore[arg-type]
-
-
 def c_kernel(
     machine: Machine, quantity: str, *which: str, wrenches: Sequence[tuple[str, str]] = (), name: str | None = None,
     fixed: bool = False,
@@ -157,10 +133,10 @@ def c_kernel(
         k = [x.name for x in inputs].index("parameters")
         f, inputs = _fix(f, k, list(machine.mechanism.parameters.values())), inputs[:k] + inputs[k + 1 :]
     entries = _entries(machine, found)
-    outputs = tuple(Argument(y.name, y.size(sizes) or (1,), y.meaning, entries) for y in found.outputs_of(sizes))
+    outputs = tuple(CArgument(y.name, y.size(sizes) or (1,), y.meaning, entries) for y in found.outputs_of(sizes))
     tape = read(f)
     chosen = name or identifier("_".join([machine.mechanism.name, quantity, *which[:1]]))
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", chosen) or chosen in RESERVED:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", chosen) or chosen in RESERVED | MATH:
         raise CompileError(f"a C function cannot be called {chosen!r}; give letters, digits and _, and no word of C or math.h")
     title = " ".join([quantity, *(f"at {w!r}" for w in which[:1]), *(f"in {w} axes" for w in which[1:])])
     return CKernel(chosen, _comment(f"{title} of mechanism {machine.mechanism.name!r}"), tape, inputs, outputs)
@@ -189,19 +165,16 @@ def speed_units(joint: Joint) -> list[str]:
 
 # ----------------------------------------------------------------------------------------------- arguments
 def _check_frames(machine: Machine, quantity: Quantity, which: Sequence[str], wrenches: Sequence[tuple[str, str]]) -> None:
-    wanted = quantity.frame + quantity.axes
-    if len(which) != wanted:
-        takes = ("no frame", "a frame", 'a frame, then axes "world" or "body"')[wanted]
-        raise CompileError(f"kernel {quantity.name!r} takes {takes}; found {', '.join(map(repr, which)) or 'none'}")
+    check_frame(machine.spec, quantity, tuple(which))
     if wrenches and not quantity.wrenches:
         raise CompileError(f"kernel {quantity.name!r} does not depend on external wrenches; leave them out")
-    for frame, axes in [*([(which[0], (*which, "world")[1])] if wanted else []), *wrenches]:
+    for frame, axes in wrenches:
         machine.mechanism.frame(frame)
-        if axes not in ("world", "body"):
-            raise UnknownNameError("axes", axes, ("world", "body"), f"{quantity.name} of {frame!r}")
+        if axes not in AXES:
+            raise UnknownNameError("axes", axes, AXES, f"{quantity.name} of {frame!r}")
 
 
-def _inputs(machine: Machine, quantity: Quantity, wrenches: Sequence[tuple[str, str]]) -> tuple[Argument, ...]:
+def _inputs(machine: Machine, quantity: Quantity, wrenches: Sequence[tuple[str, str]]) -> tuple[CArgument, ...]:
     moving, p = machine.mechanism.moving, machine.mechanism.parameters
     entries = {
         "q": _lines(machine.coordinate_names, [u for j in moving for u in coordinate_units(j)]),
@@ -209,16 +182,16 @@ def _inputs(machine: Machine, quantity: Quantity, wrenches: Sequence[tuple[str, 
     }
     quaternions = "; a quaternion has length one and its scalar part first" if machine.nq > machine.nv else ""
     found = [
-        Argument(x, (machine.nq if x == "q" else machine.nv,), INPUTS[x] + (quaternions if x == "q" else ""), entries.get(x, ()))
+        CArgument(x, (machine.nq if x == "q" else machine.nv,), INPUTS[x] + (quaternions if x == "q" else ""), entries.get(x, ()))
         for x in quantity.inputs
     ]
     if wrenches:
         places = tuple(_comment(f"at {frame!r}, in {axes} axes") for frame, axes in wrenches)
-        found.append(Argument("wrenches", (len(wrenches), 6), "external wrenches, torque (N m) first", places))
+        found.append(CArgument("wrenches", (len(wrenches), 6), "external wrenches, torque (N m) first", places))
     if p:
         values = _lines(p, [f"at present {x!r}" for x in p.values()])
-        found.append(Argument("parameters", (len(p),), "values of the mechanism's parameters", values))
-    return (*found, *([Argument("t", (1,), "time, s")] if machine.spec.timed else []))
+        found.append(CArgument("parameters", (len(p),), "values of the mechanism's parameters", values))
+    return (*found, *([CArgument("t", (1,), "time, s")] if machine.spec.timed else []))
 
 
 def _entries(machine: Machine, quantity: Quantity) -> tuple[str, ...]:
@@ -239,45 +212,6 @@ def _fix(f: ca.Function, k: int, values: Sequence[float]) -> ca.Function:
     given = [ca.SX(ca.DM(values)) if i == k else x for i, x in enumerate(symbols)]
     rest = [x for i, x in enumerate(symbols) if i != k]
     return ca.Function(f.name(), rest, [ca.densify(y) for y in ca.cse(f.call(given))])
-
-
-# ----------------------------------------------------------------------------------------------- text
-def _statements(kernel: CKernel) -> Iterator[str]:
-    """The body, in the order of the tape; results are stored last, so that they may lie over the arguments."""
-    places = [("t" if x.name == "t" else f"{x.name}[{k}]", x.name) for x in kernel.inputs for k in range(x.size)]
-    results = [f"{y.name}[{k}]" for y in kernel.outputs for k in range(y.size)]
-    text: dict[int, str] = {}
-    used: set[str] = set()
-    stores, count = [""] * len(results), 0
-    for n, node in enumerate(kernel.tape.nodes):
-        if node.op == "CONST":
-            text[n] = _number(node.at)
-        elif node.op == "OUTPUT":
-            stores[node.at] = f"{results[node.at]} = {text[node.args[0]]};"
-        else:
-            if node.op == "INPUT":
-                value, name = places[node.at]
-                used.add(name)
-            elif node.op in C:
-                a, b = (text[node.args[0]], text[node.args[-1]])
-                value = C[node.op].format(a=a, b=b)
-            else:
-                raise CompileError(f"kernel {kernel.name!r} uses {node.op}, which export does not write in C")
-            text[n] = f"x{count}"
-            count += 1
-            yield f"const double {text[n]} = {value};"
-    yield from stores
-    yield from (f"(void){x.name};" for x in kernel.inputs if x.name not in used)
-
-
-def _number(bits: int) -> str:
-    """A double of 64 bits as C reads it back exactly."""
-    (x,) = struct.unpack("<d", struct.pack("<Q", bits & (2**64 - 1)))
-    if math.isnan(x):
-        return "NAN"
-    if math.isinf(x):
-        return "INFINITY" if x > 0 else "(-INFINITY)"
-    return repr(x) if math.copysign(1.0, x) > 0 else f"({x!r})"
 
 
 def _comment(text: str) -> str:

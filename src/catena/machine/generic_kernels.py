@@ -1,6 +1,6 @@
 """The generic life's kernels, one function per quantity: rows of states in, an array (batch, ...) out.
 
-A kernel takes the `GenericLife`, which runs compiled kernels, and a `Request` whose states are rows (batch, n).
+A kernel takes the `Runs` of a request, which run compiled kernels, and a `Request` whose states are rows (batch, n).
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from ..model.values import value_of
 
 if TYPE_CHECKING:
     from ..kernels.tree import Layout
-    from .generic_life import GenericLife
+    from .generic_life import Runs
     from .request import Request
 
 Array = NDArray[np.float64]
-GenericKernel = Callable[["GenericLife", "Request"], Array]
+GenericKernel = Callable[["Runs", "Request"], Array]
 
 
 def rows(x: Array, lead: tuple[int, ...], batch: int) -> Array:
     """An argument as (batch, n), contiguous, its leading sizes broadcast."""
+    if x.ndim == 2 and x.shape[0] == batch and x.flags.c_contiguous and x.flags.writeable:
+        return x
     if x.shape[:-1] != lead:
         x = np.broadcast_to(x, (*lead, x.shape[-1]))
     flat = np.ascontiguousarray(x.reshape(batch, x.shape[-1]))
@@ -33,19 +35,19 @@ def rows(x: Array, lead: tuple[int, ...], batch: int) -> Array:
 # ------------------------------------------------------------------------------------------------ quantities of a state
 def plain(name: str) -> GenericKernel:
     """The generic kernel of that name, of the states alone. Several results stand side by side."""
-    return lambda life, request: life.run(name, request.states)
+    return lambda runs, request: runs.run(name, request.states)
 
 
 def dynamics(name: str) -> GenericKernel:
     """The generic kernel of that name, of the states and the wrenches on nodes."""
-    return lambda life, request: life.run(name, (*request.states, _wrenches(life, request, "node")))
+    return lambda runs, request: runs.run(name, (*request.states, _wrenches(runs, request, "node")))
 
 
-def still(life: GenericLife, request: Request) -> Array:
+def still(runs: Runs, request: Request) -> Array:
     """The inverse dynamics with the speeds and accelerations that are not given at zero."""
-    zeros = np.zeros((request.batch, life.spec.sizes.nv))
+    zeros = np.zeros(runs.spec.sizes.nv)
     missing = [zeros] * (3 - len(request.states))
-    return dynamics("inverse_dynamics")(life, request._replace(states=(*request.states, *missing)))
+    return dynamics("inverse_dynamics")(runs, request._replace(states=(*request.states, *missing)))
 
 
 def forward(layout: Layout) -> str:
@@ -53,35 +55,35 @@ def forward(layout: Layout) -> str:
     return ("constrained_dynamics" if layout.mechanism.loops else "forward_dynamics") + ("_dense" if layout.coupled else "")
 
 
-def accelerations(life: GenericLife, request: Request) -> Array:
+def accelerations(runs: Runs, request: Request) -> Array:
     """The forward dynamics, under the rows of loops where there are any."""
-    return dynamics(forward(life.spec.layout))(life, request)[:, : life.spec.sizes.nv].copy()
+    return dynamics(forward(runs.spec.layout))(runs, request)[:, : runs.spec.sizes.nv].copy()
 
 
-def multipliers(life: GenericLife, request: Request) -> Array:
+def multipliers(runs: Runs, request: Request) -> Array:
     """The multipliers of the rows of loops."""
-    return dynamics(forward(life.spec.layout))(life, request)[:, life.spec.sizes.nv :].copy()
+    return dynamics(forward(runs.spec.layout))(runs, request)[:, runs.spec.sizes.nv :].copy()
 
 
-def reactions(life: GenericLife, request: Request) -> Array:
+def reactions(runs: Runs, request: Request) -> Array:
     """The wrenches in the joints of the tree."""
-    return life.run("joint_wrenches", (*request.states, _wrenches(life, request, "body")))
+    return runs.run("joint_wrenches", (*request.states, _wrenches(runs, request, "body")))
 
 
 # ------------------------------------------------------------------------------------------------ quantities of a frame
 def framed(name: str) -> GenericKernel:
     """The generic kernel of that name, of a frame; in the axes asked for."""
 
-    def run(life: GenericLife, request: Request) -> Array:
+    def run(runs: Runs, request: Request) -> Array:
         frame, axes = (*request.which, "")[:2]
-        seat = life.spec.layout.seat(frame)
-        X = _seat_matrix(life, seat)
+        seat = runs.spec.layout.seat(frame)
+        X = _seat_matrix(runs, seat)
         if seat.node < 0 and name != "pose":  # a frame of the ground
-            return np.zeros((request.batch, *request.quantity.outputs[0].size(life.spec.sizes)))
-        out = life.run(name, request.states, seat.node, X)
+            return np.zeros((request.batch, *request.quantity.outputs[0].size(runs.spec.sizes)))
+        out = runs.run(name, request.states, seat.node, X)
         if name == "pose" or (name == "jacobian") == (axes == "world"):
             return out
-        R = framed("pose")(life, request._replace(states=request.states[:1]))[:, :, :3]
+        R = framed("pose")(runs, request._replace(states=request.states[:1]))[:, :, :3]
         R = np.swapaxes(R, 1, 2) if name == "jacobian" else R  # the Jacobian comes in the ground's axes, the others in the frame's
         halves = np.split(out.reshape(request.batch, 6, -1), 2, axis=1)
         return np.concatenate([R @ half for half in halves], axis=1).reshape(out.shape)
@@ -89,26 +91,26 @@ def framed(name: str) -> GenericKernel:
     return run
 
 
-def jacobian_rate(life: GenericLife, request: Request) -> Array:
+def jacobian_rate(runs: Runs, request: Request) -> Array:
     """Jdot v: the acceleration with a = 0; in body axes less w x u, the rate of the axes."""
-    zeros = np.zeros((request.batch, life.spec.sizes.nv))
-    rate = framed("frame_acceleration")(life, request._replace(states=(*request.states, zeros)))
+    zeros = np.zeros(runs.spec.sizes.nv)
+    rate = framed("frame_acceleration")(runs, request._replace(states=(*request.states, zeros)))
     if request.which[1] == "body":
-        velocity = framed("frame_velocity")(life, request)
+        velocity = framed("frame_velocity")(runs, request)
         rate[:, 3:] -= np.cross(velocity[:, :3], velocity[:, 3:])
     return rate
 
 
 # ------------------------------------------------------------------------------------------------ wrenches
-def _seat_matrix(life: GenericLife, seat: Any) -> Array:
+def _seat_matrix(runs: Runs, seat: Any) -> Array:
     """X_NF as (3, 4) numbers."""
-    value = lambda x: value_of(x, life.spec.mechanism.parameters)  # noqa: E731
+    value = lambda x: value_of(x, runs.spec.mechanism.parameters)  # noqa: E731
     return np.array([[*map(value, row), value(p)] for row, p in zip(seat.pose.rotation, seat.pose.position)], float)
 
 
-def _wrenches(life: GenericLife, request: Request, by: str) -> Array:
+def _wrenches(runs: Runs, request: Request, by: str) -> Array:
     """External wrenches as (batch, 6 n): about node origins in node axes, six columns for each node or body; (6 n,) for none."""
-    batch, spec = request.batch, life.spec
+    batch, spec = request.batch, runs.spec
     if request.forces is None:
         return np.zeros(6 * (len(spec.layout.nodes) if by == "node" else len(spec.mechanism.ordered)))
     flat = rows(request.forces, request.lead, batch)
@@ -119,10 +121,10 @@ def _wrenches(life: GenericLife, request: Request, by: str) -> Array:
         row = seat.node if by == "node" else bodies.get(spec.mechanism.frame(frame).body, -1)
         if row < 0:
             continue
-        X = _seat_matrix(life, seat)
+        X = _seat_matrix(runs, seat)
         t, f = flat[:, 6 * k : 6 * k + 3], flat[:, 6 * k + 3 : 6 * k + 6]
         if axes == "world":
-            poses = life.run("pose", request.states[:1], seat.node)
+            poses = runs.run("pose", request.states[:1], seat.node)
             t, f = (np.einsum("bji,bj->bi", poses[:, :, :3], x) for x in (t, f))
         else:
             t, f = t @ X[:, :3].T, f @ X[:, :3].T

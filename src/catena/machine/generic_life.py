@@ -36,11 +36,12 @@ class GenericLife:
     def call(self, request: Request) -> Answer:
         """The answer for rows of states."""
         request = request._replace(states=tuple(rows(x, request.lead, request.batch) for x in request.states))
-        kernel, springs = request.quantity.generic, self.spec.springs
+        kernel, springs, runs = request.quantity.generic, self.spec.springs, Runs(self)
         assert kernel is not None
-        out = kernel(self, request) if springs is None else springs.around(lambda x: kernel(self, x), request)
-        given = (*request.states, *(() if request.forces is None else (request.forces,)))
-        return Answer(self._parts(request, out), all(np.isfinite(x).all() for x in (out, *given)))
+        out = kernel(runs, request) if springs is None else springs.around(lambda x: kernel(runs, x), request)
+        unseen = [] if runs.ran else list(request.states)
+        unseen += [x for x in (request.forces, None if springs is None else out) if x is not None]
+        return Answer(self._parts(request, out), runs.finite and all(np.isfinite(x).all() for x in unseen))
 
     def _parts(self, request: Request, out: Array) -> Sequence[Array]:
         """The results of a quantity that stand side by side in one array."""
@@ -48,11 +49,23 @@ class GenericLife:
         flat = out.reshape(request.batch, -1)
         return tuple(np.split(flat, np.cumsum([int(np.prod(s)) for s in shapes])[:-1], axis=1))
 
-    def run(self, name: str, states: Sequence[Array], node: int = -1, X: Array | None = None) -> Array:
-        """The rows (batch, ...) that a generic kernel makes of rows of its inputs. node, X: of a frame."""
-        batch = len(states[0])
+    def kernel(self, name: str, node: int, X: Array | None) -> LaneKernel:
+        """A generic kernel of this mechanism, bound at its first use."""
         key = (name, node, b"" if X is None else X.tobytes())
         if key not in self._kernels:
             self._kernels[key] = generic.bind(name, self.structure, node=node, X=X)
-        (out,), _ = self._kernels[key](states, batch, threads=self.spec.threads)
-        return out.reshape(batch, *self.structure.shape(generic.KERNELS[name].out))
+        return self._kernels[key]
+
+
+class Runs:
+    """The runs of compiled kernels for one request, and whether all numbers in and out of them were finite."""
+
+    def __init__(self, life: GenericLife):
+        self.life, self.spec, self.finite, self.ran = life, life.spec, True, False
+
+    def run(self, name: str, states: Sequence[Array], node: int = -1, X: Array | None = None) -> Array:
+        """The rows (batch, ...) that a generic kernel makes of rows of its inputs. node, X: of a frame."""
+        batch = len(states[0])
+        (out,), finite = self.life.kernel(name, node, X)(states, batch, threads=self.spec.threads)
+        self.finite, self.ran = self.finite and finite, True
+        return out.reshape(batch, *self.life.structure.shape(generic.KERNELS[name].out))

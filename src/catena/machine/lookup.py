@@ -1,6 +1,6 @@
-"""Asked: the mechanism or machine a question is put to, the names in it, and the states it is given.
+"""Lookup: the machine that a question is put to, the coordinates and speeds of a name, and checked states.
 
-Every question takes a Mechanism or a Machine first. A Mechanism is compiled on the way in; who asks often compiles once.
+Every question takes a Mechanism or a Machine first. A Mechanism is compiled for the call; compile it once for several questions.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import StateError, UnknownNameError
+from ..model.flexible import discretise
 from ..model.mechanism import Mechanism
 from ..model.motions import Motion
 
@@ -45,37 +46,37 @@ class Coordinate:
     upper: float
 
 
-def coordinates(machine: Machine) -> tuple[Coordinate, ...]:
+def coordinates(asked: Mechanism | Machine) -> tuple[Coordinate, ...]:
     """The coordinates whose rate is a speed: all but those of quaternions."""
     found, qi, vi = [], 0, 0
-    for j in machine.mechanism.moving:
-        names, speeds = iter(j.coordinate_names), iter(j.speed_names)
-        first = vi
+    for j in _mechanism(asked).moving:
+        names, speeds, q, v = j.coordinate_names, j.speed_names, 0, 0
         for f in j.freedoms:
             if f.motion != Motion.BALL:
-                k = vi - first
-                found.append(Coordinate(next(names), next(speeds), qi, vi, j.name, float(j.lower[k]), float(j.upper[k])))
-            else:
-                for it, n in ((names, f.nq), (speeds, f.nv)):
-                    for _ in range(n):
-                        next(it)
-            qi, vi = qi + f.nq, vi + f.nv
+                found.append(Coordinate(names[q], speeds[v], qi + q, vi + v, j.name, float(j.lower[v]), float(j.upper[v])))
+            q, v = q + f.nq, v + f.nv
+        qi, vi = qi + q, vi + v
     return tuple(found)
 
 
-def speeds_of(machine: Machine, name: str) -> list[int]:
+def _mechanism(asked: Mechanism | Machine) -> Mechanism:
+    return discretise(asked) if isinstance(asked, Mechanism) else asked.mechanism
+
+
+def speeds_of(asked: Mechanism | Machine, name: str) -> list[int]:
     """Where the speeds of that name are in v: a joint's, all of its speeds; a speed's or a coordinate's, that one."""
-    first = 0
-    for j in machine.mechanism.moving:
+    first, m = 0, _mechanism(asked)
+    for j in m.moving:
         if name == j.name:
             return list(range(first, first + j.nv))
         first += j.nv
-    if name in machine.speed_names:
-        return [machine.speed_names.index(name)]
-    for c in coordinates(machine):
+    names = list(m.speed_names)
+    if name in names:
+        return [names.index(name)]
+    for c in coordinates(m):
         if name == c.name:
             return [c.vi]
-    raise UnknownNameError("coordinate", name, dict.fromkeys((*machine.joint_names, *machine.speed_names)), where(machine))
+    raise UnknownNameError("coordinate", name, dict.fromkeys((*(j.name for j in m.moving), *names)), where(m))
 
 
 def all_speeds_of(machine: Machine, names: Iterable[str] | str) -> list[int]:
@@ -116,6 +117,6 @@ def state(machine: Machine, question: str, **given: Any) -> list[Array]:
     return found
 
 
-def where(machine: Machine) -> str:
+def where(asked: Mechanism | Machine) -> str:
     """The mechanism, for messages."""
-    return f"mechanism {machine.mechanism.name!r}"
+    return f"mechanism {_mechanism(asked).name!r}"

@@ -31,7 +31,7 @@ from .router import LANES_UP_TO, LIVES, Router, SingleCalls
 from .spec import Spec, Trace
 
 if TYPE_CHECKING:
-    from ..compiler.joint_springs import Springs
+    pass
 
 __all__ = ["LANES_UP_TO", "Machine", "compile", "quaternion_product"]
 
@@ -68,16 +68,6 @@ class Machine:
     def _traces(self) -> Mapping[str, Trace]:
         """The quantities that have expressions of their own, other than the recursive kernels'."""
         return {}
-
-    @property
-    def _balls(self) -> list[int]:
-        """Where quaternions begin in q."""
-        return list(self.spec.quaternions)
-
-    @property
-    def _springs(self) -> Springs | None:
-        """The joint springs, where they are the only loads."""
-        return self.spec.springs
 
     def __repr__(self) -> str:
         return (f"Machine({self.mechanism.name!r}: nq {self.nq}, nv {self.nv}, {len(self.layout.nodes)} nodes, "
@@ -315,10 +305,10 @@ def compile(mechanism: Mechanism | Equations, by: str = "recursive", *, threads:
     "lanes" always.
     """
     if isinstance(mechanism, Equations) or by != "recursive":
-        from .equation_machine import Derived, derive
+        from .equation_machine import EquationMachine, derive
 
         equations = mechanism if isinstance(mechanism, Equations) else derive(mechanism, by)
-        return Derived(equations, threads=threads, snap=snap, life=life)
+        return EquationMachine(equations, threads=threads, snap=snap, life=life)
     return Machine(mechanism, threads=threads, snap=snap, life=life)
 
 

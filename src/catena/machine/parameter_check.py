@@ -1,4 +1,4 @@
-"""What values of parameters leave possible: masses and inertias that a body can have, losses that lose.
+"""Checks of parameter values: masses and inertias that a body can have, losses that are zero or more.
 
 A mechanism is checked at its own parameters when it is compiled; here the same rules are checked, for whole batches, at the
 parameters a call brings.

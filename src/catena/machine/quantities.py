@@ -21,6 +21,7 @@ from ..compiler.joint_springs import AFTER, BEFORE, ENERGY
 from ..compiler.trace import Tracer
 from ..errors import StateError, UnknownNameError
 from ..kernels.tree import Layout
+from ..registry import Registry
 from . import generic_kernels as generic
 from .generic_kernels import GenericKernel
 from .spec import Sizes, Trace
@@ -106,15 +107,8 @@ class Quantity:
         return "\n".join([self.signature, f"  {self.doc}", "takes", *inputs, "gives", *outputs])
 
 
-QUANTITIES: dict[str, Quantity] = {}
-
-
-def register(quantity: Quantity) -> Quantity:
-    """Add a quantity to the table; a name that is taken is a StateError."""
-    if quantity.name in QUANTITIES:
-        raise StateError(f"quantity {quantity.name!r} is in the table already; choose another name")
-    QUANTITIES[quantity.name] = quantity
-    return quantity
+QUANTITIES: Registry[Quantity] = Registry("quantity", error=StateError)
+register = QUANTITIES.register
 
 
 def find(name: str, kind: str = "quantity") -> Quantity:

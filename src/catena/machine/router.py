@@ -8,6 +8,7 @@ A life is a member of `Router.single_state` and `Router.batch`, which say in whi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -25,8 +26,7 @@ from .quantities import Quantity, find
 from .request import Array, Life, Request
 from .spec import Spec
 
-LANES_UP_TO = 100  # nodes; a tape grows with the mechanism, and its compilation with it
-TAPE_UP_TO = 64  # nodes: of a larger mechanism a single state does not wait for a tape
+LANES_UP_TO = 64  # nodes: a tape grows with the mechanism, and its compilation with it; generic code comes near it in speed
 STACK = 400_000  # bytes of the stack that a single call may take; a thread has 512 kB on some systems
 LIVES = ("auto", "generic", "lanes")
 
@@ -37,11 +37,9 @@ class Router:
     def __init__(self, spec: Spec):
         self.spec, self.generic, self.lanes = spec, GenericLife(spec), LanesLife(spec)
         self.batch: tuple[Life, ...] = (self.lanes, self.generic)  # the lives, in the order in which they are asked
-        self.single_state: tuple[Life, ...] = self.batch
-        if spec.life != "lanes" and len(spec.layout.nodes) > TAPE_UP_TO:
-            self.single_state = (self.generic, self.lanes)
         if spec.life == "generic" or not spec.sizes.nv or (spec.life == "auto" and len(spec.layout.nodes) > LANES_UP_TO):
-            self.batch = self.single_state = (self.generic, self.lanes)
+            self.batch = (self.generic, self.lanes)
+        self.single_state: tuple[Life, ...] = self.batch
         self._shapes: dict[Quantity, tuple[tuple[int, ...], ...]] = {}
 
     def ask(self, quantity: Quantity, given: tuple[Any, ...], wrenches: Any = None, parameters: Any = None,
@@ -86,7 +84,7 @@ class Router:
         p = arguments.parameters(spec, parameters)
         time = arguments.numbers(quantity.name, "t", t)[..., None] if spec.timed else None
         lead = arguments.batch(quantity.name, {**dict(zip(quantity.inputs, states)), "wrenches": forces, "parameters": p, "t": time})
-        return Request(quantity, states, which, keys, forces, p, time, lead, int(np.prod(lead)))
+        return Request(quantity, states, which, keys, forces, p, time, lead, math.prod(lead))
 
 
 class SingleCalls(dict[str, Callable[..., Any]]):
@@ -117,7 +115,7 @@ class SingleCalls(dict[str, Callable[..., Any]]):
     def _made(self, quantity: Quantity, rest: Callable[..., Any]) -> Callable[..., Any]:
         spec = self.router.spec
         known = quantity.single is not None and quantity.name not in spec.traces and spec.generic and spec.life != "lanes"
-        if known and (spec.life == "generic" or len(spec.layout.nodes) > TAPE_UP_TO):
+        if known and (spec.life == "generic" or len(spec.layout.nodes) > LANES_UP_TO):
             bind = partial(_generic_call, self.router, quantity)
             return bind(rest) if spec.springs is None else spec.springs.one(quantity.springs, bind, rest)
         return _tape_call(spec, quantity, rest)

@@ -1,4 +1,4 @@
-"""Spec: what a machine is made of, fixed for its life. Every life of the kernels is built from one."""
+"""Spec: the mechanism and the options of a machine. Both lives of the kernels, generic and lanes, are built from one."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Spec:
 
     @property
     def spec(self) -> Spec:
-        """Itself: whoever has a spec can be asked for it, a machine too."""
+        """Itself, so that a Spec and a Machine can be passed alike (`arguments.Specified`)."""
         return self
 
     @cached_property

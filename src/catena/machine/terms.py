@@ -1,11 +1,10 @@
-"""The terms of the equations of motion at one state, loops included: what most questions begin with.
+"""The terms of the equations of motion at one state, loops included.
 
 M a + b = tau + A' lam,      A a = gamma
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -70,10 +69,3 @@ def name_of(machine: Machine, residual: Array) -> tuple[str, float]:
     """The speed with the largest residual, and the residual."""
     k = int(np.abs(residual).argmax())
     return machine.speed_names[k], float(residual[k])
-
-
-def each_state(f: Callable[..., Any], *arrays: Array) -> tuple[tuple[int, ...], list[Any]]:
-    """The common leading shape of (..., n) arrays, and f of each state."""
-    lead = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
-    flat = [np.broadcast_to(x, (*lead, x.shape[-1])).reshape(-1, x.shape[-1]) for x in arrays]
-    return lead, [f(*row) for row in zip(*flat)]

@@ -7,6 +7,7 @@
     loads           springs, bushings, forces, knife edges, rolling, speed rows, a registry
     shapes          Shape, a registry of its kinds; CollisionFilter
     beams           Beam, a flexible body; bodies: Body
+    contacts        Contact, a pair that may touch, and the points it comes down to
     mechanism       Mechanism, Frame: inert data
     planarity       the plane in which a mechanism moves; collision_pairs: the shapes that may meet
     flexible        discretise: flexible bodies made into bodies, joints and springs

@@ -6,26 +6,29 @@ square to it (Euler and Bernoulli): no shear. A stiffness left out is infinite.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .pose import Scalar, scalar
+from .pose import Scalar, function, scalar
 
 DIRECTIONS = ("y", "z", "x", "twist")  # bending along y (about z), bending along z (about y), stretching, turning about x
+CLAMPED_FREE = 1.8751040687119611  # first root of cosh(b) cos(b) = -1
 
 
 @dataclass(frozen=True)
 class Beam:
     """A uniform beam along x, by `segments` (rigid pieces and springs) or by `modes` (shapes with amplitudes).
 
-    length: m. rhoA: mass a length, kg/m. EI: bending stiffness, N m2, as a pair (along y, along z), None where it does not
+    length: m. rhoA: mass per length, kg/m. EI: bending stiffness, N m2, as a pair (along y, along z), None where it does not
     bend; one value bends in the plane of a planar mechanism, else in both planes alike. EA: N, or None: it keeps its length.
-    GJ: N m2, or None: it does not twist. rhoJ: polar mass moment of inertia a length, kg m; half of it belongs to each
+    GJ: N m2, or None: it does not twist. rhoJ: polar mass moment of inertia per length, kg m; half of it belongs to each
     bending plane. damping: ratio of the first mode of each kind, clamped at x = 0.
 
     segments: how many. modes: how many along y (and z), or a table of y, z, x, twist. ends, shapes, stiffening are for modes:
-    how it is held, such as "clamped-free", or "craig-bampton" where it carries something at its tip; shapes of your own in place of those; whether tension stiffens it.
+    how it is held, such as "clamped-free", or "craig-bampton" where it carries something at its tip; shapes of your own in
+    place of those; whether tension stiffens it.
 
     >>> Beam(length=4, rhoA=0.8, EI=900, segments=20).EI
     900.0
@@ -67,6 +70,19 @@ class Beam:
     def planes(self) -> tuple[Scalar, Scalar]:
         """EI along y and along z, N m2; one value stands for both."""
         return self.EI if isinstance(self.EI, tuple) else (self.EI, self.EI)
+
+    @property
+    def stiffness(self) -> dict[str, Scalar]:
+        """{direction: EI, EI, EA and GJ}, N m2 or N; None where it is rigid."""
+        return dict(zip(DIRECTIONS, (*self.planes, self.EA, self.GJ)))
+
+    def lag(self, direction: str) -> Scalar:
+        """Damping over stiffness, s: 2 zeta / omega, omega the first frequency of that direction, clamped at x = 0."""
+        if self.damping == 0.0:
+            return 0.0
+        wave = CLAMPED_FREE**2 / self.length**2 if direction in ("y", "z") else math.pi / 2 / self.length
+        inertia = self.rhoJ if direction == "twist" else self.rhoA
+        return 2 * self.damping / (wave * function("sqrt", self.stiffness[direction] / inertia))
 
     @property
     def counts(self) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Closure: what a joint forbids when it closes a loop, as rows. `joint_kinds` says which rows each kind has.
+"""Closure: the constraint rows of a joint that closes a loop. `joint_kinds` says which rows each kind has.
 
 A loop joint stands between a frame P on one body and a frame C on another. Each row is a scalar that must stay zero:
 
@@ -31,7 +31,7 @@ class RowKind(IntEnum):
 
 
 @dataclass(frozen=True)
-class Row:
+class ClosureRow:
     """One forbidden direction of a joint: its kind, its vectors in P (a) and C (b), and how it is called."""
 
     kind: RowKind
@@ -55,43 +55,43 @@ def named(d: Vector) -> str:
     return f"({', '.join(f'{x + 0.0:.4g}' for x in d)})"
 
 
-def across(label: str, d: Vector, kind: RowKind = RowKind.ACROSS_P) -> Row:
+def across(label: str, d: Vector, kind: RowKind = RowKind.ACROSS_P) -> ClosureRow:
     """No displacement along d."""
-    return Row(kind, d, d, f"displacement {label}")
+    return ClosureRow(kind, d, d, f"displacement {label}")
 
 
-def angle(a: Vector, b: Vector, label: str) -> Row:
+def angle(a: Vector, b: Vector, label: str) -> ClosureRow:
     """a of P and b of C keep the angle they have in the joint's frame."""
-    return Row(RowKind.ANGLE, a, b, f"rotation {label}", sum(x * y for x, y in zip(a, b)))
+    return ClosureRow(RowKind.ANGLE, a, b, f"rotation {label}", sum(x * y for x, y in zip(a, b)))
 
 
 POINT = tuple(across(label, d) for label, d in (("x", X), ("y", Y), ("z", Z)))
 WELD = (angle(Z, Y, "x"), angle(X, Z, "y"), angle(Y, X, "z"))  # a x b is the axis each row guards
 
 
-def aligned(axis: Vector) -> tuple[Row, ...]:
-    """Only turns about the axis: it stays across the two directions of P that it stood across."""
+def aligned(axis: Vector) -> tuple[ClosureRow, ...]:
+    """Only turns about the axis are left free: the axis stays perpendicular to two directions of P."""
     x, y = plane_of(axis)
     return angle(y, axis, named(x)), angle(x, axis, named(y))
 
 
-def slideways(axis: Vector) -> tuple[Row, ...]:
+def slideways(axis: Vector) -> tuple[ClosureRow, ...]:
     """No displacement but along the axis."""
     x, y = plane_of(axis)
     return across(named(x), x), across(named(y), y)
 
 
-def screw(axis: Vector, pitch: Scalar) -> Row:
+def screw(axis: Vector, pitch: Scalar) -> ClosureRow:
     """Displacement along the axis is pitch times the turn about it."""
-    return Row(RowKind.SCREW, axis, plane_of(axis)[0], "travel of the screw", pitch)
+    return ClosureRow(RowKind.SCREW, axis, plane_of(axis)[0], "travel of the screw", pitch)
 
 
-def general(sequence: Sequence[str]) -> tuple[Row, ...]:
-    """What is left over by turns and displacements, some of GENERAL."""
+def general(sequence: Sequence[str]) -> tuple[ClosureRow, ...]:
+    """The rows of a general joint: what its turns and displacements, some of GENERAL, do not leave free."""
     turns = "".join(name[1] for name in sequence if name[0] == "R")
     two = {"xy": (X, Y), "xz": (X, Z), "yz": (Y, Z)}  # the first axis stays with P, the second with C: they stay across
     if len(turns) == 2:
-        rows: tuple[Row, ...] = (angle(*two[turns], "between its axes"),)
+        rows: tuple[ClosureRow, ...] = (angle(*two[turns], "between its axes"),)
     elif len(turns) == 1:
         rows = aligned(GENERAL[f"R{turns}"])
     else:

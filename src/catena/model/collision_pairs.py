@@ -47,7 +47,7 @@ def _asked(m: Mechanism, everything: list[tuple[Collider, Collider]], pairs: lis
     known = dict.fromkeys([*(c.body for c in colliders(m)), *(c.name for c in colliders(m)), *m.collisions.groups])
     for name in (name for pair in pairs for name in pair):
         if name not in known:
-            raise UnknownNameError("shape that collides", name, known, f"mechanism {m.name!r}")
+            raise UnknownNameError("colliding shape", name, known, f"mechanism {m.name!r}")
     return [(a, b) for a, b in everything if a.body != b.body and _named(m, a, b, pairs)]
 
 

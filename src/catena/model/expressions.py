@@ -63,7 +63,7 @@ def write(expression: Scalar) -> str:
 def _printer() -> Any:
     from sympy.printing.str import StrPrinter
 
-    class Printer(StrPrinter):
+    class FilePrinter(StrPrinter):
         """SymPy's own text, with every digit of a float and with our names of functions."""
 
         def _print_Float(self, x: Any) -> str:
@@ -95,7 +95,7 @@ def _printer() -> Any:
         def emptyPrinter(self, x: Any) -> str:
             raise ExpressionError(f"{shown(str(x))} cannot be written as an expression of a file")
 
-    return Printer()
+    return FilePrinter()
 
 
 # ---------------------------------------------------------------------------------------------------- to a value

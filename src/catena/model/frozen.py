@@ -9,7 +9,7 @@ V = TypeVar("V")
 
 
 class FrozenDict(dict[K, V]):
-    """A dictionary with a hash; whoever wants another makes another.
+    """A dictionary that cannot be changed, and so has a hash; `|` makes another.
 
     >>> FrozenDict(m=1.0) | {"m": 2.0}
     {'m': 2.0}

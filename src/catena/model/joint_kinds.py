@@ -29,12 +29,11 @@ from itertools import pairwise
 
 from ..errors import MechanismError
 from . import closure
-from .closure import POINT, WELD, Row
+from .closure import POINT, WELD, ClosureRow
 from .motions import BALL, GENERAL, SHAPES, Freedom, Motion, X, Y, Z, elementary, plane_of, slide, turn
 from .pose import Scalar, Vector
 
 Axes = tuple[Vector, ...]
-Shown = tuple[Axes, Scalar, tuple[str, ...]]  # what a joint of a kind gives: its axes, pitch, and sequence
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ class JointKind:
     doc: str
     axes: Axes
     freedoms: Callable[[Axes, Scalar, Sequence[str]], tuple[Freedom, ...]]
-    closure: Callable[[Axes, Scalar, Sequence[str]], tuple[Row, ...]]
+    closure: Callable[[Axes, Scalar, Sequence[str]], tuple[ClosureRow, ...]]
     reverse: Reverse = OPPOSITE
     faults: Callable[[Axes, float | None, Sequence[str]], Iterator[str]] = _no_faults
     pitched: bool = False

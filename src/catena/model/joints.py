@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import MechanismError
-from .closure import Row
+from .closure import ClosureRow
 from .joint_kinds import CATALOGUE, SAME, JointKind, Reverse, along_z
-from .motions import Deflection, Freedom, displacement, dual_bases, elementary, motion_subspace
+from .motions import Deflection, Freedom, displacement, elementary, motion_subspace
 from .pose import Pose, Scalar, Vector, scalar, unit
 
 AxesLike = Sequence[float] | Sequence[Sequence[float]] | np.ndarray
@@ -107,7 +107,7 @@ class Joint:
         return CATALOGUE[self.kind].freedoms(self.axis, self.pitch, self.sequence)
 
     @property
-    def closure(self) -> tuple[Row, ...]:
+    def closure(self) -> tuple[ClosureRow, ...]:
         """The rows that it imposes where it closes a loop: six less its freedoms."""
         return CATALOGUE[self.kind].closure(self.axis, self.pitch, self.sequence)
 
@@ -122,6 +122,12 @@ class Joint:
         each = (x for given in losses for x in (given if isinstance(given, tuple) else (given,)))
         mimic = (self.mimic.multiplier, self.mimic.offset) if self.mimic else ()
         return (self.pitch, *self.placement.scalars(), *self.offset.scalars(), *each, *mimic)
+
+    def of_coordinates(self) -> list[str]:
+        """What it says that only a coordinate of the tree can have: losses, an armature, limits, a mimic."""
+        free = {"damping": 0.0, "friction": 0.0, "armature": 0.0, "lower": -math.inf, "upper": math.inf}
+        found = [name for name, value in free.items() if self.sound and any(x != value for x in getattr(self, name))]
+        return [f"{name} limit" if name in ("lower", "upper") else name for name in found] + (["mimic"] if self.mimic else [])
 
     @property
     def nq(self) -> int:
@@ -208,10 +214,6 @@ class Joint:
     def motion_subspace(self, q: Sequence[float]) -> np.ndarray:
         """phi, 6 x nv, angular first, in the child-side joint axes ([Merwe1995] eq. 2.9)."""
         return motion_subspace(self.freedoms, q)
-
-    def constraint_subspace(self, q: Sequence[float]) -> np.ndarray:
-        """psi_c, 6 x (6 - nv): the directions of the constraint forces, phi' psi_c = 0 ([Merwe1995] eq. 2.13)."""
-        return dual_bases(self.motion_subspace(q))[2]
 
 
 def _axis(a: Sequence[float]) -> Vector:

@@ -1,4 +1,4 @@
-"""Mechanism: what it is. Frozen records of bodies, joints, frames and shapes; nothing here moves or computes.
+"""Mechanism: frozen records of bodies, joints, frames and loads. It is data only; machines and equations are made from it.
 
     ground --joint--> body --joint--> body ...        a tree; a joint that would close a loop is listed in `loops`
 
@@ -16,13 +16,14 @@ from typing import Any, TypeVar
 from ..errors import MechanismError, UnknownNameError
 from .beams import Flexed
 from .bodies import Body
+from .contacts import Contact
 from .frozen import FrozenDict
 from .joints import Joint, Mimic
 from .loads import Load, Nonholonomic
 from .pose import Pose, Scalar, Vector, vector
 from .shapes import CollisionFilter, Shape
 
-__all__ = ["GRAVITY", "GROUND", "Body", "Frame", "Joint", "Mechanism", "Mimic", "Shape", "walk"]
+__all__ = ["GRAVITY", "GROUND", "Body", "Contact", "Frame", "Joint", "Mechanism", "Mimic", "Shape", "walk"]
 
 GROUND = "ground"
 GRAVITY: Vector = (0.0, 0.0, -9.81)
@@ -40,14 +41,15 @@ class Frame:
 
 @dataclass(frozen=True)
 class Mechanism:
-    """Bodies, the joints that make them a tree, and what stands around them.
+    """Bodies, the joints that make them a tree, loops, frames and loads.
 
     parameters: the values of the names that expressions use. gravity: m/s2 in the ground's axes. planar: declared True or
     False, or None to find out. loops: joints that close the tree. loads: springs, dampers, forces. nonholonomic: rows that
-    the speeds obey. as_found: the inertias are those of somebody's file; one that no body can have is then a doubt, not a
+    the speeds obey. as_found: the inertias were read from a file of another tool; one that no body can have is then a doubt, not a
     fault. notes: what the reader of the file remarked. beams: in a mechanism that `catena.model.flexible.discretise` made,
     what became of each flexible body. Before that step a flexible body is one body, without coordinates of its own. ground:
     the shapes of what stands still, all of which collide. collisions: which pairs of shapes are looked at.
+    contacts: pairs that may touch.
     """
 
     name: str
@@ -65,9 +67,10 @@ class Mechanism:
     beams: tuple[Flexed, ...] = ()
     ground: tuple[Shape, ...] = ()
     collisions: CollisionFilter = CollisionFilter()
+    contacts: tuple[Contact, ...] = ()
 
     def __post_init__(self) -> None:
-        for attribute in ("bodies", "joints", "frames", "loops", "loads", "nonholonomic", "notes", "beams", "ground"):
+        for attribute in ("bodies", "joints", "frames", "loops", "loads", "nonholonomic", "notes", "beams", "ground", "contacts"):
             given = getattr(self, attribute)
             if not isinstance(given, Iterable):
                 raise MechanismError(f"mechanism {self.name!r}: {attribute} is a {type(given).__name__}; it is a list of them")
@@ -83,7 +86,7 @@ class Mechanism:
         g = ", ".join(f"{x:g}" if isinstance(x, float) else str(x) for x in self.gravity)
         parts = [_counted(len(self.bodies), "body", "bodies"), _counted(len(self.joints), "joint"),
                  *(_counted(len(x), word) for x, word in ((self.loops, "loop"), (self.nonholonomic, "speed row"),
-                                                          (self.loads, "load"), (self.beams, "beam")) if x),
+                                                          (self.loads, "load"), (self.beams, "beam"), (self.contacts, "contact")) if x),
                  f"gravity ({g}) m/s2", *([f"parameters {', '.join(self.parameters)}"] if self.parameters else [])]  # fmt: skip
         return f"Mechanism({self.name!r}: {', '.join(parts)})"
 

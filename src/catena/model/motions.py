@@ -139,16 +139,3 @@ def motion_subspace(freedoms: Sequence[Freedom], q: Sequence[float]) -> np.ndarr
             sliding = axis if f.motion == Motion.SLIDE else float(f.pitch) * axis
             columns.append(np.concatenate([R.T @ turning, R.T @ (sliding + np.cross(turning, p))]))
     return np.array(columns).T.reshape(6, len(columns))
-
-
-def dual_bases(phi: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(phi_c, psi, psi_c) of a motion subspace phi: [psi psi_c]' [phi phi_c] = 1 ([Merwe1995] eq. 2.10-2.15).
-
-    phi_c (6 x 6-n) completes phi to a basis, psi (6 x n) is the dual of the free modes, psi_c (6 x 6-n) spans the
-    constraint forces: phi' psi_c = 0.
-    """
-    n = phi.shape[1]
-    U, _, _ = np.linalg.svd(phi, full_matrices=True)
-    phi_c = U[:, n:]
-    dual = np.linalg.inv(np.hstack([phi, phi_c])).T
-    return phi_c, dual[:, :n], dual[:, n:]

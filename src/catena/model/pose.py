@@ -43,6 +43,10 @@ class Pose:
         return (*self.position, *(x for row in self.rotation for x in row))
 
     def __matmul__(self, other: Pose) -> Pose:
+        if self == Pose():  # so that expressions stay as they are written
+            return other
+        if other == Pose():
+            return self
         R = spatial.product(self.rotation, other.rotation)
         return Pose(R, spatial.add(self.position, spatial.rotate(self.rotation, other.position)))
 
@@ -77,7 +81,7 @@ class Pose:
         if isinstance(axis, str) and axis not in known:
             raise ValueError(f"axis {axis!r} is not known; it is 'x', 'y', 'z' or three numbers")
         x, y, z = unit(known[axis] if isinstance(axis, str) else axis)
-        c, s = _cos(angle), _sin(angle)
+        c, s = function("cos", angle), function("sin", angle)
         k = 1 - c
         R = (
             (c + x * x * k, x * y * k - z * s, x * z * k + y * s),
@@ -153,17 +157,10 @@ def unit(axis: Sequence[float]) -> Vector:
     return (x / n, y / n, z / n)
 
 
-def _cos(angle: Scalar) -> Scalar:
-    if isinstance(angle, (int, float)):
-        return math.cos(angle)
+def function(name: str, x: Scalar) -> Scalar:
+    """The sin, cos or sqrt of a number or of an expression of parameters."""
+    if isinstance(x, (int, float)):
+        return getattr(math, name)(x)
     import sympy
 
-    return sympy.cos(angle)
-
-
-def _sin(angle: Scalar) -> Scalar:
-    if isinstance(angle, (int, float)):
-        return math.sin(angle)
-    import sympy
-
-    return sympy.sin(angle)
+    return getattr(sympy, name)(x)

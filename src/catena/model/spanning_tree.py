@@ -13,7 +13,6 @@ What remains closes loops. The choice is written into `mechanism.notes`, and `at
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable
 
@@ -86,7 +85,7 @@ def spoken_of(m: Mechanism) -> set[str]:
     things = (*m.loads, *m.nonholonomic)
     texts = [x for thing in things for x in thing.holding("expression", "expressions", "text") if isinstance(x, str)]
     words = {w for text in texts for w in re.findall(r"[A-Za-z_]\w*", text)}
-    named = {x for thing in things for x in thing.holding("coordinate", "speed")}
+    named = {x for thing in things for x in thing.holding("coordinate", "coordinates", "speed")}
     found = set()
     for j in (j for j in m.joints if j.sound):
         own = {*j.coordinate_names, *j.speed_names}
@@ -115,17 +114,7 @@ def _cost(j: Joint, depth: dict[str, int], order: int, spoken: bool) -> tuple[bo
     cost = j.reverse.cost if backwards else 0
     root = depth[j.child if backwards else j.parent]
     freedoms = j.nv if j.sound else 6
-    return cost > 1, not (spoken or _lost(j)), freedoms, root, cost, backwards, order
-
-
-def _lost(j: Joint) -> list[str]:
-    """What a joint has that only a coordinate of the tree can have."""
-    if not j.sound:
-        return []
-    found = [name for name in ("damping", "friction", "armature") if any(x != 0 for x in getattr(j, name))]
-    limits = (("lower", -math.inf), ("upper", math.inf))
-    found += [f"{name} limit" for name, free in limits if any(x != free for x in getattr(j, name))]
-    return found + (["mimic"] if j.mimic else [])
+    return cost > 1, not (spoken or j.of_coordinates()), freedoms, root, cost, backwards, order
 
 
 def _mimics(m: Mechanism, tree: list[Joint], closing: list[Joint]) -> None:
@@ -148,7 +137,7 @@ def _said(joints: Iterable[Joint], kept: dict[str, Joint]) -> list[str]:
 
 
 def _cut_note(j: Joint, asked: bool) -> str:
-    lost = _lost(j)
+    lost = j.of_coordinates()
     tail = f"; its {', '.join(lost)} {'is' if len(lost) == 1 else 'are'} not felt there" if lost else ""
     why = "as asked" if asked else "the tree was cut there"
     return f"joint {j.name!r} ({j.kind}, {j.parent!r} to {j.child!r}) closes a loop: {why}{tail}"

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import MechanismError, unknown
 from .bodies import Body
+from .contacts import contact_faults
 from .flexible import discretise
 from .mechanism import GROUND, Mechanism
 from .motions import Motion
@@ -60,6 +61,7 @@ def _faults(m: Mechanism) -> Iterator[str]:
             yield f"frame {f.name!r}: {unknown('body', f.body, m._bodies)}"
         if fault := pose_fault(f.pose):
             yield f"frame {f.name!r}: its pose {fault}"
+    yield from contact_faults(m)
 
 
 def doubts(m: Mechanism) -> list[str]:

@@ -45,7 +45,7 @@ def _numbers(beam: Beam, parameters: Mapping[str, float]) -> Iterator[str]:
     if isinstance(beam.EI, tuple) and len(beam.EI) != 2:
         yield f"EI has {len(beam.EI)} values; it is one, or two: along y and along z"
         return
-    stiffness = dict(zip(STIFFNESSES, (*beam.planes, beam.EA, beam.GJ)))
+    stiffness = dict(zip(STIFFNESSES, beam.stiffness.values()))
     for name, given in stiffness.items():
         value = None if given is None else _value(given, parameters)
         if given is not None and (value is None or not 0 < value < math.inf):
@@ -78,7 +78,7 @@ def _way(beam: Beam) -> Iterator[str]:
             yield f"modes has the key {name!r}; it has some of {', '.join(DIRECTIONS)}"
         elif not (_whole(count) and (0 if table else 1) <= count <= 100):
             yield f"{here} is {count!r}; it is a whole number from {0 if table else 1} to 100"
-        elif table and count and len(beam.planes) == 2 and dict(zip(DIRECTIONS, (*beam.planes, beam.EA, beam.GJ)))[name] is None:
+        elif table and count and len(beam.planes) == 2 and beam.stiffness[name] is None:
             stiffness = dict(zip(DIRECTIONS, STIFFNESSES))[name]
             yield f"{here} is {count}, but {stiffness} is left out: it is rigid that way; give {stiffness}, or no such modes"
     if table and not any(_whole(count) and count > 0 for _, count in beam.modes):

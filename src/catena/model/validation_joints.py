@@ -80,7 +80,7 @@ def _per_speed(j: Joint, m: Mechanism) -> Iterator[str]:
 
 
 def pose_fault(X: Pose) -> str:
-    """Why a pose is none, or nothing."""
+    """Why a pose is not a rotation with a finite position, as the end of a sentence; empty where it is one."""
     entries = X.scalars()
     if not all(isinstance(x, float) for x in entries):
         return ""
@@ -98,7 +98,7 @@ def pose_fault(X: Pose) -> str:
 def _mimics(m: Mechanism) -> Iterator[str]:
     for j in m.joints:
         if j.mimic is None or not j.sound or j.deflection:
-            continue  # places of flexible bodies follow them too, but nobody writes those
+            continue  # the places of flexible bodies mimic too; catena makes those itself
         tree = {k.name: k for k in m.joints}
         leader = m._joints.get(j.mimic.joint)
         values = [value_of(x, m.parameters) for x in (j.mimic.multiplier, j.mimic.offset)]
@@ -119,7 +119,7 @@ def _mimics(m: Mechanism) -> Iterator[str]:
 
 
 def _loops(m: Mechanism) -> Iterator[str]:
-    """A loop has no coordinate, so that what lives on coordinates would be lost on it without a word."""
+    """A loop joint has no coordinate: one that mimics another, or constrains nothing, is a fault."""
     for j in m.loops:
         if j.mimic is not None:
             yield f"loop {j.name!r} mimics {j.mimic.joint!r}; a loop has no coordinate that could follow: make it a joint of the tree"
@@ -128,10 +128,8 @@ def _loops(m: Mechanism) -> Iterator[str]:
 
 
 def unused(m: Mechanism) -> Iterator[str]:
-    """What lives on coordinates, said of a loop, which has none."""
+    """Losses and limits given for a loop joint, which has no coordinate that could have them."""
     for j in m.loops:
-        limits = [*(x for x in j.lower if x != -math.inf), *(x for x in j.upper if x != math.inf)]
-        names = [name for name in ("damping", "friction", "armature") if any(x != 0 for x in getattr(j, name))]
-        if said := [*names, *(["limits"] if limits else [])]:
-            yield (f"loop {j.name!r}: its {' and '.join(said)} are not used, as a loop has no coordinate; "
+        if said := [name for name in j.of_coordinates() if name != "mimic"]:
+            yield (f"loop {j.name!r}: its {' and '.join(said)} {'is' if len(said) == 1 else 'are'} not used, as a loop has no coordinate; "
                    "cut the loop at another joint, or add a load")  # fmt: skip

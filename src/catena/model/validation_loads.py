@@ -48,8 +48,9 @@ def _held(thing: Keyed, name: str, key: Key, known: _Known) -> Iterator[str]:
     value = getattr(thing, name)
     wanted = {"frame": ("frame", known.frames), "coordinate": ("coordinate", known.coordinates),
               "speed": ("coordinate", known.speeds), "word": (name, key.words)}  # fmt: skip
-    if key.sort in wanted and value not in wanted[key.sort][1]:
-        yield unknown(wanted[key.sort][0], value, wanted[key.sort][1])
+    if key.sort.rstrip("s") in wanted:
+        what, names = wanted[key.sort.rstrip("s")]
+        yield from (unknown(what, x, names) for x in (value if isinstance(value, tuple) else (value,)) if x not in names)
     elif key.sort in ("text", "expression", "expressions"):
         yield from _texts(name, value if key.sort == "expressions" else (value,), known.symbols, key)
     elif key.sort == "number":
@@ -74,7 +75,7 @@ def _texts(name: str, texts: tuple[str | float, ...], symbols: Collection[str], 
 
 
 def _numbers(name: str, values: tuple[Scalar, ...], key: Key, parameters: Mapping[str, float]) -> Iterator[str]:
-    if len(values) != len(key.measure):
+    if not isinstance(key.measure, str) and len(values) != len(key.measure):
         yield f"{name} has {len(values)} values; {len(key.measure)} are wanted: {', '.join(key.measure)}"
     for x in values:
         yield from _number(name, x, key, parameters)

@@ -1,4 +1,4 @@
-"""Values: the number that an expression of parameters has."""
+"""Values: the number of an expression at given parameter values."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -26,21 +26,11 @@ from .plots.view import dress
 from .result import Result
 from .storage import reason
 
-LONGEST = {
-    ".gif": 12.0,
-    ".html": 60.0,
-}  # the longest animation, s, where no speed is given
+LONGEST = {".gif": 12.0, ".html": 60.0}  # the longest animation, s, where no speed is given
 RATE = {".gif": 20, ".html": 30}  # pictures per second
 
 
-def animate(
-    result: Result,
-    path: str | Path,
-    *,
-    speed: float | None = None,
-    rate: int | None = None,
-    run: int = 0,
-) -> Path:
+def animate(result: Result, path: str | Path, *, speed: float | None = None, rate: int | None = None, run: int = 0) -> Path:
     """Write an animation, .gif or .html.
 
     speed: times real time, by default 1, or as fast as it takes for the animation to last at most 12 s (GIF) or 60 s (page).
@@ -78,19 +68,10 @@ def _gif(made: Film, path: Path) -> None:
         table = np.array(colours.getpalette()).reshape(-1, 3)
         table[table.min(axis=1) > 245] = 255  # the paper; averages, and Pillow's search among them, make it darker
         colours.putpalette(table.ravel().tolist())
-        pictures = [
-            Image.fromarray(draw(k)).quantize(palette=colours, dither=Image.Dither.NONE) for k in range(len(made.times))
-        ]
+        drawn = (Image.fromarray(draw(k)) for k in range(len(made.times)))
+        pictures = [picture.quantize(palette=colours, dither=Image.Dither.NONE) for picture in drawn]
     delay = round(100 / made.rate) * 10  # ms; a GIF counts in hundredths of a second
-    pictures[0].save(
-        path,
-        save_all=True,
-        append_images=pictures[1:],
-        duration=delay,
-        loop=0,
-        optimize=True,
-        disposal=1,
-    )
+    pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=delay, loop=0, optimize=True, disposal=1)
 
 
 def _painter(made: Film) -> Callable[[int], np.ndarray]:
@@ -125,13 +106,18 @@ def _painter(made: Film) -> Callable[[int], np.ndarray]:
 def _page(made: Film, path: Path) -> None:
     """The player with the film's numbers written into it."""
     player = (resources.files("catena.results.plots") / "player.html").read_text(encoding="utf-8")
-    data = json.dumps(_numbers(made), separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    page = player.replace("{{title}}", html.escape(made.title)).replace("{{data}}", data)
-    path.write_text(page, encoding="utf-8")
+    path.write_text(filled(player, made.title, drawing(made)), encoding="utf-8")
 
 
-def _numbers(made: Film) -> dict[str, Any]:
-    """What the player needs, rounded to a hundred-thousandth of what is seen."""
+def filled(page: str, title: str, data: Mapping[str, object]) -> str:
+    """A page with its title, the drawing code and its data written into it."""
+    scene = (resources.files("catena.results.plots") / "scene.js").read_text(encoding="utf-8")
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    return page.replace("{{scene}}", scene).replace("{{title}}", html.escape(title)).replace("{{data}}", text)
+
+
+def drawing(made: Film) -> dict[str, Any]:
+    """What a page needs to draw it, rounded to a hundred-thousandth of what is seen."""
     reach = made.reach()
     digits = int(np.ceil(5 - np.log10(max(np.ptp(reach, axis=0).max(), 1e-6))))
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import xarray as xr
-
 from ..errors import MechanismError
 from ..model.motions import Motion
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from ..model.mechanism import Joint, Mechanism
 
 TEXT = "mechanism_toml"  # the attribute that holds the mechanism
@@ -29,6 +29,8 @@ class Labels:
 
 def labels(mechanism: Mechanism, by: str, **more: Iterable[str]) -> Labels:
     """The names of coordinates and speeds, `more` names by dimension, their units, and the mechanism's text."""
+    import xarray as xr
+
     q, v = units(mechanism.moving)
     beside = {"coordinate_unit": ("coordinate", q), "speed_unit": ("speed", [f"{u}/s" for u in v]),
               "acceleration_unit": ("speed", [f"{u}/s2" for u in v]),
@@ -44,6 +46,8 @@ def labels(mechanism: Mechanism, by: str, **more: Iterable[str]) -> Labels:
 
 def labelled(variables: dict[str, tuple], along: dict[str, Any], labels: Labels) -> xr.Dataset:
     """The dataset of variables (dims, values), with the labels `along` its rows, such as time, beside those in common."""
+    import xarray as xr
+
     own, names = xr.Coordinates(along), labels.names
     both = xr.Coordinates({**names.variables, **own.variables}, {**names.xindexes, **own.xindexes})
     units = labels.units

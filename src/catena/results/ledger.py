@@ -25,6 +25,10 @@ class Extremes:
     energy less work. closure: residuals of rows (m, or cosine); opening: beside the loop's length, or one for an angle. rate:
     of rows beside their sizes, and speed, in the metric of `kernels.rank`; rank: how close theirs was to another, 1 being on the
     threshold. quaternion: | |q| - 1 |.
+
+    Of contacts: penetration, beside the mechanism's length; pressing: normal force, N; grinding: normal force times gap rate,
+    and gain: power of friction, both beside the length; outside: friction outside its cone, pulling: normal force that pulls,
+    N; angle: sine of the angle between friction and slip.
     """
 
     kinetic: float = 0.0
@@ -39,6 +43,13 @@ class Extremes:
     rank: float = 0.0
     speed: float = 0.0
     quaternion: float = 0.0
+    penetration: float = 0.0
+    pressing: float = 0.0
+    grinding: float = 0.0
+    outside: float = 0.0
+    pulling: float = 0.0
+    angle: float = 0.0
+    gain: float = 0.0
 
     def __or__(self, other: Extremes) -> Extremes:
         """Of both; a number that is none stays."""
@@ -62,6 +73,61 @@ def versions() -> dict[str, str]:
 
 
 @dataclass(frozen=True)
+class ContactLedger:
+    """How well the laws of contact were kept, in the rows of a run and in its impacts.
+
+    penetration: the deepest, beside the mechanism's length. complementarity: normal force times gap rate, and impulses times what
+    the law of impact leaves of the speed, beside the largest of each. cone: forces outside their cones, or that pull, beside the
+    largest. angle: between friction and slip, rad. gain: the most that contacts have put in, beside what came and went. dissipated: in
+    impacts, J. law: of impact. impacts, accumulations, changes: how many, the last of modes. remark: of motions that are not unique.
+    """
+
+    law: str
+    penetration: float = 0.0
+    complementarity: float = 0.0
+    cone: float = 0.0
+    angle: float = 0.0
+    gain: float = 0.0
+    dissipated: float = 0.0
+    impacts: int = 0
+    accumulations: int = 0
+    changes: int = 0
+    remark: str = ""
+
+    @classmethod
+    def read(cls, given: Any) -> ContactLedger | None:
+        """Of a file."""
+        return None if given is None else cls(**given)
+
+    def of_rows(self, seen: Extremes) -> ContactLedger:
+        """With what the rows have shown."""
+        force, power = seen.pressing or 1.0, (seen.pressing * seen.speed) or 1.0
+        return replace(self, penetration=seen.penetration, angle=seen.angle, cone=max(self.cone, seen.outside / force, seen.pulling / force),
+                       complementarity=max(self.complementarity, seen.grinding / power), gain=max(self.gain, seen.gain / power))  # fmt: skip
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Name and value, as a table shows them."""
+        kept = f"penetration {self.penetration:.2g} of the length, complementarity {self.complementarity:.2g}, cone {self.cone:.2g}"
+        ends = f", {self.accumulations} accumulation{'s' * (self.accumulations != 1)} taken to the limit" if self.accumulations else ""
+        return [
+            ("contact laws", f"{kept}, friction against slip to {self.angle:.2g} rad, energy gained {self.gain:.2g}"),
+            ("impacts", f"{self.impacts} by {self.law}, {self.dissipated:.6g} J dissipated{ends}; {self.changes} changes of mode"),
+            *([("contact remark", self.remark)] if self.remark else []),
+        ]
+
+    def missed(self, limit: float) -> list[str]:
+        """Laws that were missed by more than this, in words; a number that is none is missed."""
+        found = [
+            (self.penetration, f"bodies penetrate by {self.penetration:.2g} of their length"),
+            (self.complementarity, f"contacts that move apart carry forces: complementarity {self.complementarity:.2g}"),
+            (self.cone, f"contact forces leave their cones by {self.cone:.2g}"),
+            (self.angle, f"friction is not against the slip by {self.angle:.2g} rad"),
+            (self.gain, f"contacts have put in {self.gain:.2g} of the energy that came and went"),
+        ]
+        return [words for x, words in found if not x <= limit]
+
+
+@dataclass(frozen=True)
 class Ledger:
     """The accuracy of a run, and what it cost.
 
@@ -76,6 +142,8 @@ class Ledger:
 
     A run whose loops open, whose rows are not met or whose energy balance is absurd is not to be trusted: `doubts` says
     why, and then `met` is False, whatever a tighter run says, which may be wrong in the same way.
+
+    contact: how well the laws of contact were kept; None where there are no contacts.
 
     frequencies: by how much the first frequencies of beams by modes are too high with what they carry, relative; None
     without such beams.
@@ -105,11 +173,14 @@ class Ledger:
     imbalance: float = 0.0
     frequencies: float | None = None
     step: float | None = None
+    contact: ContactLedger | None = None
     versions: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, seen: Extremes, **more: Any) -> Ledger:
         """The ledger of rows that have shown these extremes; more: the other fields."""
+        if more.get("contact") is not None:
+            more["contact"] = more["contact"].of_rows(seen)
         relative, imbalance = seen.balance / (seen.kinetic or seen.potential or 1.0), seen.balance / (seen.energy or 1.0)
         found = cls(energy_balance=seen.balance, relative_energy_balance=relative, imbalance=imbalance, closure=seen.closure,
                     opening=seen.opening, slip=seen.rate / (seen.speed or 1.0), rank=seen.rank, quaternion=seen.quaternion, strain=seen.strain,
@@ -119,7 +190,7 @@ class Ledger:
     @classmethod
     def read(cls, given: dict[str, Any]) -> Ledger:
         """The ledger of a file; a TypeError where a field is not what it is in a ledger."""
-        found = cls(**given)
+        found = cls(**{**given, "contact": ContactLedger.read(given.get("contact"))})
         for name, kinds in (("outcome formulation integrator verdict", str), ("steps rejected evaluations runs", int),
                             ("tolerance energy_balance relative_energy_balance closure quaternion wall_time strain opening slip rank imbalance", (int, float)),
                             ("verified step frequencies", (int, float, type(None))), ("met", (bool, type(None))), ("complete", bool),
@@ -140,6 +211,7 @@ class Ledger:
             *([("strain energy", f"{self.strain:.3g} J in flexible bodies, at most")] if self.strain else []),
             *([("beams by modes", f"first frequencies {100 * self.frequencies:.2g} % too high, at most")] if self.frequencies is not None else []),
             *([("loop closure", f"open by at most {self.closure:.3g} (m, or cosine)")] if self.closure else []),
+            *(self.contact.rows() if self.contact is not None else []),
             *([("quaternion length", f"one to {self.quaternion:.2g}")] if self.quaternion else []),
             ("steps", f"{self.steps} taken, {self.rejected} rejected, {self.evaluations} evaluations"),
             ("wall time", f"{self.wall_time:.3g} s for {self.runs} run{'s' if self.runs > 1 else ''}"),
@@ -161,7 +233,8 @@ class Ledger:
             (self.rank, rank, f"a row was kept or left out within a factor of {1 / (self.rank or 1):.2g} of the threshold of rank, "
                               "as near a singular configuration"),
         ]
-        return [words for x, limit, words in found if not x <= limit]
+        laws = self.contact.missed(opening) if self.contact is not None else []
+        return [words for x, limit, words in found if not x <= limit] + laws
 
     def weighed(self) -> Ledger:
         """The ledger with a verdict on closure, rows and energy, where there is one to speak."""

@@ -65,7 +65,7 @@ def plot(result: Any, what: str = "overview", *, run: int = 0, title: str | None
     """
     import matplotlib as mpl
 
-    from .plots.style import HOUSE
+    from .plots.style import HOUSE, plain_ticks
 
     kind = find(what)
     kind.check(result.mechanism, options)
@@ -73,6 +73,7 @@ def plot(result: Any, what: str = "overview", *, run: int = 0, title: str | None
     shown.data.load()
     with mpl.rc_context(HOUSE):
         figure = loaded(kind.draw)(shown, **options)
+        plain_ticks(figure)
         title = _title(result, shown.time[-1], run) if title is None else title
         if title:
             figure.suptitle(title, x=0.01, ha="left")
@@ -121,6 +122,12 @@ def _has_rates(mechanism: Mechanism) -> bool:
     return any(f.nv == 1 for j in mechanism.moving for f in j.freedoms)
 
 
+def _collides(mechanism: Mechanism) -> bool:
+    from ..model.collision_pairs import collision_pairs
+
+    return bool(collision_pairs(mechanism))
+
+
 _HERE = "catena.results.plots"
 _LINES = ("only", "degrees")
 for _plot in (
@@ -135,6 +142,8 @@ for _plot in (
     Plot("phase", f"{_HERE}.phase:draw", "phase portrait: speed over coordinate", _LINES, "only",
          "a coordinate whose rate is a speed", _has_rates),
     Plot("cyclograph", f"{_HERE}.cyclograph:draw", "stick figures at equal times", ("every", "until", "frames"), "frames"),
+    Plot("clearance", f"{_HERE}.clearance:draw", "signed distances of the shapes that come closest", ("pairs",), "pairs",
+         "two shapes that may collide", _collides),
     Plot("deflections", f"{_HERE}.bending:draw", "deflection of the tips of flexible bodies", (), "", "a flexible body", _bends),
 ):  # fmt: skip
     register(_plot)

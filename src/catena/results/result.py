@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
 from ..errors import CatenaError, FormatError, UnknownNameError
 from . import plotting, storage
@@ -28,6 +27,8 @@ from .ledger import Ledger
 from .storage import reason
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from ..machine.machine import Machine
     from ..model.mechanism import Mechanism
 
@@ -114,6 +115,20 @@ class Result:
         """At most so many rows, at equal distances."""
         return self.select(every=-(-self.data.sizes["time"] // rows))
 
+    @property
+    def contacts(self) -> xr.Dataset:
+        """Of contacts, over time: gap (m), normal_force (N), friction_force (N) and slip (m/s) as vectors in the ground's axes, mode
+        ("open", "slip", "stick"), place (m) of each point; force (N) and pressure_centre (m) of each contact, summed over its points.
+
+        NaN: not determined by rigid bodies, or open.
+        """
+        own = {str(name): str(name).removeprefix("contact_") for name in self.data if str(name).startswith("contact_")}
+        if not own:
+            raise CatenaError("this result has no contacts; give the mechanism some: Mechanism(..., contacts=[Contact(...)])")
+        found = self.data[list(own)].rename(own)
+        words = np.array(["open", "slip", "stick"])[found["mode"].values.astype(int)]
+        return found.assign(mode=(found["mode"].dims, words))
+
     # ------------------------------------------------------------------------------------------------ on request
     @property
     def mechanism(self) -> Mechanism:
@@ -142,6 +157,8 @@ class Result:
 
     def poses(self, frames: Iterable[str] | None = None) -> xr.Dataset:
         """position (..., frame, axis), m, and rotation (..., frame, axis, column) of frames, by default of every body."""
+        import xarray as xr
+
         names = [b.name for b in self.mechanism.bodies] if frames is None else list(frames)
         X = np.stack([self.machine.pose(self._rows("q"), name, parameters=self._parameters) for name in names], axis=-3)
         return xr.Dataset(
@@ -154,6 +171,8 @@ class Result:
 
     def momentum(self) -> xr.Dataset:
         """Centre of mass (m), its velocity, linear momentum and angular momentum about it, in the ground's axes."""
+        import xarray as xr
+
         found = self.machine.momentum(self._rows("q"), self._rows("v"), parameters=self._parameters)
         units = {"com": "m", "com_velocity": "m/s", "linear": "kg m/s", "angular": "kg m2/s"}
         made = {name: ((*self._lead, "axis"), found[name], {"units": unit}) for name, unit in units.items()}
@@ -164,6 +183,8 @@ class Result:
 
         axes: "body", "joint" or "world", as in `catena.analysis.reactions`. NaN: not determined by rigid bodies.
         """
+        import xarray as xr
+
         q, v, a = (self._rows(name) for name in "qva")
         if axes == "body" and not self.mechanism.loops:
             found = self.machine.reactions(q, v, a, parameters=self._parameters, t=self.time)
@@ -192,6 +213,8 @@ class Result:
 
     def multipliers(self) -> xr.DataArray:
         """(..., row): the forces of the loops' and nonholonomic rows (N for displacements, N m for directions)."""
+        import xarray as xr
+
         q, v = self._rows("q"), self._rows("v")
         found = self.machine.multipliers(q, v, self._acting, parameters=self._parameters, t=self.time)
         rows = [f"{joint}: {label}" for joint, label in self.machine.rows]
@@ -267,6 +290,8 @@ def load_result(path: str | Path, *, every: int = 1, lazy: bool = False, mechani
     every: take one row in so many. lazy: leave the rows in the file until they are used, for a run larger than memory.
     mechanism: for a result that could not hold its own.
     """
+    import xarray as xr
+
     path = Path(path)
     if not path.exists():
         raise FormatError(path, "there is no such file; a result is a .nc file that catena wrote")

@@ -22,13 +22,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from ..errors import CatenaError, FormatError
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 JOURNAL = "journal"
 SLOT = 1 << 16  # bytes of a slot, besides what the state takes
@@ -117,7 +119,7 @@ def reserve(path: Path, size: int) -> None:
 
 
 @dataclass(frozen=True)
-class Place:
+class FileRegion:
     """Where a variable's bytes stand in the file: the first, how many a row has, its type."""
 
     offset: int
@@ -125,7 +127,7 @@ class Place:
     dtype: np.dtype
 
 
-def places(path: Path) -> dict[str, Place]:
+def places(path: Path) -> dict[str, FileRegion]:
     """Where the variables of a file stand that was made by `create`."""
     import h5py
 
@@ -135,14 +137,14 @@ def places(path: Path) -> dict[str, Place]:
                 raise FormatError(path, "this result was not written while it ran; it cannot be resumed")
             found = {name: x for name, x in file.items() if x.id.get_offset() is not None and x.ndim}
             return {
-                name: Place(x.id.get_offset(), x.dtype.itemsize * int(np.prod(x.shape[1:])), x.dtype)
+                name: FileRegion(x.id.get_offset(), x.dtype.itemsize * int(np.prod(x.shape[1:])), x.dtype)
                 for name, x in found.items()
             }
     except OSError as error:
         raise FormatError(path, f"this is not a result of catena: {reason(error)}") from None
 
 
-def append(path: Path, known: dict[str, Place], row: int, rows: dict[str, np.ndarray], journal: Journal) -> None:
+def append(path: Path, known: dict[str, FileRegion], row: int, rows: dict[str, np.ndarray], journal: Journal) -> None:
     """Write rows (n, ...) from `row` on, then the journal into the slot that its number says."""
     slot, text = known[JOURNAL], packed(journal, known[JOURNAL].width)
     with path.open("r+b", buffering=0) as file:
@@ -152,7 +154,7 @@ def append(path: Path, known: dict[str, Place], row: int, rows: dict[str, np.nda
         _put(file, slot.offset + journal.number % 2 * slot.width, text)
 
 
-def rows_of(path: Path, place: Place, first: int, last: int) -> NDArray[np.float64]:
+def rows_of(path: Path, place: FileRegion, first: int, last: int) -> NDArray[np.float64]:
     """The numbers of rows first to last of a variable, one after another."""
     with path.open("rb") as file:
         file.seek(place.offset + first * place.width)

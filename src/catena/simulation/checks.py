@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..analysis.assembly import by_loop
+from ..equations.formulation import FORMULATIONS
 from ..equations.formulations import formulation
 from ..errors import ClosureError, SimulationError, StateError, unknown
+from ..machine import arguments
 from ..machine.lookup import coordinates, where
+from ..machine.machine import Machine
 from .integrators import METHODS, Method
 from .starts import from_names
 
 if TYPE_CHECKING:
-    from ..machine.machine import Machine
     from .event_plan import EventPlan
 
 
@@ -23,6 +26,7 @@ Array = NDArray[np.float64]
 MOST_ROWS = 100_000_000
 LIMITS = ("check", "ignore", "stop")
 FRICTION = ("smooth", "stick")
+CONTACT = ("events", "ignore")
 OPEN = 1e-6  # m, cosine (m/s, 1/s): a loop that starts wider open than this is a mistake; less is closed silently
 
 
@@ -48,8 +52,6 @@ def output_times(start: float, until: float, output: Any) -> Array:
 
 def starting_points(machine: Machine, q: Any, v: Any, parameters: Any) -> tuple[Array, Array, Array, tuple[int, ...]]:
     """q, v and parameters as rows, one per run, and the leading shape they came in."""
-    from ..machine import arguments
-
     q, v = from_names(machine, q, v)
     q = machine.neutral() if q is None else arguments.array(machine, "simulate", "q", q)
     v = np.zeros(machine.nv) if v is None else arguments.array(machine, "simulate", "v", v)
@@ -101,11 +103,8 @@ def closed(machine: Machine, t: float, q: Array, v: Array, p: Array) -> None:
     for what, unit, found, scale in words:
         worst = np.abs(found).max(axis=0, initial=0.0)
         if not worst.max(initial=0.0) <= OPEN * scale:
-            gaps: dict[str, float] = {}
-            for (joint, _), x in zip(machine.rows, worst):
-                gaps[joint] = max(gaps.get(joint, 0.0), float(x))
-            loop = max(gaps, key=lambda name: gaps[name])
-            label = machine.rows[int(worst.argmax())][1]
+            gaps = by_loop(machine.rows, worst)
+            loop, label = machine.rows[int(worst.argmax())]
             raise ClosureError(
                 f"simulate: {where(machine)}: at the start loop {loop!r} {what} {gaps[loop]:.3g} {unit} in its {label}; "
                 "begin with q, v = catena.assemble(mechanism, q, v)",
@@ -145,10 +144,11 @@ def events_possible(scheme: EventPlan, how: Method, by: str, start: float, until
     """Refuse events outside the run, and those that the integrator or the formulation cannot treat."""
     if late := [e for t, e in scheme.timed if not start <= t <= until]:
         raise SimulationError(f"{late[0].title} is to happen at {late[0].at} s; the run goes from {start:g} to {until:g} s")
-    if not how.chooses_steps and (scheme.guarded or any(h.guarded for h in scheme.holding.speeds)):
+    if not how.chooses_steps and (scheme.guarded or scheme.holding.contacts or any(h.guarded for h in scheme.holding.speeds)):
         raise SimulationError(
-            f"integrator {how.name!r} cannot locate events: it has no dense output. Stops, friction that sticks and `when` "
+            f"integrator {how.name!r} cannot locate events: it has no dense output. Stops, contacts, friction that sticks and `when` "
             f"need one that chooses its steps: {', '.join(m.name for m in METHODS.values() if m.chooses_steps)}"
         )
     if formulation(by).approximate and scheme.holding.size:
-        raise SimulationError(f"{by} holds nothing exactly: stops, locks and friction that sticks need another formulation")
+        exact = ", ".join(f.name for f in FORMULATIONS.values() if not f.approximate)
+        raise SimulationError(f"{by} holds nothing exactly: contacts, stops, locks and friction that sticks need another formulation: {exact}")

@@ -27,7 +27,7 @@ from ..machine.lookup import Coordinate, coordinates, speeds_of
 from ..model.values import value_of
 from .control_laws import Controller, Hold, Sequence, held, sampling, traced
 from .control_laws import ticking as ticking  # for the engine
-from .piecewise import Trajectory, names_of, places, trajectory
+from .piecewise import Trajectory, places, trajectory
 from .prescribed import partitioned
 from .system import Law, System
 
@@ -168,7 +168,7 @@ class Forces(Controller):
         found = trajectory(self.table)
         tau = [ca.SX(0)] * system.nv
         for name, x in zip(found.names, elements(system.follow(found).at(system.t)[0])):
-            for k in speeds_of(names_of(system.mechanism), name):
+            for k in speeds_of(system.mechanism, name):
                 tau[k] += x
         return Law(vector(tau))
 
@@ -203,7 +203,7 @@ def _limits(system: System, limits: Limits) -> tuple[list[float], list[float]]:
         efforts = [x for j in system.mechanism.moving for x in j.effort]
         given: dict[int, Any] = {k: value_of(x, system.mechanism.parameters) for k, x in enumerate(efforts)}
     elif isinstance(limits, Mapping):
-        given = {k: x for name, x in limits.items() for k in speeds_of(names_of(system.mechanism), name)}
+        given = {k: x for name, x in limits.items() for k in speeds_of(system.mechanism, name)}
     else:
         given = dict.fromkeys(range(system.nv), limits)
     for k, x in given.items():
@@ -220,7 +220,7 @@ def _limits(system: System, limits: Limits) -> tuple[list[float], list[float]]:
 def _aimed(system: System, target: Target) -> tuple[Trajectory, tuple[Coordinate, ...]]:
     """The target as a trajectory, and where its coordinates are."""
     if isinstance(target, int | float):
-        target = {c.name: target for c in coordinates(names_of(system.mechanism))}
+        target = {c.name: target for c in coordinates(system.mechanism)}
     found = trajectory(target)
     return found, places(system.mechanism, found.names)
 
@@ -231,7 +231,7 @@ def _each(kind: str, what: str, system: System, at: tuple[Coordinate, ...], gain
         return [float(gains)] * len(at)
     found = [0.0] * len(at)
     for name, x in gains.items():
-        speeds_of(names_of(system.mechanism), name)  # an UnknownNameError for a name that is nowhere
+        speeds_of(system.mechanism, name)  # an UnknownNameError for a name that is nowhere
         mine = [j for j, c in enumerate(at) if name in (c.name, c.speed, c.joint)]
         if not mine:
             raise UnknownNameError("controlled coordinate", name, [c.name for c in at], f"{kind}, whose {what} names it")

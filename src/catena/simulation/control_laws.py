@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -17,12 +17,10 @@ import numpy as np
 from ..compiler.trace import elements, vector
 from ..errors import SimulationError, StateError
 from ..machine.lookup import machine_of
+from ..machine.machine import Machine
+from ..model.mechanism import Mechanism
 from .drivers import REACHED
 from .system import Law, System
-
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
-    from ..model.mechanism import Mechanism
 
 
 class Controller:

@@ -1,4 +1,4 @@
-"""Engine: one method running one system, from an instant to a later one. The only caller of the drivers."""
+"""Engine: integrates a system by one method from an instant to a later one. The only caller of the drivers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHARE, FINEST = 0.05, 2.3e-14  # the part of the tolerance a single step may use
 
 @dataclass
 class Tally:
-    """What a run has cost so far."""
+    """The cost of a run so far: steps and evaluations of the derivative."""
 
     accepted: int = 0
     rejected: int = 0
@@ -30,19 +30,22 @@ class Tally:
 
 @dataclass(frozen=True)
 class Segment:
-    """A stretch of a run: how it ended, when, the rows asked for, and which guard ended it."""
+    """A part of a run: the status it ended with, its last time (s), the states at the output times (rows, size, W), and the guard
+    that ended it, -1 for none."""
 
     status: int
     t: float
-    rows: Array  # (rows, size, W)
+    rows: Array
     event: int = -1
 
 
 class Engine:
-    """A system under a method, W states side by side. Holds the state x (size, W) and the buffers the drivers need.
+    """A system and an integration method, for W states side by side. Holds the state x (size, W) and the drivers' buffers.
 
-    tolerance: relative and absolute, of the whole run; a step may use a twentieth of it. step: s, the first of an adaptive
-    method, the largest of a fixed one, each of which is cut into `refine`. u, modes: views of the held inputs (nv, W) and of what is held.
+    p: the parameters, (count,) or (count, W). tolerance: relative and absolute, of the whole run; a step may use a twentieth of
+    it. step: s, the first step of an adaptive method, the largest of a fixed one; each of the latter is cut into `refine` equal
+    parts. most: steps, after which a run stops. largest: s, the largest step of an adaptive method. u: a view of the inputs
+    (nv, W); modes: a view of the modes of switched constraints, in the same buffer.
     """
 
     def __init__(self, system: System, method: Method, x: Array, p: Array, *, tolerance: float, step: float, most: int,
@@ -52,7 +55,7 @@ class Engine:
         size, self.W = self.x.shape
         self.h, self.largest = step, largest
         self.rtol = max(SHARE * tolerance, FINEST)
-        self.atol = np.full(size, self.rtol)  # one a state; lanes are alike
+        self.atol = np.full(size, self.rtol)  # one per state, the same in all lanes
         mapped = method.kind == "map"
         first, last = 1 + size + system.nu, 1 + size + system.nu + len(p)
         self.buffer = np.zeros((last + mapped, self.W))
@@ -73,12 +76,12 @@ class Engine:
 
     @property
     def held(self) -> Array:
-        """(nu, W): the held inputs and the modes."""
+        """(nu, W): the inputs and the modes, a view of the buffer."""
         first = 1 + len(self.x)
         return self.buffer[first : first + self.system.nu]
 
     def evaluate(self, name: str, t: float, x: Array | None = None) -> list[Array]:
-        """A tape of the system at t and x (by default the engine's): its outputs, each (n, W)."""
+        """The outputs of one of the system's tapes at t (s) and x (size, W), by default the engine's state: each (n, W)."""
         x = self.x if x is None else x
         kernel = self._kernel(name)
         inputs = [np.full((self.W, 1), t), *(np.ascontiguousarray(a.T) for a in (x, self.held, self.p))]
@@ -86,7 +89,7 @@ class Engine:
 
     # ------------------------------------------------------------------------------------------------ running
     def run(self, t: float, end: float, times: Array) -> Segment:
-        """Advance from t to `end`, with rows at `times` (within (t, end]); sampled controllers are asked when they are due."""
+        """Advance from t to `end` (s), with states at the output `times` in (t, end]; controllers are sampled when that is due."""
         if not self.system.clocks:
             return self.advance(t, end, times)
         from .control import ticking
@@ -94,7 +97,7 @@ class Engine:
         return ticking(self, t, end, times)
 
     def advance(self, t: float, end: float, times: Array) -> Segment:
-        """The same where nothing is sampled."""
+        """The same without sampled controllers."""
         return getattr(self, f"_{self.method.kind}")(float(t), float(end), np.ascontiguousarray(times))
 
     def _adaptive(self, t: float, end: float, times: Array) -> Segment:
@@ -113,53 +116,37 @@ class Engine:
 
         return advance(self, t, end, times)
 
-    def _fixed(self, t: float, end: float, times: Array) -> Segment:
-        m = self.method
-
-        def drive(t: float, h: float, steps: int, every: int, out: Array) -> tuple[int, float, int]:
-            self._count(steps, 0, steps * m.stages, h)
-            tapes = _address(self.kernel), _address(self.settle)
-            return fixed_step.fixed(*tapes, m.A, m.B[None], m.C, *self._flat, self.K, t, h, steps, every, out, self.W)
-
-        return self._equal(t, end, times, drive)
-
-    def _map(self, t: float, end: float, times: Array) -> Segment:
-        def drive(t: float, h: float, steps: int, every: int, out: Array) -> tuple[int, float, int]:
-            self._count(steps, 0, steps, h)
-            settle = _address(self.settle) if self.system.binds else 0  # the map itself keeps quaternions
-            return fixed_step.mapped(_address(self.kernel), settle, *self._flat, t, h, steps, every, out, self.W)
-
-        return self._equal(t, end, times, drive)
-
-    def _implicit(self, t: float, end: float, times: Array) -> Segment:
-        m = self.method
-
-        def drive(t: float, h: float, steps: int, every: int, out: Array) -> tuple[int, float, int]:
-            tapes = _address(self.kernel), _address(self.settle) if self.system.binds else 0  # Gauss keeps quaternions unit
-            *answer, calls = fixed_step.implicit(*tapes, m.A, m.B[None], m.C, *self._flat, self.K, t, h, steps, every, out, self.W)
-            self._count(steps, 0, calls, h)
-            return tuple(answer)  # type: ignore[return-value]
-
-        return self._equal(t, end, times, drive)
-
     @property
     def _flat(self) -> tuple[Array, Array]:
-        """The state and the buffer as the drivers have them."""
+        """The state and the buffer as flat views, which the drivers take."""
         return self.x.reshape(-1), self.buffer.reshape(-1)
 
     # ------------------------------------------------------------------------------------------------ equal steps
-    def _equal(self, t: float, end: float, times: Array, drive: Any) -> Segment:
-        """Run a fixed-step driver over stretches of equal steps that meet every one of `times`, and `end`."""
-        rows = []
+    def _fixed(self, t: float, end: float, times: Array) -> Segment:
+        """Stretches of equal steps that meet every one of `times`, and `end`."""
+        rows = [np.empty((0, *self.x.shape))]
         for stop, gaps, wanted in _stretches(t, end, times):
             every = self.refine * max(1, int(np.ceil((stop - t) / gaps / self.step - 1e-9)))
             out = np.empty((gaps, self.x.size))
-            status, reached, row = drive(t, (stop - t) / (gaps * every), gaps * every, every, out)
+            status, reached, row = self._equal_steps(t, (stop - t) / (gaps * every), gaps * every, every, out)
             rows.append((out[:row] if wanted else out[:0]).reshape(-1, *self.x.shape))
             if status != drivers.REACHED:
                 return Segment(status, reached, np.concatenate(rows))
             t = stop
-        return Segment(drivers.REACHED, end, rows[0] if len(rows) == 1 else np.concatenate([np.empty((0, *self.x.shape)), *rows]))
+        return Segment(drivers.REACHED, end, rows[1] if len(rows) == 2 else np.concatenate(rows))
+
+    _map = _implicit = _fixed
+
+    def _equal_steps(self, t: float, h: float, steps: int, every: int, out: Array) -> tuple[int, float, int]:
+        """Status, time and rows of `out` filled after so many steps of size h (s)."""
+        m = self.method
+        drive = fixed_step.implicit if m.kind == "implicit" else fixed_step.explicit
+        settle = _address(self.settle) if m.kind == "fixed" or self.system.binds else 0  # others keep quaternions unit
+        status, t, row, evaluations = drive(
+            _address(self.kernel), settle, m.A, m.B[None], m.C, *self._flat, self.K, t, h, steps, every, out, self.W
+        )
+        self._count(steps, 0, evaluations, h)
+        return status, t, row
 
     def _count(self, accepted: int, rejected: int, evaluations: int, h: float) -> None:
         self.tally.accepted += accepted
@@ -173,7 +160,8 @@ def _address(kernel: LaneKernel | None) -> int:
 
 
 def _stretches(t: float, end: float, times: Array) -> Iterator[tuple[float, int, bool]]:
-    """(stop, equal gaps up to it, whether rows lie at them): to the first row, through the rows, from the last to the end."""
+    """(end of a stretch, equal gaps in it, whether output times lie at their ends): to the first output time, through all of them,
+    from the last one to the end."""
     if len(times):
         gaps = np.diff(times)
         if len(gaps) and np.ptp(gaps) > 1e-9 * max(1.0, abs(times[-1])):

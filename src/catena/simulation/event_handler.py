@@ -22,6 +22,7 @@ from ..machine.constraint_rows import Metric
 from ..machine.lookup import where
 from ..machine.machine import Machine
 from .accumulation import Impacts
+from .contact_handler import ContactHandler
 from .engine import Engine
 from .event_kinds import kind_of
 from .event_plan import EventPlan
@@ -61,6 +62,7 @@ class EventHandler:
         self.touching: set[tuple[int, str]] = set()
         self.impacts: dict[tuple[int, str], Impacts] = {}
         self.energy = 0.0  # twice the largest kinetic energy at an event
+        self.contacts = ContactHandler(self) if self.constraints.contacts else None
         self._start, self._last, self._crowd, self._count = 0.0, -np.inf, 0, 0
         self._done: set[int] = set()  # scheduled events that have happened
 
@@ -71,6 +73,7 @@ class EventHandler:
             "start": self._start, "last": self._last, "crowd": self._crowd, "count": self._count, "energy": self.energy, "done": sorted(self._done),
             "touching": sorted(self.touching), "impacts": [[*key, *x] for key, x in self.impacts.items()],
             "log": self.log,
+            "contacts": self.contacts.checkpoint() if self.contacts is not None else None,
         }  # fmt: skip
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -80,6 +83,8 @@ class EventHandler:
         self.touching = {(int(k), str(side)) for k, side in state["touching"]}
         self.impacts = {(int(k), str(side)): Impacts(*x) for k, side, *x in state["impacts"]}
         self.log = [Occurrence(t, what) for t, what in state["log"]]
+        if self.contacts is not None:
+            self.contacts.restore(state["contacts"])
 
     # ------------------------------------------------------------------------------------------------ entry points
     def begin(self, t: float) -> bool:
@@ -88,7 +93,9 @@ class EventHandler:
         for k, h in enumerate(self.constraints.speeds):
             for side in h.sides:
                 self._start_at(t, k, h, side, q, v)
-        choose(self, t)
+        if self.contacts is not None:
+            self.contacts.begin(t)
+        self._choose(t)
         return self.due(t)
 
     def next(self, t: float) -> float:
@@ -105,12 +112,12 @@ class EventHandler:
     def fell(self, t: float, number: int) -> bool:
         """Handle guard `number` that fell to zero at t, s. True ends the run."""
         guard, ended = self.system.guards[number], False
-        self._bounded(t, 0.0 if guard.meaning is Meaning.REACHES_STOP else INSTANT * (t - self._start))
+        self._bounded(t, 0.0 if guard.meaning in (Meaning.REACHES_STOP, Meaning.TOUCHES) else INSTANT * (t - self._start))
         if guard.meaning is Meaning.HAPPENS:
             ended = self.happen(t, self.plan.guarded[guard.subject])
         else:
             self._switched(t, guard)
-            choose(self, t)
+            self._choose(t)
         return self.due(t) or ended
 
     def happen(self, t: float, e: InstantEvent) -> bool:
@@ -118,8 +125,15 @@ class EventHandler:
         ends = bool(kind_of(e).handle(self, t, e))
         if ends:
             self.ended_by = self.log[-1].what
-        choose(self, t)
+        self._choose(t)
         return ends
+
+    def _choose(self, t: float) -> None:
+        """The modes of speeds that can be held, then of contacts; each depends on the other's forces."""
+        for _ in range(2 if self.contacts is not None and self.constraints.speeds else 1):
+            choose(self, t)
+            if self.contacts is not None:
+                self.contacts.choose(t)
 
     def _switched(self, t: float, guard: Guard) -> None:
         """A coordinate reaches a stop, or a speed comes to rest; which speeds are released, the choice of modes finds."""
@@ -127,6 +141,8 @@ class EventHandler:
             self.meet(t, guard.subject, guard.side)
         elif guard.meaning is Meaning.COMES_TO_REST:
             self.jump(t, wanted={self.constraints.speeds[guard.subject].index: 0.0})
+        elif guard.meaning is Meaning.TOUCHES and self.contacts is not None:
+            self.contacts.touch(t, guard.subject - self.contacts.first)
 
     def _bounded(self, t: float, instant: float) -> None:
         """Raise a SimulationError where events repeat without progress in time."""
@@ -222,6 +238,18 @@ class EventHandler:
             if side[row] == 0.0 or L[row] != 0.0:
                 after[k] = wanted.get(k, 0.0)
         self.put(q, after, float((P + R.T @ L) @ (v + 0.5 * dv)))
+        if self.contacts is not None:
+            self.contacts.impact(t)
+
+    def bilateral(self, t: float, impulsive: bool) -> tuple[Array, Metric]:
+        """The rows that hold besides contacts: loops, locks, driven speeds, stops; where it is not for an impact, friction too."""
+        q, v = self.state_of()
+        _, R, _, _, _, by = self._binding(t, q, v, {})
+        if impulsive:
+            return R, by
+        stuck = [h.index for k, h in enumerate(self.constraints.speeds)
+                 if self.mode(k).held > 0.5 and not self.mode(k).locked and self.mode(k).stop is None]  # fmt: skip
+        return np.vstack([R, np.eye(len(v))[stuck]]), Metric(by.column, np.append(by.size, np.zeros(len(stuck))))
 
     def _binding(self, t: float, q: Array, v: Array, wanted: dict[int, float]) -> tuple[Any, ...]:
         """M; the rows R that hold during an impact; R dv; the direction of a row that only pushes, else 0; {speed: its row};
@@ -229,7 +257,8 @@ class EventHandler:
         nv, n, modes = len(v), len(self.constraints.speeds), self.engine.modes[:, 0]
         M, A, rate, B, held, z = (np.array(x) for x in self.system.binding(t, q, v, self.p, modes))
         rows = [(a, -float(b), 0.0) for a, b in zip(A, rate.ravel())]
-        rows += [(B[k], -float(held.ravel()[k]), 0.0) for k in range(n, len(B)) if z.ravel()[k] > 0.5]
+        count = len(B) - sum(c.count for c in self.constraints.contacts)  # contacts have their own laws
+        rows += [(B[k], -float(held.ravel()[k]), 0.0) for k in range(n, count) if z.ravel()[k] > 0.5]
         still: dict[int, tuple[float, float]] = {}  # speed: (what it becomes, the direction in which it is pushed)
         for k, h in enumerate(self.constraints.speeds):
             mode = self.mode(k)
@@ -242,6 +271,6 @@ class EventHandler:
         rows += [(np.eye(nv)[k], to - v[k], side) for k, (to, side) in still.items()]
         R = np.array([row for row, _, _ in rows]).reshape(len(rows), nv)
         closing, locks = self.system.row_scales
-        sizes = [*closing[: len(A)], *(x for x, on in zip(locks[n:], z.ravel()[n:]) if on > 0.5)]
+        sizes = [*closing[: len(A)], *(x for x, on in zip(locks[n:count], z.ravel()[n:count]) if on > 0.5)]
         by = Metric(self.system.column_scales, np.array(sizes + [0.0] * len(still)))  # speeds are measured by themselves
         return M, R, np.array([x for _, x, _ in rows]), np.array([x for _, _, x in rows]), unit, by

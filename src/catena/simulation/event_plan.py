@@ -14,7 +14,9 @@ from ..compiler.trace import Tracer
 from ..errors import MechanismWarning
 from ..kernels.motion import BALL
 from ..machine.machine import Machine
+from ..model.contacts import contact_points
 from ..results.labels import units
+from .contact_rows import TouchingPoint
 from .event_kinds import at_instants, kind_of
 from .events import Event, InstantEvent, Lock
 from .switched_constraints import HoldableSpeed, LockableFrame, SwitchedConstraints
@@ -37,10 +39,12 @@ class EventPlan:
         return not (self.holding.size or self.guarded or self.timed)
 
 
-def plan_events(machine: Machine, events: Iterable[Event], limits: str, friction: str, restitution: float = 0.0) -> EventPlan:
+def plan_events(machine: Machine, events: Iterable[Event], limits: str, friction: str, restitution: float = 0.0,
+                contact: str = "events") -> EventPlan:  # fmt: skip
     """The plan of these events; limits "stop": every joint's limits are felt; friction "stick": dry friction holds."""
     asked = list(events)
-    if not asked and limits != "stop" and friction != "stick":
+    points = _touching(machine, contact)
+    if not asked and not points and limits != "stop" and friction != "stick":
         return NO_EVENTS
     if limits == "stop":
         _warn_of_loops(machine)
@@ -61,19 +65,27 @@ def plan_events(machine: Machine, events: Iterable[Event], limits: str, friction
     ordered = sorted(speeds)
     parts = [tuple(ordered.index(k) for k in indices) if frame is None else (len(ordered) + frames.index(frame),)
              for _, indices, frame in held]  # fmt: skip
-    holding = _constraints([speeds[k] for k in ordered], frames, guarded)
+    holding = _constraints([speeds[k] for k in ordered], frames, guarded, points)
     return EventPlan(holding, guarded, tuple(timed), tuple(lock for lock, _, _ in held), tuple(parts))
 
 
 NO_EVENTS = EventPlan(SwitchedConstraints())  # of most runs
 
 
-def _constraints(speeds: list[HoldableSpeed], frames: list[LockableFrame], guarded: Sequence[InstantEvent]) -> SwitchedConstraints:
+def _touching(machine: Machine, contact: str) -> list[TouchingPoint]:
+    """The points that may touch."""
+    m = machine.mechanism
+    return [] if contact == "ignore" else [TouchingPoint(p, m.contacts[p.contact]) for p in contact_points(m)]
+
+
+def _constraints(speeds: list[HoldableSpeed], frames: list[LockableFrame], guarded: Sequence[InstantEvent],
+                 points: list[TouchingPoint]) -> SwitchedConstraints:  # fmt: skip
     """With words that two runs share if they have the same tapes."""
     bare = [replace(h, restitution=0.0) for h in speeds]
     texts = [e.when for e in guarded]
-    words = None if any(map(callable, texts)) else repr((bare, frames, texts))
-    return SwitchedConstraints(speeds, frames, [_condition(e) for e in guarded], words)
+    alike = [(p.point, p.rough) for p in points]
+    words = None if any(map(callable, texts)) else repr((bare, frames, texts, alike))
+    return SwitchedConstraints(speeds, frames, [_condition(e) for e in guarded], words, points)
 
 
 def _warn_of_loops(machine: Machine) -> None:

@@ -12,12 +12,12 @@ import casadi as ca
 import numpy as np
 
 from ..results.ledger import versions
-from .plan import Plan
+from .plan import RunPlan
 
 DEEPEST = 40  # records within records
 
 
-def key(plan: Plan) -> dict[str, str | float]:
+def key(plan: RunPlan) -> dict[str, str | float]:
     """What decides a run, by name: values that are shown where they differ, and fingerprints of what is larger."""
     how: dict[str, str | float] = {
         "catena": versions()["catena"], "formulation": plan.system.by, "integrator": plan.how.name,

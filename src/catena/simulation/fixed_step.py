@@ -1,4 +1,4 @@
-"""Drivers with equal steps: explicit, implicit, and maps. As in `drivers.py`: flat arrays, compiled once for all mechanisms."""
+"""Drivers with equal steps, explicit and implicit. As in `drivers.py`: flat arrays, compiled once for all mechanisms."""
 
 from __future__ import annotations
 
@@ -24,42 +24,37 @@ def _all_finite(K):
     return good
 
 
-@machine_function("W")
-def fixed(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out, W):
-    """`steps` explicit steps of size h; a row of `out` after every `every` of them. Returns status, t, and rows filled."""
-    s, row = B.shape[1], 0
-    start = t
-    for n in range(steps):
-        for i in range(s):
-            stage(address, buffer, x, K, A, i, t + C[i] * h, h, W)
-        weighted(x, K, B, 0, s, h, x, 0)
-        t = start + (n + 1) * h
-        settle_flat(settle, buffer, x, t, 1, W)
-        if not _finite(x):
-            return NOT_FINITE, t, row
-        if (n + 1) % every == 0:
-            out[row] = x
-            row += 1
-    return REACHED, t, row
+def _row(x, n, every, out, row):
+    """The number of rows filled after step n: every `every` steps the state is written to one."""
+    if (n + 1) % every == 0:
+        out[row] = x
+        return row + 1
+    return row
 
 
 @machine_function("W")
-def mapped(address, settle, x, buffer, t, h, steps, every, out, W):
-    """`steps` steps of a map x -> F(t, x, u, p, h), whose last buffer entries are h."""
-    row, start = 0, t
+def explicit(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out, W):
+    """`steps` explicit steps of size h; a row of `out` after every `every` of them. Returns status, t, rows filled, evaluations.
+
+    With no stages (B is empty) the tape is the step itself, a map x -> F(t, x, u, p, h) whose last inputs are h.
+    """
+    s, row, start = B.shape[1], 0, t
     for n in range(steps):
-        place(buffer, x, t, W)
-        for l in range(W):
-            buffer[len(buffer) - W + l] = h
-        call_block(address, buffer, x)
+        if s == 0:
+            place(buffer, x, t, W)
+            for l in range(W):
+                buffer[len(buffer) - W + l] = h
+            call_block(address, buffer, x)
+        else:
+            for i in range(s):
+                stage(address, buffer, x, K, A, i, t + C[i] * h, h, W)
+            weighted(x, K, B, 0, s, h, x, 0)
         t = start + (n + 1) * h
         settle_flat(settle, buffer, x, t, 1, W)
         if not _finite(x):
-            return NOT_FINITE, t, row
-        if (n + 1) % every == 0:
-            out[row] = x
-            row += 1
-    return REACHED, t, row
+            return NOT_FINITE, t, row, (n + 1) * max(s, 1)
+        row = _row(x, n, every, out, row)
+    return REACHED, t, row, steps * max(s, 1)
 
 
 @machine_function("W")
@@ -96,7 +91,5 @@ def implicit(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out, W)
         weighted(x, K, B, 0, s, h, x, 0)
         t = start + (n + 1) * h
         settle_flat(settle, buffer, x, t, 1, W)
-        if (n + 1) % every == 0:
-            out[row] = x
-            row += 1
+        row = _row(x, n, every, out, row)
     return REACHED, t, row, evaluations

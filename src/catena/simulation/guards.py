@@ -35,6 +35,10 @@ class Meaning(Enum):
     REACHES_STOP = "a coordinate reaches one of its stops"
     COMES_TO_REST = "a speed that slips comes to zero"
     LETS_GO = "the force that holds a speed leaves its interval"
+    TOUCHES = "the gap of a contact closes"
+    LOSES_CONTACT = "the normal force of a contact comes to zero"
+    LEAVES_CONE = "the friction of a contact that sticks reaches its limit"
+    SLIP_TURNS = "the slip of a contact ends, or has turned"
     HAPPENS = "the condition of an event is met"
 
 

@@ -8,10 +8,10 @@ Adding a method is one `register(Method(...))`. A new kind of step needs a drive
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import DOP853, RK45
 
 from ..errors import SimulationError, unknown
 from ..registry import Registry
@@ -68,38 +68,13 @@ class Method:
         return self.kind in ("adaptive", "library")
 
 
-def _with_end(A: Array, B: Array, C: Array) -> tuple[Array, Array]:
-    """A and C with one more stage: the derivative at the step's end."""
-    n = len(B)
-    wide = np.zeros((n + 1, n + 1))
-    wide[:n, : A.shape[1]], wide[n, :n] = A, B
-    return wide, np.append(C, 1.0)
-
-
-def _dopri5() -> Method:
-    A, C = _with_end(RK45.A, RK45.B, RK45.C)
-    return Method("dopri5", "adaptive", 5, "Dormand and Prince, 5(4), dense output of order 4",
-                  A, RK45.B, C, RK45.E[None], RK45.P, RK45.P[:, 3] / 16, 4)  # fmt: skip
-
-
-def _dop853() -> Method:
-    """Hairer's pair with the tableau that SciPy carries; its dense output written as powers of theta."""
-    S = DOP853
-    A, C = _with_end(S.A, S.B, S.C)
-    n, more = len(A), len(S.A_EXTRA)
-    wide = np.zeros((n + more, n + more))
-    wide[:n, :n], wide[n:, : S.A_EXTRA.shape[1]] = A, S.A_EXTRA
-    end = np.append(S.B, np.zeros(1 + more))  # dx = h sum end_i k_i
-    first, last = np.eye(n + more)[0], np.eye(n + more)[n - 1]
-    F = [end, first - end, 2 * end - (last + first), *S.D]  # Hairer's coefficients, as weights on the k_i
-    P = np.zeros((n + more, 8))
-    basis = np.polynomial.Polynomial([1.0])
-    for row, weights in enumerate(F):  # x + theta (F0 + (1 - theta)(F1 + theta (F2 + ...)))
-        basis = basis * np.polynomial.Polynomial([0.0, 1.0] if row % 2 == 0 else [1.0, -1.0])
-        P[:, : len(basis.coef)] += np.outer(weights, basis.coef)
-    D = F[-1] * (4 / 7) ** 4 * (3 / 7) ** 3  # theta^4 (1 - theta)^3 at its largest
-    return Method("dop853", "adaptive", 8, "Dormand and Prince after Hairer, 8(5,3), dense output of order 7; the default",
-                  wide, S.B, np.append(C, S.C_EXTRA), np.stack([S.E5, S.E3]), P[:, 1:], D, 7)  # fmt: skip
+def _adaptive(name: str, order: int, dense: int, doc: str) -> Method:
+    """The method whose tableau is in a file: n columns; rows of A, then C, B, D, E, and P by powers of theta."""
+    rows = np.loadtxt(Path(__file__).parent / "tableaux" / f"{name}.txt")
+    n = rows.shape[1]
+    A, (C, B, D), E, P = rows[:n], rows[n : n + 3], rows[n + 3 : -dense], rows[-dense:]
+    B = np.trim_zeros(B, "b")
+    return Method(name, "adaptive", order, doc, A, B, C, E[:, : len(B) + 1], P.T, D, dense)
 
 
 def _with(tableau: Method, A: ArrayLike, B: ArrayLike, C: ArrayLike) -> Method:
@@ -109,11 +84,11 @@ def _with(tableau: Method, A: ArrayLike, B: ArrayLike, C: ArrayLike) -> Method:
 
 _R = np.sqrt(3) / 6
 METHODS = Registry("integrator", (
-    Method("semi_implicit", "map", 1, "speeds first, then coordinates with the new speeds; for large batches", stable=2.0),
+    Method("semi_implicit", "map", 1, "speeds first, then coordinates with the new speeds; for large batches", B=np.zeros(0), stable=2.0),
     _with(Method("rk4", "fixed", 4, "Runge and Kutta, the classical one", stable=2.78),
           [[0.0, 0, 0, 0], [0.5, 0, 0, 0], [0, 0.5, 0, 0], [0, 0, 1.0, 0]], np.array([1, 2, 2, 1]) / 6, [0, 0.5, 0.5, 1]),
-    _dopri5(),
-    _dop853(),
+    _adaptive("dopri5", 5, 4, "Dormand and Prince, 5(4), dense output of order 4"),
+    _adaptive("dop853", 8, 7, "Dormand and Prince after Hairer, 8(5,3), dense output of order 7; the default"),
     _with(Method("midpoint", "implicit", 2, "Gauss, one stage: symplectic in canonical variables, reversible"),
           [[0.5]], [1], [0.5]),
     _with(Method("gauss4", "implicit", 4, "Gauss, two stages: the same at order 4"),

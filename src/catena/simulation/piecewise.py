@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -19,11 +18,8 @@ from numpy.typing import ArrayLike
 
 from ..errors import StateError, UnknownNameError
 from ..machine.lookup import Coordinate, coordinates, machine_of, where
-from ..model.flexible import discretise
+from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
-
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
 
 Array = np.ndarray
 Values = Mapping[str, ArrayLike]  # {coordinate: its values}
@@ -150,22 +146,12 @@ def _wave(A: Any, w: Any, f: Any, s: Any, lib: Any) -> tuple[Any, Any, Any]:
 
 def places(asked: Mechanism | Machine, names: Sequence[str]) -> tuple[Coordinate, ...]:
     """Where coordinates of these names are in q and v. Those of quaternions have no trajectory: their rates are no speeds."""
-    named = names_of(asked)
-    known = {c.name: c for c in coordinates(named)}
+    known = {c.name: c for c in coordinates(asked)}
     found = {c.speed: c for c in known.values()} | known
     for name in names:
         if name not in found:
-            raise UnknownNameError("coordinate", name, known, where(named))
+            raise UnknownNameError("coordinate", name, known, where(asked))
     return tuple(found[name] for name in names)
-
-
-def names_of(asked: Any) -> Any:
-    """What `catena.machine.lookup` looks names up in: a machine, or as much of one as a mechanism tells."""
-    if not isinstance(asked, Mechanism):
-        return asked
-    m = discretise(asked)
-    joints, speeds = [j.name for j in m.moving], list(m.speed_names)
-    return SimpleNamespace(mechanism=m, joint_names=joints, speed_names=speeds)
 
 
 def together(parts: Sequence[Trajectory]) -> Trajectory:

@@ -19,7 +19,7 @@ from ..equations.equations import Equations
 from ..equations.formulations import DEFAULT
 from ..errors import SimulationError
 from ..machine.constraint_rows import metric
-from ..machine.equation_machine import Derived
+from ..machine.equation_machine import EquationMachine
 from ..machine.machine import Machine, compile
 from ..model.mechanism import Mechanism
 from . import checks as door
@@ -36,7 +36,7 @@ MARGIN = 4.0  # units of rounding of the time that are left out on either side o
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """A simulation that has passed the door: everything it needs to run, and to be resumed.
 
     x0: (runs, size). lead: the leading shape the start came in. varied: whether parameters were given. largest: s, of a
@@ -106,7 +106,7 @@ class Plan:
         return Engine(self.system, self.how, _padded(self.x0[rows], self.width).T, _padded(self.p[rows], self.width).T,
                       tolerance=self.tolerance, step=self.step, most=self.most, largest=self.largest, refine=self.refine)  # fmt: skip
 
-    def tighter(self, steps: int) -> Plan:
+    def tighter(self, steps: int) -> RunPlan:
         """The same with every equal step halved; or at a hundredth of the tolerance, with steps at most half as long as the mean.
 
         steps: how many a run has taken. Its second part counts where the tolerance is at rounding, or nothing moves.
@@ -129,16 +129,16 @@ class Plan:
 def prepare(
     mechanism: Mechanism | Machine, q: Any, v: Any, until: float, *, control: Any, by: str | None, integrator: str, tolerance: float,
     step: float | None, output: Any, parameters: Any, start: float, events: Iterable[Event], limits: str, restitution: float,
-    friction: str, stabilise: Any, motion: Any, threads: int | None, most_steps: int, options: dict[str, Any],
+    friction: str, contact: str, stabilise: Any, motion: Any, threads: int | None, most_steps: int, options: dict[str, Any],
     largest_step: float | None = None,
-) -> Plan:  # fmt: skip
+) -> RunPlan:  # fmt: skip
     """Check everything that is asked, and make what is needed to run it."""
     machine, events = machine_of(mechanism), tuple(events)
     if not machine.nv:
         raise SimulationError(
             f"mechanism {machine.mechanism.name!r} has no joint that moves, so that there is nothing to simulate"
         )
-    own = machine.equations if isinstance(machine, Derived) else None
+    own = machine.equations if isinstance(machine, EquationMachine) else None
     by = by or (own.formulation if own is not None else DEFAULT)
     own = own if own is not None and own.formulation == by and not options else None
     door.known_options(by, options)
@@ -148,7 +148,8 @@ def prepare(
     q, v, p, lead = door.starting_points(machine, q, v, parameters)
     if limits != "ignore":
         door.within_limits(machine, q, kept(("bounds", id(machine)), machine, lambda: door.bounds(machine)))
-    happening = plan_events(machine, events, limits, friction, restitution)
+    contact = door.choice("way with contacts", contact, door.CONTACT)
+    happening = plan_events(machine, events, limits, friction, restitution, contact)
     door.events_possible(happening, how, by, start, until)
     law = control if hasattr(control, "law") else None
     motion = of_run(motion, start, until)
@@ -170,9 +171,9 @@ def prepare(
     if machine.mechanism.beams and how.stable < np.inf and step is not None:
         _slow_enough(machine, q[0], how, float(step))
     first = min(1e-3, until - start) if how.chooses_steps else (times[0] - start) / 10
-    asked |= {"control": control, "events": events, "limits": limits, "restitution": restitution, "friction": friction,
+    asked |= {"control": control, "events": events, "limits": limits, "restitution": restitution, "friction": friction, "contact": contact,
               "largest step": largest_step}  # fmt: skip
-    return Plan(
+    return RunPlan(
         machine, system, how, happening, float(start), float(until), times, x0, p, lead, parameters is not None, control,
         tolerance, float(step or first), most_steps, threads or machine.threads, asked, float(largest_step or np.inf),
     )  # fmt: skip
@@ -210,7 +211,7 @@ def _columns(p: Array) -> Array:
 
 def settled(system: System, t: float, x: Array, p: Array) -> Array:
     """States (runs, size) put onto their constraints: what is left open by a start's last digits is closed."""
-    kernel = system.kernel("settle") if system.binds else None
+    kernel = system.kernel("settle", 1 if len(x) == 1 else None) if system.binds else None
     held = np.tile(np.append(np.zeros(system.nv), system.holding.start()), (len(x), 1))
     for _ in range(2 if kernel is not None else 0):
         (x,), _ = kernel([np.full((len(x), 1), float(t)), x, held, p], len(x))  # type: ignore[misc]

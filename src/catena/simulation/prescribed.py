@@ -22,13 +22,13 @@ from ..compiler.trace import DENSE, Tracer, elements, entries, factored, smalles
 from ..compiler.trace_cache import kept_tape
 from ..errors import ClosureError, SimulationError, SingularError, StateError
 from ..kernels import dynamics
-from ..kernels.motion import BALL, speeds
-from ..kernels.tree import Coordinate, Layout
+from ..kernels.motion import speeds
+from ..kernels.tree import CoordinateRange, Layout
 from ..machine.constraint_rows import Metric, spaces
 from ..machine.lookup import speeds_of
 from ..model.mechanism import Mechanism
-from .piecewise import Trajectory, names_of, places, trajectory
-from .projection import moved
+from .piecewise import Trajectory, places, trajectory
+from .projection import Binding, projected
 
 Array = np.ndarray
 LOCKED = "locked"
@@ -75,7 +75,7 @@ def _partitioned(layout: Layout, driven: list[int]) -> ca.Function:
     return ca.Function("partitioned", [s.t, s.q, s.v, s.p, a_d, s.tau], ca.cse([vector(whole), tau, ca.densify(lam)]))
 
 
-def _whole(c: Coordinate, driven: list[int]) -> bool:
+def _whole(c: CoordinateRange, driven: list[int]) -> bool:
     """Whether all speeds of an elementary motion are driven, or none."""
     return len({c.vi + k in driven for k in range(speeds(c.motion))}) == 1
 
@@ -176,31 +176,15 @@ class Driven:
         return kept_tape(self.layout.mechanism, "settled", [self.qi, self.vi, self.locked], self._settled)
 
     def _settled(self) -> ca.Function:
-        s = Tracer(self.layout)
-        f = [k for k in range(self.layout.nv) if k not in self.speeds]
-        given = [s.t, s.q, s.v, s.p]
+        s, m = Tracer(self.layout), self.layout.mechanism
+        free = [k for k in range(self.layout.nv) if k not in self.speeds]
         q_d, v_d = ca.SX.sym("q_d", len(self.qi)), ca.SX.sym("v_d", len(self.vi))
-        q, v = self.placed(s.q, s.v, q_d, v_d)
-        mechanism = self.layout.mechanism
-        if mechanism.loops:
-            move = ca.Function("move", [s.q, s.v], [moved(s, 1.0)])
-            q = move(q, ca.Function("shift", given, [self._nearest(s, f, 0)])(s.t, q, v, s.p))
-        for node in self.layout.nodes:
-            if node.motion == BALL:
-                k = node.qi
-                q = ca.vertcat(q[:k], q[k : k + 4] / ca.sqrt(ca.sumsqr(q[k : k + 4])), q[k + 4 :])
-        if mechanism.loops or mechanism.nonholonomic:
-            v = v + ca.Function("slow", given, [self._nearest(s, f, 1)])(s.t, q, v, s.p)
-        return ca.Function("settled", [*given, q_d, v_d], [q, v])
-
-    def _nearest(self, s: Tracer, f: list[int], which: int) -> ca.SX:
-        """The smallest change of the free speeds that takes away the rows' residuals (0) or rates (1)."""
-        rows = s.constraint_rows()
-        change, _ = smallest_change(factored(entries(s.mass_matrix()[f, f])), rows[3][:, f], -rows[which], s.con.column[f], s.row_scales())
-        full = [ca.SX(0)] * self.layout.nv
-        for k, x in zip(f, elements(change)):
-            full[k] = x
-        return vector(full)
+        rows = None
+        if m.loops or m.nonholonomic:
+            error, rate, _, A = s.constraint_rows()
+            rows = Binding(error, rate, A, ca.SX.ones(A.shape[0]), s.row_scales())
+        q, v = projected(s, rows, ca.SX.zeros(0), self.placed(s.q, s.v, q_d, v_d), free)
+        return ca.Function("settled", [s.t, s.q, s.v, s.p, q_d, v_d], [q, v])
 
 
 def _rows(layout: Layout) -> ca.Function:
@@ -220,7 +204,7 @@ def driven(layout: Layout, motion: Any) -> Driven:
         if (callable(x) and not isinstance(x, Trajectory)) or (isinstance(x, str) and x != LOCKED):
             raise StateError(f"the motion of {name!r} is {x!r}; it is a Trajectory, a number or 'locked'. A text or a function of time "
                              "becomes a Trajectory by trajectories.function({coordinate: text or function}, times)")  # fmt: skip
-    locked = [k for name in given if name not in moving for k in speeds_of(names_of(mechanism), name)]
+    locked = [k for name in given if name not in moving for k in speeds_of(mechanism, name)]
     found = trajectory(moving) if moving else None
     where = places(mechanism, found.names) if found else ()
     vi = [c.vi for c in where]

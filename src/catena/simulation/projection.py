@@ -1,8 +1,8 @@
-"""Settling: a state put back onto its constraints, the shortest way in the metric of the mass matrix.
+"""Projection of a state onto its constraints, by the smallest change in the metric of the mass matrix.
 
     q <- q moved by M^-1 A' mu, A M^-1 A' mu = -e,      v <- v + M^-1 A' mu, A M^-1 A' mu = -A v
 
-for the rows that are on: loops always, what can be held while it is.
+for the rows that are on: those of loops always, switched constraints while they hold.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from ..compiler.trace import Tracer, smallest_change
+from ..compiler.trace import Tracer, entries, smallest_change
+from ..kernels.dynamics import factor
 from ..kernels.motion import BALL
 
 
@@ -25,10 +26,16 @@ class Binding(NamedTuple):
     size: list[Any]
 
 
-def nearest(s: Tracer, rows: Binding, r: ca.SX) -> ca.SX:
-    """The smallest change of the speeds, by kinetic energy, with A change = r in the rows that are on."""
+def nearest(s: Tracer, rows: Binding, r: ca.SX, free: list[int]) -> ca.SX:
+    """The smallest change (nv,) of the free speeds, by kinetic energy, with A change = r in the rows that are on."""
     A = ca.densify(ca.diag(rows.z) @ rows.A)
-    return smallest_change(s._factor, A, ca.densify(rows.z * r), s.con.column, rows.size)[0]
+    if len(free) == s.layout.nv:
+        return smallest_change(s._factor, A, ca.densify(rows.z * r), s.con.column, rows.size)[0]
+    L = entries(s.mass_matrix()[free, free])
+    factor(L)
+    change = ca.SX.zeros(s.layout.nv)
+    change[free] = smallest_change(L, A[:, free], ca.densify(rows.z * r), s.con.column[free], rows.size)[0]
+    return change
 
 
 def moved(s: Tracer, h: Any) -> ca.SX:
@@ -49,15 +56,22 @@ def moved(s: Tracer, h: Any) -> ca.SX:
     return ca.vertcat(*q)
 
 
-def projected(s: Tracer, balls: list[int], rows: Binding | None, modes: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Unit quaternions, then one mass-weighted Newton step onto the rows, positions first."""
-    q, v, given = s.q, s.v, [s.t, s.q, s.v, s.p, modes]
-    for k in balls:
+def projected(
+    s: Tracer, rows: Binding | None, modes: ca.SX, state: tuple[ca.SX, ca.SX] | None = None, free: list[int] | None = None
+) -> tuple[ca.SX, ca.SX]:
+    """(q, v) with unit quaternions and, after one mass-weighted Newton step of the positions, then of the speeds, on the rows.
+
+    modes: the symbols of switched constraints that the rows depend on. state: (q, v) to begin with, by default the tracer's
+    symbols. free: the speeds that may change, by default all.
+    """
+    (q, v), given = state or (s.q, s.v), [s.t, s.q, s.v, s.p, modes]
+    free = list(range(s.layout.nv)) if free is None else free
+    for k in (node.qi for node in s.layout.nodes if node.motion == BALL):
         unit = q[k : k + 4] / ca.sqrt(ca.sumsqr(q[k : k + 4]))
         q = ca.vertcat(q[:k], unit, q[k + 4 :])
     if rows is None:
         return q, v
     if not rows.error.is_zero():
-        shift = ca.Function("shift", given, [nearest(s, rows, -rows.error)])(s.t, q, v, s.p, modes)
+        shift = ca.Function("shift", given, [nearest(s, rows, -rows.error, free)])(s.t, q, v, s.p, modes)
         q = ca.Function("moved", [s.q, s.v], [moved(s, 1.0)])(q, shift)
-    return q, v + ca.Function("slow", given, [nearest(s, rows, -rows.rate)])(s.t, q, v, s.p, modes)
+    return q, v + ca.Function("slow", given, [nearest(s, rows, -rows.rate, free)])(s.t, q, v, s.p, modes)

@@ -8,6 +8,7 @@ that stiff systems need.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,9 +27,8 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
 
     from .engine import Segment
 
-    rate, slopes = _callable(engine, "derivative"), _callable(engine, "jacobian")
+    rate, guard = partial(_evaluated, engine, "derivative"), partial(_evaluated, engine, "guard") if engine.guard is not None else None
     n, x = len(engine.x), engine.x[:, 0].copy()
-    guard = _callable(engine, "guard") if engine.guard is not None else None
     rows: list[Array] = []
 
     def done(status: int, at: float, state: Array, event: int = -1) -> Segment:
@@ -41,8 +41,8 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
         return done(drivers.REACHED, t, x)
     try:
         first = min(engine.h, end - t)
-        square = lambda s, y: slopes(s, y).reshape(n, n)  # noqa: E731
-        solver = Radau(rate, t, x, end, engine.largest, engine.rtol, engine.atol, square, first_step=first)
+        jacobian = lambda s, y: _evaluated(engine, "jacobian", s, y).reshape(n, n)  # noqa: E731
+        solver = Radau(rate, t, x, end, engine.largest, engine.rtol, engine.atol, jacobian, first_step=first)
         g = guard(t, x) if guard else np.zeros(0)
         while solver.status == "running":
             if engine.tally.accepted >= engine.most:
@@ -70,20 +70,14 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
     return done(drivers.REACHED, end, solver.y)
 
 
-def _callable(engine: Engine, name: str) -> Callable[[float, Array], Array]:
-    """A tape of the system as a function of t and x alone."""
-    kernel = engine._kernel(name)
-    u, p = engine.held[:, 0].copy(), engine.p[:, 0].copy()
-
-    def call(t: float, x: Array) -> Array:
-        return kernel([np.array([[t]]), np.ascontiguousarray(x)[None], u[None], p[None]], 1)[0][0][0]
-
-    return call
+def _evaluated(engine: Engine, name: str, t: float, x: Array) -> Array:
+    """A tape of the system at t and the state x (size,)."""
+    return engine.evaluate(name, t, x[:, None])[0][:, 0]
 
 
 def _settled(engine: Engine, t: float, x: Array) -> Array:
     """The state on its constraints."""
-    return x if engine.settle is None else _callable(engine, "settle")(t, x)
+    return x if engine.settle is None else _evaluated(engine, "settle", t, x)
 
 
 def _locate(guard: Callable, dense: Callable, old: float, new: float, y: Array, g: Array) -> tuple[int, float, Array]:

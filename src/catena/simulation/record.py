@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from ..model.flexible import frequency_error, strain_energy
 from ..results.labels import labelled
-from ..results.ledger import Extremes, Ledger, versions
-from . import drivers
+from ..results.ledger import ContactLedger, Extremes, Ledger, versions
+from . import contact_record, drivers
+from .contact_handler import Hit
+from .contact_record import ContactRows
 from .engine import Tally
 from .event_handler import Occurrence
-from .plan import Plan
+from .plan import RunPlan
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 Array = NDArray[np.float64]
 OBSERVED = ("q", "v", "a", "tau", "energy", "rows", "rank", "held", "losses")  # what the tape `observe` gives
 
 
 @dataclass(frozen=True)
-class Rows:
+class ObservedRows:
     """What is shown of the states x (run, time, size) and inputs u (run, time, nu) at t (time,): arrays (run, time, ...).
 
     energy: kinetic and potential, J; start: (run, 2) at the start; of it strain: in flexible bodies. error: the change of
@@ -46,6 +50,7 @@ class Rows:
     rank: Array
     held: Array
     losses: Array
+    contacts: ContactRows | None = None
 
     @property
     def work(self) -> Array:
@@ -53,7 +58,7 @@ class Rows:
         return self.x[..., -1]
 
 
-def observe(plan: Plan, t: Array, x: Array, u: Array, p: Array, start: Array | None = None) -> Rows:
+def observe(plan: RunPlan, t: Array, x: Array, u: Array, p: Array, start: Array | None = None) -> ObservedRows:
     """The rows of states x (run, time, size) with parameters p (run, count). start: energies there, by default row one's."""
     runs, rows = x.shape[:2]
     kernel = plan.system.kernel("observe")
@@ -63,28 +68,36 @@ def observe(plan: Plan, t: Array, x: Array, u: Array, p: Array, start: Array | N
     closure, rates = np.split(seen.pop("rows"), 2, axis=-1)
     start = seen["energy"][:, 0] if start is None else start
     error = (seen["energy"] - start[:, None]).sum(axis=-1) - x[..., -1]
-    return Rows(t, x, u, **seen, start=start, closure=closure, rates=rates, strain=_strain(plan, seen["q"], p), error=error)
+    contacts = None
+    if plan.system.holding.contacts:
+        found = contact_record.observe(plan, [np.ascontiguousarray(a) for a in flat], flat[2][:, plan.system.nv :])
+        contacts = ContactRows(*(part.reshape(runs, rows, *part.shape[1:]) for part in found))
+    return ObservedRows(t, x, u, **seen, start=start, closure=closure, rates=rates, strain=_strain(plan, seen["q"], p), error=error,
+                contacts=contacts)  # fmt: skip
 
 
-def _strain(plan: Plan, q: Array, p: Array) -> Array:
+def _strain(plan: RunPlan, q: Array, p: Array) -> Array:
     """(run, time): what all flexible bodies store, J."""
     m = plan.machine.mechanism
     each = [strain_energy(m, row, dict(zip(m.parameters, own))) for row, own in zip(q, p)] if m.beams else []
     return np.array([sum(found.values()) for found in each]) if each else np.zeros(q.shape[:2])
 
 
-def extremes(plan: Plan, rows: Rows) -> Extremes:
+def extremes(plan: RunPlan, rows: ObservedRows) -> Extremes:
     """The largest of everything that the ledger looks at."""
     sizes, speeds = plan.row_sizes, np.sqrt(plan.system.column_scales)
-    lengths = [np.abs(np.linalg.norm(rows.q[..., k : k + 4], axis=-1) - 1) for k in plan.machine._balls]
+    lengths = [np.abs(np.linalg.norm(rows.q[..., k : k + 4], axis=-1) - 1) for k in plan.machine.spec.quaternions]
     shown = {"kinetic": rows.energy[..., 0], "potential": rows.energy[..., 1], "change": rows.energy[..., 1] - rows.start[:, 1:],
              "work": rows.work, "balance": rows.error, "strain": rows.strain, "closure": rows.closure,
              "opening": rows.closure / sizes, "rate": rows.rates / sizes, "speed": np.linalg.norm(rows.v / speeds, axis=-1),
              "rank": rows.rank, "quaternion": np.array(lengths)}  # fmt: skip
+    if rows.contacts is not None:
+        shown |= contact_record.residuals(plan, rows.contacts)
     return Extremes(**{name: float(np.abs(x).max(initial=0.0)) for name, x in shown.items()})
 
 
-def ledger(plan: Plan, seen: Extremes, tallies: Iterable[Tally], status: int, outcome: str, wall_time: float) -> Ledger:
+def ledger(plan: RunPlan, seen: Extremes, tallies: Iterable[Tally], status: int, outcome: str, wall_time: float,
+           contact: ContactLedger | None = None) -> Ledger:  # fmt: skip
     """How far the rows can be trusted, and what they cost."""
     cost = list(tallies)
     return Ledger.of(
@@ -92,11 +105,11 @@ def ledger(plan: Plan, seen: Extremes, tallies: Iterable[Tally], status: int, ou
         step=None if plan.adaptive else max((k.largest for k in cost), default=plan.step) or plan.step,
         steps=sum(k.accepted for k in cost), rejected=sum(k.rejected for k in cost),
         evaluations=sum(k.evaluations for k in cost), wall_time=wall_time, runs=len(plan.x0),
-        frequencies=frequency_error(plan.machine.mechanism), complete=status in (drivers.REACHED, drivers.EVENT), versions=versions(),
+        frequencies=frequency_error(plan.machine.mechanism), complete=status in (drivers.REACHED, drivers.EVENT), versions=versions(), contact=contact,
     )  # fmt: skip
 
 
-def dataset(plan: Plan, rows: Rows, happened: Iterable[tuple[int, Occurrence]] = ()) -> xr.Dataset:
+def dataset(plan: RunPlan, rows: ObservedRows, happened: Iterable[tuple[int, Occurrence]] = (), hits: Iterable[Hit] = ()) -> xr.Dataset:
     """The labelled dataset of a run, or of several."""
     machine, single, happened = plan.machine, not plan.lead, list(happened)
     found = variables(plan, rows)
@@ -112,12 +125,20 @@ def dataset(plan: Plan, rows: Rows, happened: Iterable[tuple[int, Occurrence]] =
         along["event_time"] = ("occurrence", [o.time for _, o in happened], {"units": "s"})
         if not single:
             along["event_run"] = ("occurrence", [run for run, _ in happened])
+    if hits := list(hits):
+        names = [c.name for c in plan.system.holding.contacts]
+        shown["impulse"] = (("impact", "component"), np.array([hit.impulse for hit in hits]))
+        shown["impulse_sum"] = (("impact", "component"), np.array([hit.total for hit in hits]))
+        shown["approach"] = (("impact",), np.array([hit.approach for hit in hits]))
+        along["component"] = ["normal", "tangent 1", "tangent 2"]
+        along["impact_contact"] = ("impact", [names[hit.point] for hit in hits])
+        along["impact_time"] = ("impact", [hit.time for hit in hits], {"units": "s"})
     if not single:
         along["run"] = np.arange(len(rows.x))
     return labelled(shown, along, plan.system.labels)
 
 
-def variables(plan: Plan, rows: Rows) -> dict[str, tuple[tuple[str, ...], Array]]:
+def variables(plan: RunPlan, rows: ObservedRows) -> dict[str, tuple[tuple[str, ...], Array]]:
     """{name: (dims, values (run, time, ...))} of what is kept of each row."""
     system, nv = plan.system, plan.system.nv
     found: dict[str, tuple[tuple[str, ...], Array]] = {
@@ -134,7 +155,10 @@ def variables(plan: Plan, rows: Rows) -> dict[str, tuple[tuple[str, ...], Array]
         found["closure"] = (("time", "row"), rows.closure)
     if system.holding.size:
         found["mode"] = (("time", "mode_name"), rows.u[..., nv:])
+    if system.holding.speeds:
         found["held_force"] = (("time", "holdable"), rows.held[..., : len(system.holding.speeds)])
+    if rows.contacts is not None:
+        found |= contact_record.variables(rows.contacts)
     if system.holding.size or not system.losses.is_zero():
         found["losses"] = (("time", "speed"), rows.losses)
     return found

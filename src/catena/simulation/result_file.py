@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from ..errors import CatenaError, FormatError, SimulationError
 from ..results import storage
-from ..results.ledger import Extremes
+from ..results.ledger import ContactLedger, Extremes
 from ..results.result import Result, load_result
 from . import drivers, record
 from .engine import Tally
 from .fingerprint import key
-from .plan import Plan
-from .record import Rows
+from .plan import RunPlan
+from .record import ObservedRows
 from .runner import Checkpoint, Runner, Slice
 from .sinks import Difference, Outcome, moved
 
@@ -45,14 +45,14 @@ class Progress:
 
     @property
     def count(self) -> int:
-        """Rows that wait."""
+        """ObservedRows that wait."""
         return sum(len(part["time"]) for part in self.waiting)
 
 
 class File:
     """The file of one run, locked while it is written. resume: continue what it holds."""
 
-    def __init__(self, path: Path, plan: Plan, began: float, resume: bool = False):
+    def __init__(self, path: Path, plan: RunPlan, began: float, resume: bool = False):
         if path.suffix != ".nc":
             raise CatenaError(f"{path}: a run is written as .nc, not {path.suffix or 'without a suffix'!r}")
         if plan.lead:
@@ -63,7 +63,7 @@ class File:
             raise CatenaError(f"{path}: there is no run to resume; leave --resume away to begin it")
         self.path, self.plan, self.began, self.before, self.resumed = path, plan, began, 0.0, resume
         self.key, self.start = key(plan), np.zeros((1, 2))  # energies at the start
-        self.places: dict[str, storage.Place] = {}
+        self.places: dict[str, storage.FileRegion] = {}
         self.progress: Progress | None = None
         self.difference: Difference | None = None
         self.written = clock.perf_counter()
@@ -112,7 +112,7 @@ class File:
         self.progress = replace(self._now, last=last)
         self.write(self.progress)
 
-    def _observed(self, part: Slice, start: Array | None = None) -> Rows:
+    def _observed(self, part: Slice, start: Array | None = None) -> ObservedRows:
         return record.observe(self.plan, part.t, *moved(part, 1), self.plan.p, start)
 
     @property
@@ -139,7 +139,7 @@ class File:
         return replace(load_result(self.path, lazy=True, mechanism=machine.mechanism), shared={"machine": machine})
 
     # ------------------------------------------------------------------------------------------------ the file
-    def _create(self, first: Rows, last: Checkpoint) -> Progress:
+    def _create(self, first: ObservedRows, last: Checkpoint) -> Progress:
         """Make the file, with the first row and its journal."""
         plan, beside, self.start = self.plan, self.path.with_name(f".{self.path.name}.new"), first.start
         made = Progress(1, 0, (), record.extremes(plan, first), last)
@@ -206,7 +206,9 @@ class File:
         last, spent = now.last, self.before + clock.perf_counter() - self.began
         outcome = last.sentence or f"not finished; it had come to t = {last.t:.9g} s"
         status = last.status if last.over else drivers.TOO_MANY
-        ledger, d = record.ledger(self.plan, now.seen, [last.tally], status, outcome, spent), self.difference
+        touched = (last.events or {}).get("contacts")
+        contact = ContactLedger(**touched["kept"]) if touched else None
+        ledger, d = record.ledger(self.plan, now.seen, [last.tally], status, outcome, spent, contact), self.difference
         ledger = ledger if d is None else ledger.judged(d.largest, d.size, d.steps)
         events = last.events or {"log": []}
         state = {**asdict(last), "events": last.events and {**events, "log": []}}

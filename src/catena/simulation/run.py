@@ -25,10 +25,10 @@ from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from ..results.result import Result
 from .events import Event
-from .plan import Plan, prepare
+from .plan import RunPlan, prepare
 from .result_file import File
 from .runner import Runner
-from .sinks import Comparison, Kept, Memory, Sink
+from .sinks import Memory, ResultSink, Sink, TighterRun
 
 Progress = Callable[[float], None]
 
@@ -53,6 +53,7 @@ def simulate(
     limits: str = "check",
     restitution: float = 0.0,
     friction: str = "smooth",
+    contact: str = "events",
     stabilise: Any = "project",
     threads: int | None = None,
     most_steps: int = 10_000_000,
@@ -88,7 +89,7 @@ def simulate(
     plan = prepare(
         mechanism, q, v, until, control=control, by=by, integrator=integrator, tolerance=tolerance, step=step, output=output,
         parameters=parameters, start=start, motion=motion, events=events, limits=limits, restitution=restitution,
-        friction=friction, stabilise=stabilise, threads=threads, most_steps=most_steps,
+        friction=friction, contact=contact, stabilise=stabilise, threads=threads, most_steps=most_steps,
         largest_step=largest_step, options=options,
     )  # fmt: skip
     if out is None and resume:
@@ -99,7 +100,7 @@ def simulate(
         return _ended(plan, file, verify, progress, f"{out}, and in ")
 
 
-def _ended(plan: Plan, sink: Kept, verify: bool, progress: Progress | None, where: str = "") -> Result:
+def _ended(plan: RunPlan, sink: ResultSink, verify: bool, progress: Progress | None, where: str = "") -> Result:
     """Run into a sink, and once more if that is asked; a SimulationError where the run could not go on."""
     run(plan, sink, progress)
     if not sink.outcome.complete:
@@ -108,12 +109,12 @@ def _ended(plan: Plan, sink: Kept, verify: bool, progress: Progress | None, wher
     if not verify:
         return sink.result()
     finer = plan.tighter(sink.outcome.steps)
-    again = Comparison(finer, sink)
+    again = TighterRun(finer, sink)
     run(finer, again, progress)
     return sink.result(again.difference)
 
 
-def run(plan: Plan, sink: Sink, progress: Progress | None = None) -> None:
+def run(plan: RunPlan, sink: Sink, progress: Progress | None = None) -> None:
     """Run everything into a sink, groups in threads."""
     first, *others = plan.groups
     if not others:
@@ -124,7 +125,7 @@ def run(plan: Plan, sink: Sink, progress: Progress | None = None) -> None:
         list(pool.map(lambda rows: follow(plan, rows, sink, progress if rows == first else None), plan.groups))
 
 
-def follow(plan: Plan, rows: slice, sink: Sink, progress: Progress | None) -> None:
+def follow(plan: RunPlan, rows: slice, sink: Sink, progress: Progress | None) -> None:
     """Run one group to its end."""
     runner = Runner(plan, rows)
     sink.begin(runner)

@@ -18,7 +18,7 @@ from ..errors import SimulationError
 from . import diagnostics, drivers
 from .engine import Engine, Tally
 from .event_handler import EventHandler
-from .plan import Plan, decoded
+from .plan import RunPlan, decoded
 
 Array = NDArray[np.float64]
 ROWS = 4096  # in a slice
@@ -60,7 +60,7 @@ class Checkpoint:
 class Runner:
     """Runs on their way: the engine, what can happen, and how far they have come."""
 
-    def __init__(self, plan: Plan, rows: slice = slice(0, 1)):
+    def __init__(self, plan: RunPlan, rows: slice = slice(0, 1)):
         self.plan, self.engine = plan, plan.engine(rows)
         self.agenda = EventHandler(plan.scheme, plan.machine, self.engine) if not plan.scheme.empty else None
         control = plan.control

@@ -1,5 +1,5 @@
-"""Sinks: where the slices of runs end up. Memory keeps them, File (`result_file.py`) writes them as they come, Comparison holds
-them against those of another sink.
+"""Sinks: where the slices of runs end up. Memory keeps them, File (`result_file.py`) writes them as they come, TighterRun compares
+them with those of another sink.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from ..results.ledger import Ledger
 from ..results.result import Result
 from . import drivers, record
-from .plan import Plan
-from .record import Rows
+from .plan import RunPlan
+from .record import ObservedRows
 from .runner import Runner, Slice
 
 Array = NDArray[np.float64]
@@ -49,7 +49,8 @@ class Sink(Protocol):
     """What takes the slices of runs. rows: which runs of the plan a slice has."""
 
     def begin(self, runner: Runner) -> None:
-        """Before the first slice."""
+        """Before the first slice; by default nothing is there to continue from."""
+        return
 
     def take(self, part: Slice, runner: Runner, rows: slice) -> None:
         """The next slice."""
@@ -58,7 +59,7 @@ class Sink(Protocol):
         """The end of these runs."""
 
 
-class Kept(Sink, Protocol):
+class ResultSink(Sink, Protocol):
     """A sink that a Result comes from."""
 
     @property
@@ -69,7 +70,7 @@ class Kept(Sink, Protocol):
         """(run, last - first, nq): the coordinates of these runs and rows."""
 
     def result(self, difference: Difference | None = None) -> Result:
-        """The result, with what a tighter run says of it."""
+        """The result, and how far it differs from a tighter run."""
 
 
 def moved(part: Slice, count: int) -> tuple[Array, Array]:
@@ -78,16 +79,13 @@ def moved(part: Slice, count: int) -> tuple[Array, Array]:
 
 
 # ---------------------------------------------------------------------------------------------------- memory
-class Memory:
+class Memory(ResultSink):
     """Slices, and how the groups ended. What is shown of them is computed when it is looked at."""
 
-    def __init__(self, plan: Plan, began: float):
+    def __init__(self, plan: RunPlan, began: float):
         self.plan, self.began = plan, began
         self.parts: dict[int, list[Slice]] = {rows.start: [] for rows in plan.groups}
         self.ended: dict[int, Runner] = {}
-
-    def begin(self, runner: Runner) -> None:
-        """Nothing is there before."""
 
     def take(self, part: Slice, runner: Runner, rows: slice) -> None:
         """Keep it."""
@@ -104,7 +102,7 @@ class Memory:
         return Outcome(worst.status, worst.sentence, max(r.engine.tally.accepted for r in self.ended.values()))
 
     @cached_property
-    def rows(self) -> Rows:
+    def rows(self) -> ObservedRows:
         """Of all groups, up to the end of the shortest."""
         plan, lengths = self.plan, {k: sum(len(c.t) for c in parts) for k, parts in self.parts.items()}
         shortest, longest = min(lengths.values()), self.parts[max(lengths, key=lambda k: lengths[k])]
@@ -126,27 +124,28 @@ class Memory:
         plan, end, spent = self.plan, self.outcome, clock.perf_counter() - self.began
         happened = [(k, o) for k, runner in self.ended.items() if runner.agenda is not None for o in runner.agenda.log]
 
+        touched = [r.agenda.contacts for r in self.ended.values() if r.agenda is not None and r.agenda.contacts is not None]
+        hits = [hit for contacts in touched for hit in contacts.hits]
+        contact = touched[0].ledger() if touched else None
+
         def trust() -> Ledger:
             tallies, seen = [r.engine.tally for r in self.ended.values()], record.extremes(plan, self.rows)
-            found = record.ledger(plan, seen, tallies, end.status, end.sentence, spent)
+            found = record.ledger(plan, seen, tallies, end.status, end.sentence, spent, contact)
             return found if difference is None else found.judged(difference.largest, difference.size, difference.steps)
 
-        shown = cache(lambda: record.dataset(plan, self.rows, happened))
+        shown = cache(lambda: record.dataset(plan, self.rows, happened, hits))
         return Result(shown, cache(trust), plan.machine.mechanism, {"machine": plan.machine})
 
 
 # ---------------------------------------------------------------------------------------------------- a tighter run
-class Comparison:
-    """Slices of a tighter run, held against the rows of another sink; nothing is kept of them."""
+class TighterRun(Sink):
+    """Compares the slices of a tighter run with the rows of another sink; nothing is kept of them."""
 
-    def __init__(self, plan: Plan, other: Kept):
+    def __init__(self, plan: RunPlan, other: ResultSink):
         self.plan, self.other = plan, other
         self.at: dict[int, int] = {rows.start: 0 for rows in plan.groups}
         self.found: list[tuple[float, float]] = [(0.0, 1.0)]
         self.steps = 0
-
-    def begin(self, runner: Runner) -> None:
-        """Nothing is there before."""
 
     def take(self, part: Slice, runner: Runner, rows: slice) -> None:
         """Compare coordinates, row by row."""

@@ -25,12 +25,13 @@ import numpy as np
 
 from ..compiler.trace import Tracer, elements, entries, vector
 from ..kernels.constrained_dynamics import factor_rows
-from ..kernels.constraint_rows import Constraints, constraints, loop_rows
+from ..kernels.constraint_rows import Constraints, constraints
 from ..kernels.dynamics import solve
 from ..kernels.rank import independent
 from ..kernels.tree import layout
 from ..model.mechanism import Joint
 from ..spatial import rotate
+from .contact_rows import Rest, SwitchedRows, TouchingPoint, weighted_forces
 from .guards import LOWER, UPPER, Bound, Guard, Meaning
 
 if TYPE_CHECKING:
@@ -89,16 +90,6 @@ class FrameMode(
     def origin(self) -> tuple[Any, ...]:
         """(3,)."""
         return tuple(self[10:])
-
-
-class SwitchedRows(NamedTuple):
-    """Constraint rows that can be switched: residuals, rates, gamma (m,) each, B (m, nv), and the switches z (m,), 1: on, 0: off."""
-
-    error: ca.SX
-    rate: ca.SX
-    gamma: ca.SX
-    B: ca.SX
-    z: ca.SX
 
 
 # ---------------------------------------------------------------------------------------------------- parts
@@ -180,7 +171,7 @@ class LockableFrame:
         con = self._constraints(s)
         p = con.p.astype(object)
         p[:, 0] = mode.origin
-        both = zip(*((row.a, row.b) for row in loop_rows(self.joint)))
+        both = zip(*((row.a, row.b) for row in self.joint.closure))
         a, c = (np.array([rotate(mode.rotation, x) for x in rows], object) for rows in both)
         error, rate, gamma, B = s.rows_of(con._replace(p=p, a=a, c=c))
         return SwitchedRows(error, rate, gamma, B, ca.repmat(ca.SX(mode.locked), error.numel(), 1))
@@ -194,7 +185,7 @@ class LockableFrame:
         return constraints(layout(s.layout.mechanism.with_(loops=(self.joint,))), s.value)
 
 
-Part = HoldableSpeed | LockableFrame
+Part = HoldableSpeed | LockableFrame | TouchingPoint | Rest
 
 
 # ---------------------------------------------------------------------------------------------------- all of a run
@@ -206,9 +197,12 @@ class SwitchedConstraints:
     """
 
     def __init__(self, speeds: Sequence[HoldableSpeed] = (), locks: Sequence[LockableFrame] = (),
-                 conditions: Sequence[Callable[[Tracer], Any]] = (), words: str | None = ""):  # fmt: skip
+                 conditions: Sequence[Callable[[Tracer], Any]] = (), words: str | None = "",
+                 contacts: Sequence[TouchingPoint] = ()):  # fmt: skip
         self.speeds, self.locks, self.conditions, self.words = tuple(speeds), tuple(locks), tuple(conditions), words
-        self.parts: tuple[Part, ...] = (*self.speeds, *self.locks)
+        self.contacts = tuple(contacts)
+        self.parts: tuple[Part, ...] = (*self.speeds, *self.locks, *self.contacts, *((Rest(),) if contacts else ()))
+        self.first_contact = len(self.speeds) + len(self.locks)
         ends = list(accumulate((len(part.mode) for part in self.parts), initial=0))
         self.slots = tuple(slice(a, b) for a, b in pairwise(ends))  # where the modes of each part stand
         self.size = ends[-1]
@@ -259,17 +253,37 @@ class SwitchedConstraints:
         """mu (m,), the forces of the rows that are on, and B' mu (nv,), when the joint forces tau (nv,) act as well."""
         s = system.tracer()
         given = [s.t, s.q, s.v, s.p]
-        _, _, gamma, B, z = self.rows(s)
+        _, rate, gamma, B, z = self.rows(s)
         keep = self._kept(s, B, z, system.driven.speeds if system.driven is not None else ())
-        f = ca.Function("held_rows", [*given, self.symbols], [ca.densify(x) for x in (gamma, B, keep)])
+        F, weight = self._acting(rate, B, z)
+        f = ca.Function("held_rows", [*given, self.symbols], [ca.densify(x) for x in (gamma, B, keep, F, weight)])
         here = (system.t, system.q, system.v, system.p)
-        gamma, B, keep = f(*here, self.symbols)
+        gamma, B, keep, F, weight = f(*here, self.symbols)
         push = ca.SX.sym("push", system.nv)
         a, _ = system.under(push)
+        if self.contacts:
+            S, free = ca.mtimes(B, ca.jtimes(a, push, F.T)), gamma - ca.mtimes(B, ca.substitute(a, push, tau))
+            mu = weighted_forces(S, free, keep, weight)
+            return mu, ca.mtimes(F.T, mu)
         response = ca.mtimes(B, ca.jtimes(a, push, B.T))  # B W B', with a = free + W push
         response = 0.5 * (response + response.T)
         mu = _answered(response, gamma - ca.mtimes(B, ca.substitute(a, push, tau)), keep)
         return mu, ca.mtimes(B.T, mu)
+
+    def contact_rows(self) -> list[slice]:
+        """Where the rows of each contact point stand among all: they are the last."""
+        ends = list(accumulate((c.count for c in self.contacts), initial=0))
+        return [slice(a - ends[-1], b - ends[-1] or None) for a, b in pairwise(ends)]
+
+    def _acting(self, rate: ca.SX, B: ca.SX, z: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """(m, nv): what the rows' forces act along, which of contacts that slip has their friction; and their weights (m,)."""
+        if not self.contacts:
+            return B, z
+        others, places = range(B.shape[0] - sum(c.count for c in self.contacts)), self.contact_rows()
+        modes = [self._symbolic(self.first_contact + k) for k in range(len(self.contacts))]
+        F = [c.pushed(mode, B[at, :], rate[at]) for c, mode, at in zip(self.contacts, modes, places)]
+        weights = [w for c, mode in zip(self.contacts, modes) for w in c.weights(mode)]
+        return ca.vertcat(*(B[k, :] for k in others), *F), ca.vertcat(*(z[k] for k in others), *weights)
 
     def slipping(self, p: ca.SX, system: System) -> ca.SX:
         """Coulomb friction (nv,) on the joints that slip, opposed to the speed of each."""
@@ -286,6 +300,9 @@ class SwitchedConstraints:
         for k, h in enumerate(self.speeds):
             for entry in (nq + h.index, h.coordinate) if h.coordinate >= 0 else (nq + h.index,):
                 rate[entry] = _while(self._symbolic(k).held < 0.5, rate[entry], 0.0)
+        if self.contacts:
+            rest = self._symbolic(len(self.parts) - 1).rest
+            rate = vector([_while(rest < 0.5, x, 0.0) for x in elements(rate)])
         return rate
 
     # ------------------------------------------------------------------------------------------------ guards
@@ -296,10 +313,28 @@ class SwitchedConstraints:
         found: list[Guard] = []
         for k, h in enumerate(self.speeds):
             found += h.guards(system, k, self._symbolic(k), system.held[0][k], (lower[k], upper[k]))
+        found += self._contact_guards(system)
         for k, condition in enumerate(self.conditions):
             f = ca.Function("guard", [s.t, s.q, s.v, s.p], [condition(s)])
             found.append(Guard(Meaning.HAPPENS, k, f(system.t, system.q, system.v, system.p)))
         return tuple(found)
+
+
+    def contact_terms(self, s: Tracer) -> SwitchedRows:
+        """The rows of the contacts alone; their switches are of no matter."""
+        return SwitchedRows(*(ca.densify(ca.vertcat(*column)) for column in zip(*(c.rows(s, c.mode) for c in self.contacts))))
+
+    def _contact_guards(self, system: System) -> Iterator[Guard]:
+        if not self.contacts:
+            return
+        s, here = system.tracer(), (system.t, system.q, system.v, system.p)
+        error, rate, gamma, B, _ = (ca.Function("rows", [s.t, s.q, s.v, s.p], list(self.contact_terms(s)))(*here))
+        faster = ca.mtimes(B, system.acceleration) - gamma
+        force = system.held[0][-rate.numel() :]
+        for k, (c, at) in enumerate(zip(self.contacts, self.contact_rows())):
+            part = self.first_contact + k
+            seen = (elements(x[at]) for x in (rate, faster, force))
+            yield from c.guards(part, self._symbolic(part), error[at][0], *seen)
 
 
 def _answered(S: ca.SX, r: ca.SX, keep: ca.SX) -> ca.SX:

@@ -29,6 +29,7 @@ from ..kernels.tree import SNAP, layout
 from ..model.mechanism import Mechanism
 from ..model.motions import SMOOTH
 from ..results.labels import Labels, labels
+from .contact_record import contact_state
 from .guards import Guard, expressions
 from .piecewise import Trajectory
 from .projection import Binding, moved, projected
@@ -274,6 +275,15 @@ class System:
 
         return self.tape("binding", "", rows, modes=True)
 
+    @cached_property
+    def touching(self) -> ca.Function:
+        """(t, q, v, p) -> gaps (k,) of the contact points, and gamma of their rows."""
+        def rows(s: Tracer) -> tuple[ca.SX, ...]:
+            error, _, gamma, _, _ = self.holding.contact_terms(s)
+            return ca.vertcat(*(error[at][0] for at in self.holding.contact_rows())), gamma
+
+        return self.tape("touching", "", rows, modes=True)
+
     def _row_power(self) -> ca.SX:
         """What speed rows that depend on time put in: lambda (A v), where A v = -B is not zero."""
         if not self.mechanism.nonholonomic:
@@ -290,19 +300,16 @@ class System:
     @cached_property
     def settle(self) -> ca.Function | None:
         """x -> x on the constraints: unit quaternions, closed loops (mass-weighted), speeds along them. None: nothing to do."""
-        balls = [node.qi for node in self.layout.nodes if node.motion == BALL]
-        if self.driven is not None:
-            q, v = self.driven.settled()(self.t, self.q, self.v, self.p, *self._aim(self.t)[:2])
-            x = self.equations.encode(q, v, self.p)
-            return ca.Function("settle", self.inputs, [ca.cse(ca.densify(ca.vertcat(x, self.c, self.work)))])
+        balls = any(node.motion == BALL for node in self.layout.nodes)
         redundant = self.formulation.state is StateKind.BODIES
-        if self.formulation.approximate or not (balls or self.binds or redundant):
+        here, modes = (self.t, self.q, self.v, self.p), self.holding.symbols
+        if self.driven is not None:
+            q, v = self.driven.settled()(*here, *self._aim(self.t)[:2])
+        elif self.formulation.approximate or not (balls or self.binds or redundant):
             return None
-        def onto(s: Tracer) -> tuple[ca.SX, ca.SX]:
-            return projected(s, balls, self._rows(s) if self.binds else None, self.holding.symbols)
-
-        f = self.tape("projected", [self.binds, self.stabiliser.projects], onto, modes=True)
-        q, v = f(self.t, self.q, self.v, self.p, self.holding.symbols)
+        else:
+            onto = lambda s: projected(s, self._rows(s) if self.binds else None, modes)  # noqa: E731
+            q, v = self.tape("projected", [self.binds, self.stabiliser.projects], onto, modes=True)(*here, modes)
         x = self.equations.encode(q, v, self.p)
         return ca.Function("settle", self.inputs, [ca.cse(ca.densify(ca.vertcat(x, self.c, self.work)))])
 
@@ -310,7 +317,7 @@ class System:
     def binds(self) -> bool:
         """Whether there are rows onto which a state is projected, or a motion on which it is put."""
         rows = bool(self.mechanism.loops or self.mechanism.nonholonomic) and self.stabiliser.projects
-        return rows or bool(self.holding.locks) or self.driven is not None
+        return rows or bool(self.holding.locks or self.holding.contacts) or self.driven is not None
 
     def _rows(self, s: Tracer) -> Binding:
         """The rows that bind: loops and speed rows, and what is held while it is."""
@@ -350,6 +357,11 @@ class System:
         outputs += [*rows, self.held[0], self.losses + self.held[1]]
         return ca.Function("observe", self.inputs, ca.cse([ca.densify(x) for x in outputs]))
 
+    @cached_property
+    def contacts(self) -> ca.Function:
+        """(t, x, u, p) -> what `contact_record.observe` reads."""
+        return ca.Function("contacts", self.inputs, ca.cse([ca.densify(x) for x in contact_state(self)]))
+
     def kernel(self, name: str, width: int | None = None) -> LaneKernel | None:
         """The compiled tape of that name, in lanes; None where there is none."""
         f = getattr(self, name)
@@ -367,6 +379,9 @@ class System:
         """What the results of this system have in common."""
         h = self.holding
         held = {"mode_name": h.names, "holdable": [speed.name for speed in h.speeds]} if h.size else {}
+        if h.contacts:
+            pairs = [self.mechanism.contacts[k].name for k in sorted({c.point.contact for c in h.contacts})]
+            held |= {"contact": [c.name for c in h.contacts], "pair": pairs, "axis": ["x", "y", "z"]}
         return labels(self.mechanism, self.by, state_name=self.state_names, **held)
 
     # ------------------------------------------------------------------------------------------------ states

@@ -16,7 +16,7 @@ import io
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,12 +24,10 @@ from numpy.typing import ArrayLike
 from ..errors import FormatError, QuestionError, StateError, UnknownNameError
 from ..formats import files
 from ..machine.lookup import machine_of, where
+from ..machine.machine import Machine
 from ..model.expressions import evaluate, parse
 from ..model.mechanism import Mechanism
 from .piecewise import Array, Trajectory, Values, closed, from_scipy, numbers, pieces, rising, together
-
-if TYPE_CHECKING:
-    from ..machine.machine import Machine
 
 __all__ = ["Trajectory", "constant", "cosine", "csv", "cubic", "cycloid", "function", "line", "quintic", "sine", "spline", "together"]
 
@@ -261,7 +259,7 @@ def line(
     them; the trajectory is a spline of order five through them. A QuestionError says where the frame cannot go.
     """
     machine = machine_of(asked)
-    if machine._balls:
+    if machine.spec.quaternions:
         raise QuestionError(f"line: {where(machine)} has a ball or free joint, whose coordinates have no trajectory; fix it")
     if law not in LAWS:
         raise UnknownNameError("law", law, LAWS, "line")

@@ -1,10 +1,10 @@
-"""Bodies: a mechanism taken apart. Every link is a free body, and a joint is what two free bodies know of each other.
+"""Absolute coordinates: every link is a free body, and each joint a set of constraints between two free bodies.
 
-    links     which bodies move as one, with their mass properties
-    pairs     what a joint forbids, how fast it moves and where it stands, read from its two bodies
-    rows      everything that is forbidden, with its rates
-    charts    how the state of a link is written down: in the plane, in space, by its joint
-    attitude  the angles and the quaternion of a rotation
+    links               which bodies move as one, with their mass properties
+    joint_constraints   what a joint forbids, how fast it moves and where it stands, read from the poses of its two bodies
+    constraint_rows     all constraints as rows, with their first and second rates
+    charts              the coordinates and speeds of one link: in the plane, in space, or those of its joint
+    attitude            the angles and the quaternion of a rotation
 
-Only kinematics stands here. Forces, and what to do about the rows, are the business of newton_euler and penalty.
+This package has kinematics only; newton_euler and penalty add forces and solve for the motion.
 """

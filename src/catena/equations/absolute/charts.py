@@ -1,4 +1,4 @@
-"""Charts: how the state of one link is written down, and what it says about the link's motion.
+"""Charts: the coordinates and speeds of one link, and the pose and velocity of the link as functions of them.
 
     flat    two coordinates of the centre of mass and the angle about the plane's normal; their rates                 3 and 3
     free    the centre of mass in the ground and a unit quaternion; its velocity in the ground's axes and the angular

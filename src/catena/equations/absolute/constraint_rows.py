@@ -1,4 +1,4 @@
-"""Rows: what holds free bodies together, each with its rates.
+"""The constraint rows of free bodies, each with its rates.
 
     f = 0,   f' = A V + f_t = 0,   f'' = A V' + bias = 0
 
@@ -23,7 +23,7 @@ from .joint_constraints import Bodies, Pair
 
 
 @dataclass(frozen=True)
-class Rows:
+class BodyRows:
     """Some rows with one name. f: m or cosines, zero where the row begins with f'. angles: which of them are cosines.
 
     between: the two bodies they push, where they do. along: the rows in the speeds u of all joints, where they are that.
@@ -43,7 +43,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Speeds:
+class JointSpeeds:
     """The speeds of all joints, those that mimic included: u = G V, u' = G V' + g.
 
     own: which are the mechanism's, v = u[own]. columns: those of each joint, in the order of the pairs. first: by name.
@@ -57,23 +57,23 @@ class Speeds:
     first: dict[str, int]
 
 
-def speeds(b: Bodies) -> Speeds:
+def speeds(b: Bodies) -> JointSpeeds:
     """The speeds of all joints, read from the bodies."""
     u = ca.vertcat(*(x for pair in b.pairs for x in b.speeds(pair)))
     starts = np.cumsum([0, *(pair.joint.nv for pair in b.pairs)]).tolist()
     columns, first = [slice(*ends) for ends in pairwise(starts)], {pair.joint.name: k for pair, k in zip(b.pairs, starts)}
     own = [first[j.name] + k for j in b.mechanism.moving for k in range(j.nv)]
-    return Speeds(u, ca.jacobian(u, b.V), b.rate(u), own, columns, first)
+    return JointSpeeds(u, ca.jacobian(u, b.V), b.rate(u), own, columns, first)
 
 
-def joint(b: Bodies, pair: Pair) -> Rows:
+def joint(b: Bodies, pair: Pair) -> BodyRows:
     """What a joint of the tree, or of a loop, forbids."""
     f, j = b.residual(pair), pair.joint
     rate, angles = b.rate(f), tuple(r.kind == RowKind.ANGLE for r in pair.rows)
-    return Rows(j.name, f, rate, ca.jacobian(rate, b.V), b.rate(rate), angles, between=(j.parent, j.child))
+    return BodyRows(j.name, f, rate, ca.jacobian(rate, b.V), b.rate(rate), angles, between=(j.parent, j.child))
 
 
-def mimics(b: Bodies, s: Speeds) -> Iterator[Rows]:
+def mimics(b: Bodies, s: JointSpeeds) -> Iterator[BodyRows]:
     """One row for each joint that mimics another: its speed less the ratio times the other's."""
     for j in (pair.joint for pair in b.pairs):
         if j.mimic is not None:
@@ -82,7 +82,7 @@ def mimics(b: Bodies, s: Speeds) -> Iterator[Rows]:
             yield _along(j.name, along, ca.SX.zeros(1), s)
 
 
-def nonholonomic(b: Bodies, s: Speeds) -> Iterator[Rows]:
+def nonholonomic(b: Bodies, s: JointSpeeds) -> Iterator[BodyRows]:
     """What the speeds obey, in the order of the mechanism: velocities of points of bodies, or texts in the joints' speeds."""
     t, k = b.tracer, 0
     texts = t.applied.rows()[0] if b.mechanism.nonholonomic else ca.SX(0, 1)
@@ -94,14 +94,14 @@ def nonholonomic(b: Bodies, s: Speeds) -> Iterator[Rows]:
             found = _along(row.name, along, drift, s)
         else:
             rate = ca.vertcat(*_slip(b, row))
-            found = Rows(row.name, ca.SX.zeros(rate.numel()), rate, ca.jacobian(rate, b.V), b.rate(rate),
+            found = BodyRows(row.name, ca.SX.zeros(rate.numel()), rate, ca.jacobian(rate, b.V), b.rate(rate),
                          (False,) * rate.numel(), between=(GROUND, b.mechanism.frame(row.frame).body))  # fmt: skip
         yield found
         k += len(found)
 
 
-def _along(name: str, along: ca.SX, drift: ca.SX, s: Speeds) -> Rows:
-    return Rows(name, ca.SX.zeros(1), along @ s.u, along @ s.G, along @ s.g + drift, (False,), along=along)
+def _along(name: str, along: ca.SX, drift: ca.SX, s: JointSpeeds) -> BodyRows:
+    return BodyRows(name, ca.SX.zeros(1), along @ s.u, along @ s.G, along @ s.g + drift, (False,), along=along)
 
 
 def _slip(b: Bodies, row: Nonholonomic) -> tuple:

@@ -1,6 +1,6 @@
-"""Pairs: what two free bodies know of the joint between them.
+"""Joint constraints between two free bodies: what the joint forbids, how fast it moves and where it stands.
 
-    P, R     where a link is: its centre of mass in the ground (m), and its axes, row by row          3 and 9 numbers a link
+    P, R     where a link is: its centre of mass in the ground (m), and its axes, row by row          3 and 9 numbers per link
     V        how it moves: velocity of the centre of mass in the ground's axes, angular velocity in the link's    6 numbers
     f        what a joint forbids: zero as long as it holds, read from the poses of its two bodies    6 - nv rows
     v        how fast a joint moves, read from the motion of its two bodies                           nv rows
@@ -24,14 +24,14 @@ from ...compiler.trace import Tracer, elements
 from ...kernels import kinematics
 from ...kernels.constraint_rows import active_rows
 from ...kernels.tree import layout
-from ...model.closure import Row, RowKind
+from ...model.closure import ClosureRow, RowKind
 from ...model.mechanism import Joint, Mechanism
 from ...model.motions import Motion, X, Y, Z, onto_z
 from ...model.planarity import plane
 from ...model.pose import vector
 from ...spatial import add, cross, dot, product, rotate, sub, tilde, transpose, unrotate
 from .attitude import angles, components, quaternion, rotation
-from .links import SNAP, Side, Welded, snapped
+from .links import SNAP, JointSide, Welded, snapped
 
 ACROSS = (RowKind.ACROSS_P, RowKind.ACROSS_C)
 
@@ -45,9 +45,9 @@ class Pair:
     """
 
     joint: Joint
-    parent: Side
-    child: Side
-    rows: tuple[Row, ...]
+    parent: JointSide
+    child: JointSide
+    rows: tuple[ClosureRow, ...]
     point: bool
     q: slice
     v: slice
@@ -85,19 +85,19 @@ class Bodies:
         """The angular velocity of link k in its own axes."""
         return tuple(elements(self.V[6 * k + 3 : 6 * k + 6]))
 
-    def pose(self, side: Side) -> tuple[tuple, tuple]:
+    def pose(self, side: JointSide) -> tuple[tuple, tuple]:
         """Axes and origin of one side of a joint, in the ground."""
         if side.link < 0:
             return side.R, side.p
         R = self.axes(side.link)
         return product(R, side.R), add(self.centre(side.link), rotate(R, side.p))
 
-    def frame(self, name: str) -> Side:
+    def frame(self, name: str) -> JointSide:
         """The side that a named frame or body makes."""
         f = self.mechanism.frame(name)
         return self._welded.side(f.body, f.pose)
 
-    def turning(self, side: Side) -> tuple:
+    def turning(self, side: JointSide) -> tuple:
         """Angular velocity of a side in the ground's axes."""
         return (0.0, 0.0, 0.0) if side.link < 0 else rotate(self.axes(side.link), self.spin(side.link))
 
@@ -137,11 +137,7 @@ class Bodies:
     def sample(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Some q and v: normal numbers, quaternions of length one."""
         rng, n = np.random.default_rng(seed), self.tracer.layout
-        q, v = rng.standard_normal(n.nq), rng.standard_normal(n.nv)
-        for node in n.nodes:
-            if node.motion == Motion.BALL:
-                q[node.qi : node.qi + 4] /= np.linalg.norm(q[node.qi : node.qi + 4])
-        return q, v
+        return n.sample(rng), rng.standard_normal(n.nv)
 
     # ------------------------------------------------------------------------------------------------ joints
     def _pairs(self) -> Iterator[Pair]:
@@ -170,7 +166,7 @@ class Bodies:
             sides = self._welded.side(j.parent, j.placement), self._welded.side(j.child, j.offset)
             yield Pair(j, *sides, kept, False, slice(0), slice(0))
 
-    def _normal_in(self, side: Side) -> tuple:
+    def _normal_in(self, side: JointSide) -> tuple:
         """The plane's normal in the axes of a side, at the parameters' own values."""
         _, R = ca.Function("rest", [self.tracer.p], list(self.rest))(list(self.mechanism.parameters.values()))
         n = np.array(self.normal)
@@ -268,12 +264,12 @@ def _slid(j: Joint, R_P: tuple, R_C: tuple, axis: tuple) -> tuple:
     return rotate(R_P if j.freedoms[0].motion == Motion.SLIDE else R_C, axis)
 
 
-def _in_plane(found: tuple[Row, ...], n: tuple) -> tuple[Row, ...]:
+def _in_plane(found: tuple[ClosureRow, ...], n: tuple) -> tuple[ClosureRow, ...]:
     """What rows forbid in the plane with normal n: displacements in their span less n; the turn about n if they forbid all."""
     across = [r for r in found if r.kind in ACROSS]
     D = np.array([r.a for r in across]).reshape(-1, 3)
     _, sizes, Vt = np.linalg.svd(D - np.outer(D @ n, n))
     level = [vector(d + 0.0) for d, size in zip(Vt, sizes) if size > 1e-9]
     x, y, _ = transpose(onto_z(n).rotation)
-    turn = (Row(RowKind.ANGLE, y, x, "rotation in the plane"),) if sum(r.kind == RowKind.ANGLE for r in found) == 3 else ()
-    return (*(Row(across[0].kind, d, d, "displacement in the plane") for d in level), *turn)
+    turn = (ClosureRow(RowKind.ANGLE, y, x, "rotation in the plane"),) if sum(r.kind == RowKind.ANGLE for r in found) == 3 else ()
+    return (*(ClosureRow(across[0].kind, d, d, "displacement in the plane") for d in level), *turn)

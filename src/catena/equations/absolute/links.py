@@ -49,7 +49,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Side:
+class JointSide:
     """One side of a joint: a frame on a link (-1: the ground), in the link's axes and seen from its centre of mass."""
 
     link: int
@@ -89,11 +89,11 @@ class Welded:
         R, p = ([snapped(self._value(x)) for x in values] for values in ([x for row in X.rotation for x in row], X.position))
         return (tuple(R[:3]), tuple(R[3:6]), tuple(R[6:])), tuple(p)
 
-    def side(self, body: str, frame: Pose) -> Side:
+    def side(self, body: str, frame: Pose) -> JointSide:
         """The side of a joint whose frame has this pose on this body."""
         k, X = self._home[body]
         R, p = self._seen(X @ frame)
-        return Side(k, R, sub(p, self.links[k].at) if k >= 0 else p)
+        return JointSide(k, R, sub(p, self.links[k].at) if k >= 0 else p)
 
 
 def snapped(x: Any) -> Any:

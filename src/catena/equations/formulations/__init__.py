@@ -1,7 +1,7 @@
 """The formulations: siblings with one face, none importing another. `derive` picks one by its name.
 
 Each file here registers its own record (`catena.equations.formulation`) when it is imported: that file alone when a formulation
-is asked for by its name, all of them when somebody asks which there are.
+is asked for by its name, all of them when the list of formulations is asked for.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from ...compiler.trace import Tracer
 AROUND = ((1, 2), (2, 0), (0, 1))
 
 
-class Beam:
+class TracedBeam:
     """The mass integrals of one flexible body with the symbols of a tracer. e: its amplitudes; own: where their speeds are."""
 
     def __init__(self, s: Tracer, modal: Any):
@@ -43,7 +43,7 @@ class Beam:
         self.C = ca.jacobian(self.c, self.e)  # (fields, n)
         self._S, self._P = I.S, I.P
         self._fields = [np.flatnonzero(basis.axes == d).tolist() for d in range(3)]
-        scale = (ca.SX(1), 1 / L, 1 / L)  # twist is an angle, slopes are displacements a length
+        scale = (ca.SX(1), 1 / L, 1 / L)  # twist is an angle, slopes are displacements per length
         self.chi1 = [x * ca.SX(ca.sparsify(ca.DM(I.chi1[d]))) for d, x in enumerate(scale)]
         self.chi2 = [x * x * ca.SX(ca.sparsify(ca.DM(I.chi2[d]))) for d, x in enumerate(scale)]
 
@@ -86,6 +86,6 @@ class Beam:
         return T, -ca.dot(g, self.m * p + R @ s)
 
 
-def beams(s: Tracer) -> list[Beam]:
+def beams(s: Tracer) -> list[TracedBeam]:
     """The flexible bodies by modes of a mechanism."""
-    return [Beam(s, modal) for modal in s.layout.modal]
+    return [TracedBeam(s, modal) for modal in s.layout.modal]

@@ -20,7 +20,7 @@ from ...spatial import full, inertia_tensor
 UNTURNED = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
-class Link(NamedTuple):
+class TreeLink(NamedTuple):
     """A link and the joint that carries it; `parent` is the index of the link below, -1 for the ground.
 
     C: C_ki, from the link's axes to the parent's. L: from O_k to O_i in the parent's axes. Omega, U: relative angular velocity
@@ -43,10 +43,10 @@ class Link(NamedTuple):
     I: ca.SX
 
 
-def links(s: Tracer, melt: bool) -> list[Link]:
+def links(s: Tracer, melt: bool) -> list[TreeLink]:
     """The links in the order of the joints, parents first. melt: bodies on fixed joints become part of the link they sit on."""
     m, rate, index, used = s.layout.mechanism, s.coordinate_rate(), {GROUND: -1}, 0
-    found: list[Link] = []
+    found: list[TreeLink] = []
     for j in m.ordered:
         nodes = range(used, used + len(j.freedoms))
         used, seat, below = nodes.stop, s.layout.seats[j.child], index[j.parent]
@@ -62,7 +62,7 @@ def links(s: Tracer, melt: bool) -> list[Link]:
         both = ca.vertcat(Omega, U)
         D, rates = ca.sparsify(ca.jacobian(both, s.v)), ca.jtimes(both, s.q, rate)  # (28) and D' v of (33)
         index[j.child] = len(found)
-        found.append(Link(j.child, seat.node, below, C, L, Omega, U, rates[:3], rates[3:], D, mass, S, I))
+        found.append(TreeLink(j.child, seat.node, below, C, L, Omega, U, rates[:3], rates[3:], D, mass, S, I))
     return found
 
 
@@ -84,7 +84,7 @@ def joint_motion(s: Tracer, nodes: range) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
 Rotations = list[dict[int, ca.SX]]  # C[i][j] = C_ij for j on the way from link i to the ground (-1), i included
 
 
-def connectivity(chain: list[Link]) -> Rotations:
+def connectivity(chain: list[TreeLink]) -> Rotations:
     """C_ij = C_ik C_kj for every link j below link i, and C_iN."""
     C: Rotations = []
     for i, link in enumerate(chain):

@@ -1,4 +1,4 @@
-"""Energies: what lagrange and hamilton start from. T and V of a mechanism in the coordinates chosen, and how they turn.
+"""Energies for lagrange and hamilton: T and V of a mechanism in the coordinates chosen, and their derivatives along the speeds.
 
     q' = N(q) v            N is the identity but for quaternions, whose three speeds w are quasi-velocities
     dF = N' dF/dq          the change of F along the speeds
@@ -37,8 +37,8 @@ COORDINATES = ("joint", "absolute")
 class Energies:
     """Kinetic energy T(q, v, p) and potential energy V(q, p) as expressions of the symbols here.
 
-    q (nq), v (nv): the coordinates chosen and their speeds. t, tau (nv), p: time, forces along the mechanism's own speeds,
-    free parameters. chart (nv, nv), the A of the head: chosen speeds = A own speeds, and likewise the coordinates.
+    tracer: its t, tau (nv) and p are time, forces along the mechanism's own speeds, free parameters. q (nq), v (nv): the
+    coordinates chosen and their speeds. chart (nv, nv), the A of the head: chosen speeds = A own speeds, and likewise the coordinates.
     rate: q' = N v. force (nv): Q = A^-T (tau + loads). rows (m,): what loops and nonholonomic constraints keep zero,
     linear in the speeds.
     """
@@ -52,21 +52,6 @@ class Energies:
     rate: ca.SX
     force: ca.SX
     rows: ca.SX
-
-    @property
-    def t(self) -> ca.SX:
-        """The symbol of time."""
-        return self.tracer.t
-
-    @property
-    def tau(self) -> ca.SX:
-        """The symbols of the joints' forces."""
-        return self.tracer.tau
-
-    @property
-    def p(self) -> ca.SX:
-        """The symbols of the parameters."""
-        return self.tracer.p
 
     @property
     def scales(self) -> tuple[np.ndarray, list[float]]:
@@ -94,24 +79,25 @@ class Energies:
         """Chosen coordinates and speeds, from the mechanism's own."""
         return [mapped(self.chart, x) for x in (q, v)]
 
-    def speaking_own(self, name: str, found: ca.SX, along_speeds: bool) -> ca.Function:
-        """(t, q, v, tau, p) -> what was found in the chosen coordinates, asked in the mechanism's own."""
+    def in_own(self, found: ca.SX) -> ca.SX:
+        """What was found in the chosen coordinates and speeds, as an expression of the mechanism's own."""
         s = self.tracer
-        f = ca.Function(name, [self.t, self.q, self.v, self.tau, self.p], [ca.cse(found)])
-        value = f(s.t, *self.chosen(s.q, s.v), s.tau, s.p)
-        value = mapped(np.linalg.inv(self.chart), value) if along_speeds else value
-        return ca.Function(name, [s.t, s.q, s.v, s.tau, s.p], [ca.cse(ca.densify(value))])
+        return ca.Function("found", [s.t, self.q, self.v, s.tau, s.p], [ca.cse(found)])(s.t, *self.chosen(s.q, s.v), s.tau, s.p)
+
+    def accelerations_in_own(self, a: ca.SX) -> ca.SX:
+        """The same of accelerations, which are then those of the mechanism's own speeds."""
+        return mapped(np.linalg.inv(self.chart), self.in_own(a))
 
     # ------------------------------------------------------------------------------------------------ for people
     def statement(self, left: ca.SX, right: ca.SX, **more: ca.SX) -> Statement:
         """The rows left = right, after q' = N v where a speed is no coordinate's rate by name, before what must stay zero."""
-        q_rate, m = ca.SX.sym("q_rate", self.q.numel()), self.tracer.layout.mechanism
+        q_rate, s, m = ca.SX.sym("q_rate", self.q.numel()), self.tracer, self.tracer.layout.mechanism
         turned = [k for k, name in enumerate(m.coordinate_names) if name not in set(m.speed_names)]
         left, right = (ca.vertcat(*part) for part in (
             (*([q_rate[turned]] if turned else []), left, self.rows),
             (*([self.rate[turned]] if turned else []), right, ca.SX.zeros(self.rows.numel())),
         ))  # fmt: skip
-        symbols = {"t": self.t, "q": self.q, "v": self.v, "tau": self.tau, "p": self.p, "q_rate": q_rate, **more}
+        symbols = {"t": s.t, "q": self.q, "v": self.v, "tau": s.tau, "p": s.p, "q_rate": q_rate, **more}
         return Statement.of(symbols, left, right, self.note)
 
     def coordinate_names(self) -> tuple[str, ...]:

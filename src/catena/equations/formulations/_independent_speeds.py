@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
-from scipy.linalg import lu, qr
 
 from ...compiler.trace import Tracer
 from ...errors import SingularError
@@ -92,6 +91,8 @@ def complement(J: ca.SX, value: np.ndarray, D: np.ndarray, rank: int | None = No
     rank: how many rows are independent, by default all. Where there are fewer, those of which most is left, in their units,
     are taken first, again at every instant: rows that repeat others in one place are needed in another.
     """
+    from scipy.linalg import lu
+
     m, n = J.shape
     rank, unit = m if rank is None else rank, np.ones(m) if unit is None else unit
     order = np.argsort(lu((value * D).T, p_indices=True)[0])[:rank].tolist() if rank else []
@@ -136,7 +137,7 @@ def measures(M: np.ndarray) -> np.ndarray:
 
 
 # ------------------------------------------------------------------------------------------------ the mechanism's own rows
-class Rows(NamedTuple):
+class OwnRows(NamedTuple):
     """The rows A v + B = 0, A a = gamma of a mechanism's loops and speed rows; which are independent where; closed places."""
 
     A: ca.SX
@@ -164,7 +165,7 @@ class Rows(NamedTuple):
         return found
 
 
-def own_rows(s: Tracer) -> Rows:
+def own_rows(s: Tracer) -> OwnRows:
     """The rows of the mechanism's loops and speed rows, without those that follow from the others.
 
     That is decided where the loops are closed: an overconstrained loop has redundant rows there and nowhere else. Where no
@@ -173,32 +174,23 @@ def own_rows(s: Tracer) -> Rows:
     error, rate, gamma, A = s.constraint_rows()
     at = ca.Function("at", [s.t, s.q, s.p], [ca.densify(error), ca.densify(A)])
     places = [place for seed in range(PLACES) if (place := closed(s, at, seed)) is not None]
-    values = np.array([np.array(at(0.0, *place)[1]) for place in [*places, *(somewhere(s, seed) for seed in range(3))]])
+    values = np.array([np.array(at(0.0, *place)[1]) for place in [*places, *(s.layout.somewhere(seed) for seed in range(3))]])
     unit, m, name = units(values), A.shape[0], s.layout.mechanism.name
     kept = independent_rows(values[0], unit)
     if not places and len(kept) < m:
         raise SingularError(f"kane: only {len(kept)} of the {m} rows A v + B = 0 of {name!r} are independent; leave out those "
                             "that follow from the others")  # fmt: skip
     B = ca.substitute(rate, s.v, ca.SX.zeros(s.layout.nv))
-    return Rows(A, B, gamma, kept, unit, places or [somewhere(s, 0)])
+    return OwnRows(A, B, gamma, kept, unit, places or [s.layout.somewhere(0)])
 
 
 # ------------------------------------------------------------------------------------------------ places
-def somewhere(s: Tracer, seed: int) -> list[np.ndarray]:
-    """A random place: coordinates with unit quaternions, and the mechanism's own parameters."""
-    q = np.random.default_rng(seed).standard_normal(s.layout.nq)
-    for node in s.layout.nodes:
-        if node.motion == BALL:
-            q[node.qi : node.qi + 4] /= np.linalg.norm(q[node.qi : node.qi + 4])
-    return [q, np.array(list(s.layout.mechanism.parameters.values()))]
-
-
 def closed(s: Tracer, at: ca.Function, seed: int) -> list[np.ndarray] | None:
     """A place near the neutral one where the residuals vanish (Gauss-Newton), and the parameters; None if not found.
 
     at: (t, q, p) -> the rows' residuals, and A.
     """
-    rng, (_, p) = np.random.default_rng(seed), somewhere(s, seed)
+    rng, (_, p) = np.random.default_rng(seed), s.layout.somewhere(seed)
     step = ca.Function("step", [s.q, s.v], [s.coordinate_rate()])
     balls = [node.qi for node in s.layout.nodes if node.motion == BALL]
     q = np.zeros(s.layout.nq)
@@ -224,6 +216,8 @@ def units(A: np.ndarray) -> np.ndarray:
 
 def independent_rows(A: np.ndarray, unit: np.ndarray) -> list[int]:
     """Which rows of A (m x n), each in its unit, are independent: the first pivots of a QR factorisation."""
+    from scipy.linalg import qr
+
     _, R, order = qr((A / unit[:, None]).T, mode="economic", pivoting=True)
     size = np.abs(np.diag(R))
     return sorted(int(k) for k in order[: int((size > REPEATED * size[0]).sum())])

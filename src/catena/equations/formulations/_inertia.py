@@ -6,19 +6,16 @@ import casadi as ca
 import numpy as np
 
 from ...errors import SingularError
-from ...kernels.motion import BALL
+from ...kernels.rank import motion_without_energy
 from ...model.values import value_of
 from ._energies import Energies
-
-SINGULAR = 1e-12  # an eigenvalue of the mass matrix, scaled to a unit diagonal, that is nothing but rounding
 
 
 def require_inertia(e: Energies, M: ca.SX, by: str) -> None:
     """Refuse a mechanism whose mass matrix is singular in every configuration: name the coordinate and the body."""
-    m, rng = e.tracer.layout.mechanism, np.random.default_rng(0)
-    f = ca.Function("mass_matrix", [e.q, e.p], [M])
-    p = np.array(list(m.parameters.values()))
-    found = [motion_without_energy(np.array(f(_some_place(e, rng), p))) for _ in range(3)]
+    m, layout = e.tracer.layout.mechanism, e.tracer.layout
+    f = ca.Function("mass_matrix", [e.q, e.tracer.p], [M])
+    found = [motion_without_energy(np.array(f(*layout.somewhere(seed)))) for seed in range(3)]
     if any(motion is None for motion in found):
         return
     moved = [name for name, x in zip(m.speed_names, found[0]) if abs(x) > 1e-6]  # type: ignore[arg-type]
@@ -33,19 +30,3 @@ def require_inertia(e: Energies, M: ca.SX, by: str) -> None:
         where=where,
     )
 
-
-def _some_place(e: Energies, rng: np.random.Generator) -> np.ndarray:
-    q = rng.standard_normal(e.q.numel())
-    for node in e.tracer.layout.nodes:
-        if node.motion == BALL:
-            q[node.qi : node.qi + 4] /= np.linalg.norm(q[node.qi : node.qi + 4])
-    return q
-
-
-def motion_without_energy(M: np.ndarray) -> np.ndarray | None:
-    """A null vector of a mass matrix, or nothing."""
-    size = np.sqrt(np.abs(np.diag(M)))
-    if (size == 0).any():
-        return np.eye(len(M))[int(np.argmax(size == 0))]
-    values, vectors = np.linalg.eigh(M / np.outer(size, size))
-    return vectors[:, 0] / size if values[0] < SINGULAR else None

@@ -21,16 +21,15 @@ from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
-from scipy.linalg import qr
 
 from ...compiler.trace import Tracer
 from ...errors import FormulationError, SingularError
-from ._independent_speeds import Complement, somewhere
+from ._independent_speeds import Complement
 
 Map = Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]]  # (t, q, p) -> a matrix and a column: A, B or W, X
 
 
-class Speeds(NamedTuple):
+class KaneSpeeds(NamedTuple):
     """The independent generalised speeds u_s.
 
     names (p). Gamma (nv x p), gamma (nv): as above, at the speeds v of the tracer. multipliers: the force that is missing in
@@ -52,13 +51,13 @@ class Speeds(NamedTuple):
         return len(self.names)
 
 
-def adapted_speeds(s: Tracer, rows: Complement, gamma: ca.SX) -> Speeds:
+def adapted_speeds(s: Tracer, rows: Complement, gamma: ca.SX) -> KaneSpeeds:
     """The independent speeds that rows A a = gamma leave at each instant; the state is v."""
     own, same = _names(s), ca.Function("same", [s.q, s.v, s.p], [s.v])
-    return Speeds(tuple(own[k] for k in rows.free), rows.Z, rows.particular(gamma), rows.multipliers, own, same, same)
+    return KaneSpeeds(tuple(own[k] for k in rows.free), rows.Z, rows.particular(gamma), rows.multipliers, own, same, same)
 
 
-def own_speeds(s: Tracer, t: ca.SX, rows: Map | None, speeds: Map | None, dependent: Sequence[int] | None) -> Speeds:
+def own_speeds(s: Tracer, t: ca.SX, rows: Map | None, speeds: Map | None, dependent: Sequence[int] | None) -> KaneSpeeds:
     """The independent speeds of a traced mechanism under these rows; v itself if nothing is asked."""
     n = s.layout.nv
     W, X = speeds(t, s.q, s.p) if speeds else (ca.SX.eye(n), ca.SX(n, 1))
@@ -82,7 +81,7 @@ def own_speeds(s: Tracer, t: ca.SX, rows: Map | None, speeds: Map | None, depend
     def multipliers(excess: ca.SX) -> ca.SX:  # A' lambda = excess: the rows of u_r, which (22) leaves aside, bring it into evidence
         return ca.solve(J_r.T, W_r.T @ excess)
 
-    return Speeds(chosen, ca.sparsify(Gamma), ca.sparsify(gamma), multipliers, chosen, encode, decode)
+    return KaneSpeeds(chosen, ca.sparsify(Gamma), ca.sparsify(gamma), multipliers, chosen, encode, decode)
 
 
 def _names(s: Tracer) -> tuple[str, ...]:
@@ -93,7 +92,9 @@ def _determined(s: Tracer, J: ca.SX) -> list[int]:
     """The m speeds that the rows J u + c = 0 determine best at a random place: the first pivots of a QR factorisation."""
     if not J.shape[0]:
         return []
-    value = np.array(ca.Function("J", [s.q, s.p], [ca.densify(J)])(*somewhere(s, 0)))
+    from scipy.linalg import qr
+
+    value = np.array(ca.Function("J", [s.q, s.p], [ca.densify(J)])(*s.layout.somewhere(0)))
     _, R, order = qr(value, mode="economic", pivoting=True)
     found = np.abs(np.diag(R))
     rank, name = int((found > 1e-10 * found[0]).sum()), s.layout.mechanism.name

@@ -9,7 +9,7 @@ import casadi as ca
 from ...compiler.trace import elements, matrix
 from ...spatial import add, apply, cross, dot, neg, rotate, scale, sub, unrotate
 from ..absolute.joint_constraints import Bodies
-from ..absolute.links import Member, Side
+from ..absolute.links import JointSide, Member
 
 Wrench = tuple[tuple, tuple]  # torque about the ground's origin and force, in the ground's axes
 
@@ -37,7 +37,7 @@ def reactions(b: Bodies, held: Sequence[ca.SX], pushed: Sequence[tuple[tuple[str
         k, x = seen[j.child]
         t, f = _in_joint(b, k, held[k], needed[j.child]) if j.nv else needed[j.child]
         pass_on(j.parent, (t, f))
-        R, p = b.pose(Side(k, x.R, x.origin))
+        R, p = b.pose(JointSide(k, x.R, x.origin))
         found.append((*unrotate(R, sub(t, cross(p, f))), *unrotate(R, f)))
     return matrix(reversed(found))
 
@@ -62,7 +62,7 @@ def _needed(b: Bodies, k: int, x: Member, moved: ca.SX) -> Wrench:
     t, f = _inertia(b, k, x, moved, g)
     if x.name not in loads:
         return t, f
-    (torque, force), (_, p) = (elements(z) for z in loads[x.name]), b.pose(Side(k, x.R, x.origin))
+    (torque, force), (_, p) = (elements(z) for z in loads[x.name]), b.pose(JointSide(k, x.R, x.origin))
     return sub(t, add(torque, cross(p, force))), sub(f, force)
 
 

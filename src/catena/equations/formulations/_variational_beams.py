@@ -17,18 +17,18 @@ from __future__ import annotations
 import casadi as ca
 
 from ...compiler.trace import Tracer, matrix, vector
-from ._beams import Beam, beams
-from ._variational_vectors import INERTIAL, Kinematics, Turning
+from ._beams import TracedBeam, beams
+from ._variational_vectors import INERTIAL, FrameKinematics, Turning
 
 
 class Flexible:
     """The flexible bodies of a mechanism and their frames' motion."""
 
-    def __init__(self, s: Tracer, k: Kinematics):
+    def __init__(self, s: Tracer, k: FrameKinematics):
         self.s, self.k, self.u = s, k, k.speeds
         self.found = [(beam, *self._frame(beam)) for beam in beams(s)]
 
-    def _frame(self, beam: Beam) -> tuple[Turning, Turning]:
+    def _frame(self, beam: TracedBeam) -> tuple[Turning, Turning]:
         """w and V of the body's frame, along its own axes; their frame is that of the node it sits on."""
         node, R, p = self.s.seat(beam.body)
         E, r = ca.sparsify(matrix(R)).T, ca.sparsify(vector(p))
@@ -87,7 +87,7 @@ class Flexible:
         return rows
 
     @staticmethod
-    def _centrifugal(b: Beam, o: ca.SX) -> ca.SX:
+    def _centrifugal(b: TracedBeam, o: ca.SX) -> ca.SX:
         """integral rho (dr/de) . (w x (w x r)), (n,)."""
         total = -ca.sumsqr(o) * b.trace(b.C, b.c)
         for i in range(3):

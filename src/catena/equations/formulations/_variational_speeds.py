@@ -4,8 +4,8 @@
     A W u + B = 0                                 rows that the speeds obey                                                (2)
     u' = Z y + z,   v' = W Z y + ...              y the rates of independent speeds, chosen anew at every instant        (20)
 
-B moves the mechanism but is no virtual displacement (21). For Z and z see `_independent_speeds`. Speeds that are components of omega make (25) and (31) short: there a
-component is a symbol, its partial velocity a unit vector.
+B moves the mechanism but is no virtual displacement (21). For Z and z see `_independent_speeds`. Speeds that are components of
+omega make (25) and (31) short: there a component is a symbol, its partial velocity a unit vector.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ import numpy as np
 from ...compiler.trace import Tracer, vector
 from ...errors import FormulationError, SingularError, UnknownNameError
 from ...model.mechanism import GROUND
-from ._independent_speeds import complement, independent_rows, measures, somewhere, units
-from ._variational_vectors import INERTIAL, Kinematics, Speeds
+from ._independent_speeds import complement, independent_rows, measures, units
+from ._variational_vectors import INERTIAL, FrameKinematics, VariationalSpeeds
 
 COMPONENTS = ("wx", "wy", "wz", "vx", "vy", "vz")
 
 
-def own_speeds(s: Tracer, names: Sequence[str] | None) -> Speeds:
+def own_speeds(s: Tracer, names: Sequence[str] | None) -> VariationalSpeeds:
     """The speeds: the joints' own, or those named, and what the mechanism's rows leave independent of them."""
     own = _joint_speeds(s)
     chosen = own if names is None else _named(s, own, list(names))
     return _independent(s, chosen) if s.layout.mechanism.nonholonomic else chosen
 
 
-def _joint_speeds(s: Tracer) -> Speeds:
+def _joint_speeds(s: Tracer) -> VariationalSpeeds:
     """u = v."""
     n, names = s.layout.nv, tuple(f"{x}'" for x in s.layout.mechanism.speed_names)
     same = ca.Function("same", [s.q, s.v, s.p], [s.v])
-    return Speeds(names, s.v, s.v, ca.SX(n, 1), ca.SX.eye(n), {}, same, same, ca.SX.eye(n), ca.SX(n, 1), names)
+    return VariationalSpeeds(names, s.v, s.v, ca.SX(n, 1), ca.SX.eye(n), {}, same, same, ca.SX.eye(n), ca.SX(n, 1), names)
 
 
-def _named(s: Tracer, own: Speeds, names: list[str]) -> Speeds:
+def _named(s: Tracer, own: VariationalSpeeds, names: list[str]) -> VariationalSpeeds:
     """u = Y v by the names of its rows; Y is inverted once, symbolically."""
-    n, k, joints = s.layout.nv, Kinematics(s, own, lambda i: i), [x.removesuffix("'") for x in own.names]
+    n, k, joints = s.layout.nv, FrameKinematics(s, own, lambda i: i), [x.removesuffix("'") for x in own.names]
     if len(names) != n or len(set(names)) != n:
         raise FormulationError(f"variational: {s.layout.mechanism.name!r} has {n} speeds, and as many different ones are "
                                f"chosen; found {', '.join(names) or 'none'}")  # fmt: skip
@@ -59,7 +59,7 @@ def _named(s: Tracer, own: Speeds, names: list[str]) -> Speeds:
     return _mapped(s, tuple(names), u, v, W, known, encode)
 
 
-def _component(k: Kinematics, name: str, joints: list[str]) -> tuple[ca.SX, tuple[tuple[int, str, int], float] | None]:
+def _component(k: FrameKinematics, name: str, joints: list[str]) -> tuple[ca.SX, tuple[tuple[int, str, int], float] | None]:
     """A component's row of Y; and the node's axis it lies along, with its sign, where the body's axes are the node's."""
     body, _, part = name.rpartition(".")
     m = k.s.layout.mechanism
@@ -77,13 +77,13 @@ def _component(k: Kinematics, name: str, joints: list[str]) -> tuple[ca.SX, tupl
     return ca.sparsify(axis.T @ P), ((node, part[0], along[0]), round(signs[along[0]])) if stated else None
 
 
-def _independent(s: Tracer, c: Speeds) -> Speeds:
+def _independent(s: Tracer, c: VariationalSpeeds) -> VariationalSpeeds:
     """The same speeds under the mechanism's rows A v + B = 0, (2) and (20)."""
     rows = ca.substitute(s.applied.rows()[0], s.v, c.v)
     J = ca.sparsify(ca.jacobian(rows, c.u))
     drift = ca.jacobian(rows, s.t) + ca.jtimes(rows, s.q, ca.substitute(s.coordinate_rate(), s.v, c.v))
     f = ca.Function("at", [s.t, s.q, s.p], [ca.densify(J), ca.densify(c.W.T @ s.mass_matrix() @ c.W)])
-    found = [[np.array(x) for x in f(0.0, *somewhere(s, seed))] for seed in range(3)]
+    found = [[np.array(x) for x in f(0.0, *s.layout.somewhere(seed))] for seed in range(3)]
     rank = len(independent_rows(found[0][0], units(np.array([value for value, _ in found]))))
     if rank < J.shape[0]:
         raise SingularError(f"variational: only {rank} of the {J.shape[0]} nonholonomic rows of {s.layout.mechanism.name!r} "
@@ -94,18 +94,18 @@ def _independent(s: Tracer, c: Speeds) -> Speeds:
     return c._replace(W=ca.sparsify(c.W @ Z), rate=ca.sparsify(c.rate + c.W @ z), Z=Z, z=z, independent=names)
 
 
-def _mapped(s: Tracer, names: tuple[str, ...], u: ca.SX, v: ca.SX, W: ca.SX, known: dict, encode: ca.Function) -> Speeds:
+def _mapped(s: Tracer, names: tuple[str, ...], u: ca.SX, v: ca.SX, W: ca.SX, known: dict, encode: ca.Function) -> VariationalSpeeds:
     """Speeds u with these maps; the rate of v while u stays comes from differentiating W."""
     rate = ca.jtimes(v, s.q, ca.substitute(s.coordinate_rate(), s.v, v))
     decode = ca.Function("decode", [s.q, u, s.p], [ca.densify(v)])
     Z, z = ca.SX.eye(len(names)), ca.SX(len(names), 1)
-    return Speeds(names, u, v, ca.sparsify(rate), W, known, encode, decode, Z, z, names)
+    return VariationalSpeeds(names, u, v, ca.sparsify(rate), W, known, encode, decode, Z, z, names)
 
 
 def _require_regular(s: Tracer, Y: ca.SX, names: list[str]) -> None:
     """Refuse speeds that do not determine the motion anywhere, (1): name one that follows from the others."""
     f = ca.Function("Y", [s.q, s.p], [ca.densify(Y)])
-    values = [np.array(f(*somewhere(s, seed))) for seed in range(3)]
+    values = [np.array(f(*s.layout.somewhere(seed))) for seed in range(3)]
     if all(np.linalg.cond(value) > 1e10 for value in values):
         left = np.linalg.svd(values[0])[0][:, -1]
         dependent = [names[k] for k in np.flatnonzero(np.abs(left) > 1e-6)]

@@ -40,7 +40,7 @@ class Turning(NamedTuple):
         return Turning(self.frame, ca.cross(self.x, r), D, -ca.skew(r) @ self.P)
 
 
-class Speeds(NamedTuple):
+class VariationalSpeeds(NamedTuple):
     """Generalised speeds u (n) and rates y (p) of the independent ones, u' = Z y + z: Z = 1 and z = 0 where all are, (1), (20).
 
     v (nv): an expression of q and u, v' = W y + rate. independent: the names of the speeds that y is closest to. known: (node, "w" or "v", axis) -> (sign, index into u), where a component of a node's motion along its own axes is a
@@ -61,11 +61,11 @@ class Speeds(NamedTuple):
 
 
 @dataclass
-class Kinematics:
+class FrameKinematics:
     """omega and the velocity of the origin of every node, along the axes of its home frame, found when first asked for."""
 
     s: Tracer
-    speeds: Speeds
+    speeds: VariationalSpeeds
     home: Callable[[int], int]  # node -> the frame its vectors live in
     _found: dict[tuple[str, int, int], Turning] = field(default_factory=dict)
 

@@ -1,7 +1,7 @@
 """boltzmann_hamel: Lagrange's equations in inertial quasi-velocities, then in joint coordinates ([Quinn1991] eq. 22-39).
 
 The quasi-velocities are the inertial angular velocities omega_i of the links, each in its own link's axes, and with them the
-translation R' of the base. Link i is carried by joint i at O_i; C_ij turns a vector of link j's axes into link i's. Here ' is
+translation R' of the base. TreeLink i is carried by joint i at O_i; C_ij turns a vector of link j's axes into link i's. Here ' is
 the rate in time, ^T the transpose, and b~ the usual skew matrix.
 
     tau_i = I_i omega_i' + omega_i x I_i omega_i + S_i x C_iN (R_i'' + g) + sum_c L_c x C_ic F_c                      (22b)
@@ -41,13 +41,11 @@ import casadi as ca
 import numpy as np
 
 from ...compiler.trace import Tracer, matrix, vector
-from ...errors import SingularError
-from ...kernels.motion import BALL
 from ...kernels.tree import layout
 from ...model.mechanism import Mechanism
-from ..equations import Counts, Equations, operations
+from ..equations import Equations, assembled, operations, without_inertia
 from ..formulation import Formulation, register
-from ._boltzmann_hamel_links import Link, Rotations, connectivity, links
+from ._boltzmann_hamel_links import Rotations, TreeLink, connectivity, links
 
 SINGULAR = 1e-13  # a pivot so much smaller than its diagonal entry is rounding
 
@@ -61,29 +59,17 @@ def boltzmann_hamel(mechanism: Mechanism) -> Equations:
     M_c = configuration_inertia(s, chain)
     a = solve(s, M_c, s.tau - project(chain, *inverse(s, chain, still), s.layout.nv))
 
-    t, n = ca.SX.sym("t"), s.layout.nq
-    given, x = [t, s.q, s.v, s.tau, s.p], ca.SX.sym("x", s.layout.nq + s.layout.nv)
-    acceleration = ca.Function("acceleration", given, [ca.cse(a)])
-    W = joint_wrenches(s)
-    wrenches, moments = (ca.Function("inverse", [s.q, s.v, s.a, s.p], [ca.cse(x)]) for x in (W, W[:, :3]))
-    change = ca.Function("change", given, [ca.vertcat(s.coordinate_rate(), a)])
-    names = mechanism.coordinate_names
-    return Equations(
-        mechanism,
-        "boltzmann_hamel",
-        names + tuple(f"{name}'" for name in mechanism.speed_names),
-        derivative=ca.Function("derivative", [t, x, s.tau, s.p], [ca.cse(change(t, x[:n], x[n:], s.tau, s.p))]),
-        encode=ca.Function("encode", [s.q, s.v, s.p], [ca.vertcat(s.q, s.v)]),
-        decode=ca.Function("decode", [x, s.p], [x[:n], x[n:]]),
-        acceleration=acceleration,
-        counts=Counts(x.numel(), s.layout.nv, operations(acceleration)),
-        reactions=ca.Function("reactions", given, [ca.cse(wrenches(s.q, s.v, a, s.p))]),
-        extra={"joint_moments": moments, **measured(s, chain)},
-    )
+    x, W = ca.vertcat(s.q, s.v), joint_wrenches(s)
+    wrenches, moments = (ca.Function("inverse", [s.q, s.v, s.a, s.p], [ca.cse(y)]) for y in (W, W[:, :3]))
+    return assembled(
+        s, "boltzmann_hamel", mechanism.coordinate_names + tuple(f"{name}'" for name in mechanism.speed_names), x,
+        derivative=ca.vertcat(s.coordinate_rate(), a), encode=x, decode=[s.q, s.v], acceleration=a, largest=s.layout.nv,
+        reactions=wrenches(s.q, s.v, a, s.p), extra={"joint_moments": moments, **measured(s, chain)},
+    )  # fmt: skip
 
 
 # ----------------------------------------------------------------------------------------------- equations (22)-(31)
-def inertial(s: Tracer, chain: list[Link], w: Vectors, dw: Vectors, U: Vectors, dU: Vectors) -> tuple[Vectors, Vectors]:
+def inertial(s: Tracer, chain: list[TreeLink], w: Vectors, dw: Vectors, U: Vectors, dU: Vectors) -> tuple[Vectors, Vectors]:
     """tau_i (22b) and F_i (22a), in each link's axes, from inertial angular velocities, sliding velocities and their rates."""
     g = -vector(s.tree.gravity)
     acceleration, force, moment = Vectors(), Vectors(), Vectors()
@@ -103,7 +89,7 @@ def A(w: ca.SX, dw: ca.SX, b: ca.SX) -> ca.SX:
     return ca.cross(dw, b) + ca.cross(w, ca.cross(w, b))
 
 
-def gathered(chain: list[Link], moment: Vectors, force: Vectors) -> tuple[Vectors, Vectors]:
+def gathered(chain: list[TreeLink], moment: Vectors, force: Vectors) -> tuple[Vectors, Vectors]:
     """tau_i and F_i, leaves to root, of moments about O_i and forces that act on each link alone (15), (16)."""
     moment, force = list(moment), list(force)
     for i, link in reversed(list(enumerate(chain))):
@@ -113,7 +99,7 @@ def gathered(chain: list[Link], moment: Vectors, force: Vectors) -> tuple[Vector
     return moment, force
 
 
-def absolute(chain: list[Link], Omega: Vectors, dOmega: Vectors) -> tuple[Vectors, Vectors]:
+def absolute(chain: list[TreeLink], Omega: Vectors, dOmega: Vectors) -> tuple[Vectors, Vectors]:
     """omega = G Omega and omega' = G Omega' + h, root to leaves: h_i = C_ik h_k + omega_i x Omega_i, the sum (30a) nested."""
     w, dw = Vectors(), Vectors()
     for i, link in enumerate(chain):
@@ -123,7 +109,7 @@ def absolute(chain: list[Link], Omega: Vectors, dOmega: Vectors) -> tuple[Vector
     return w, dw
 
 
-def relative(chain: list[Link], tau: Vectors) -> Vectors:
+def relative(chain: list[TreeLink], tau: Vectors) -> Vectors:
     """M = G^T tau, leaves to root: M_i = tau_i + sum_c C_ic M_c, the sum (25) nested."""
     M = list(tau)
     for i, link in reversed(list(enumerate(chain))):
@@ -132,7 +118,7 @@ def relative(chain: list[Link], tau: Vectors) -> Vectors:
     return M
 
 
-def inverse(s: Tracer, chain: list[Link], a: ca.SX) -> tuple[Vectors, Vectors]:
+def inverse(s: Tracer, chain: list[TreeLink], a: ca.SX) -> tuple[Vectors, Vectors]:
     """M_i and F_i in every joint for the accelerations a: the inverse problem, constraint moments and forces included."""
     d = [link.D @ a for link in chain]
     w, dw = absolute(chain, [link.Omega for link in chain], [link.dOmega + x[:3] for link, x in zip(chain, d)])
@@ -140,13 +126,13 @@ def inverse(s: Tracer, chain: list[Link], a: ca.SX) -> tuple[Vectors, Vectors]:
     return relative(chain, tau), F
 
 
-def project(chain: list[Link], M: Vectors, F: Vectors, nv: int) -> ca.SX:
+def project(chain: list[TreeLink], M: Vectors, F: Vectors, nv: int) -> ca.SX:
     """D^T (M, F): what moments and forces in the joints do along the speeds (nv)."""
     return sum((link.D.T @ ca.vertcat(M[i], link.C @ F[i]) for i, link in enumerate(chain)), ca.SX(nv, 1))
 
 
 # ----------------------------------------------------------------------------------------------- equations (27)-(37)
-def configuration_inertia(s: Tracer, chain: list[Link]) -> ca.SX:
+def configuration_inertia(s: Tracer, chain: list[TreeLink]) -> ca.SX:
     """M_c = D^T G^T A G D (37), and the rotors' own inertia on its diagonal."""
     C = connectivity(chain)
     D = ca.vertcat(*(link.D[:3, :] for link in chain), *(link.D[3:, :] for link in chain))
@@ -154,14 +140,14 @@ def configuration_inertia(s: Tracer, chain: list[Link]) -> ca.SX:
     return GD.T @ (quasi_inertia(chain, C) @ GD) + ca.diag(vector(s.tree.armature))
 
 
-def joined(chain: list[Link], C: Rotations) -> ca.SX:
+def joined(chain: list[TreeLink], C: Rotations) -> ca.SX:
     """G (27) and, for the sliding velocities, which stay relative, the identity: (omega, U) = G (Omega, U)."""
     n = len(chain)
     blocks = {(i, j): C[i][j] for i in range(n) for j in range(n) if j in C[i]}
     return matrix_of(2 * n, blocks | {(n + i, n + i): ca.SX.eye(3) for i in range(n)})
 
 
-def quasi_inertia(chain: list[Link], C: Rotations) -> ca.SX:
+def quasi_inertia(chain: list[TreeLink], C: Rotations) -> ca.SX:
     """A (29), symmetric, of the quasi-velocities (omega_1 ... omega_n, U_1 ... U_n).
 
         omega_i omega_i   I*_i                                omega_i omega_j   S*_i~^T C_ij L_j~       j below i
@@ -216,7 +202,7 @@ def generalised_force(mechanism: Mechanism, frame: str) -> ca.Function:
     return ca.Function("generalised_force", [s.q, F, s.p], [ca.cse(ca.densify(Q))], ["q", "F", "p"], ["Q"])
 
 
-def measured(s: Tracer, chain: list[Link]) -> dict[str, int]:
+def measured(s: Tracer, chain: list[TreeLink]) -> dict[str, int]:
     """Operations of the inertial form (22), of the relative form (26), and of the inverse problem from q, v, a to tau.
 
     The first two start at the joint coordinates and their own quasi-velocities; sliding velocities and their rows are counted
@@ -251,7 +237,7 @@ def solve(s: Tracer, M: ca.SX, b: ca.SX) -> ca.SX:
     for k in reversed(range(n)):
         pivots[k] = row[k][k]
         if pivots[k].is_zero():
-            raise _without_inertia(s, names[k])
+            raise without_inertia("boltzmann_hamel", s.layout.mechanism, names[k])
         scaled, right[k] = [x / pivots[k] for x in row[k][:k]], right[k] / pivots[k]
         for i in (i for i in range(k) if not scaled[i].is_zero()):
             right[i] -= row[k][i] * right[k]
@@ -259,33 +245,13 @@ def solve(s: Tracer, M: ca.SX, b: ca.SX) -> ca.SX:
                 row[i][j] -= row[k][i] * scaled[j]
         row[k] = scaled
     found = ca.Function("pivots", [s.q, s.p], [ca.vertcat(*pivots) / ca.diag(M)])
-    vanishing = np.all([np.abs(np.array(found(*_somewhere(s, seed)))) < SINGULAR for seed in range(3)], axis=0)
+    vanishing = np.all([np.abs(np.array(found(*s.layout.somewhere(seed)))) < SINGULAR for seed in range(3)], axis=0)
     if vanishing.any():
-        raise _without_inertia(s, names[int(np.argmax(vanishing))])
+        raise without_inertia("boltzmann_hamel", s.layout.mechanism, names[int(np.argmax(vanishing))])
     a: list[ca.SX] = []
     for k in range(n):
         a.append(right[k] - sum((x * y for x, y in zip(row[k], a)), ca.SX(0)))
     return ca.densify(ca.vertcat(*a))
-
-
-def _somewhere(s: Tracer, seed: int) -> list[np.ndarray]:
-    """Random coordinates with unit quaternions, and the mechanism's own parameters."""
-    q = np.random.default_rng(seed).standard_normal(s.layout.nq)
-    for node in s.layout.nodes:
-        if node.motion == BALL:
-            q[node.qi : node.qi + 4] /= np.linalg.norm(q[node.qi : node.qi + 4])
-    return [q, np.array(list(s.layout.mechanism.parameters.values()))]
-
-
-def _without_inertia(s: Tracer, name: str) -> SingularError:
-    """The sentence for a coordinate that nothing resists."""
-    m = s.layout.mechanism
-    joint = next(j for j in m.moving if name in j.speed_names)
-    return SingularError(
-        f"boltzmann_hamel: the mass matrix of {m.name!r} is singular everywhere: no body resists coordinate {name!r}; give "
-        f"body {joint.child!r} mass and inertia, joint {joint.name!r} an armature, or fix it",
-        name,
-    )
 
 
 register(Formulation(

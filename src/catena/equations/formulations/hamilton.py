@@ -21,7 +21,7 @@ import casadi as ca
 
 from ...compiler.trace import entries, factored, smallest_change, solved
 from ...model.mechanism import Mechanism
-from ..equations import Counts, Equations, operations
+from ..equations import Equations, assembled, operations
 from ..formulation import Formulation, StateKind, register
 from ..statement import Statement
 from ._energies import Energies, energies
@@ -35,6 +35,7 @@ def hamilton(mechanism: Mechanism, coordinates: str = "joint") -> Equations:
     for, it is the rate of v(q, h) = M^-1 h along (q', h'), so that it shares no arithmetic with Lagrange's equations.
     """
     e = energies(mechanism, coordinates)
+    s = e.tracer
     momenta = ca.gradient(e.T, e.v)
     M = ca.jacobian(momenta, e.v)
     require_inertia(e, M, "hamilton")
@@ -45,31 +46,24 @@ def hamilton(mechanism: Mechanism, coordinates: str = "joint") -> Equations:
     h_rate = slope
     if e.rows.numel():
         r = ca.substitute(e.rows, e.v, v)
-        change = ca.jtimes(r, x, ca.vertcat(e.rate, slope)) + ca.jtimes(r, e.t, ca.SX(1))
+        change = ca.jtimes(r, x, ca.vertcat(e.rate, slope)) + ca.jtimes(r, s.t, ca.SX(1))
         push, lam = smallest_change(factor, A, -ca.substitute(change, h, momenta), *e.scales)
         h_rate = slope + M @ push
 
-    s, at = e.tracer, [e.t, e.q, e.v, e.tau, e.p]
+    at = [s.t, e.q, e.v, s.tau, s.p]
     rates = ca.Function("rates", at, [ca.densify(ca.vertcat(e.rate, h_rate))])
-    momentum = ca.Function("momentum", [e.q, e.v, e.p], [ca.densify(momenta)])
+    momentum = ca.Function("momentum", [e.q, e.v, s.p], [ca.densify(momenta)])
     a = ca.substitute(ca.jtimes(v, x, rates(*at)), h, momenta)
-    acceleration = e.speaking_own("acceleration", a, along_speeds=True)
-    derivative = ca.Function("derivative", [e.t, x, e.tau, e.p], [ca.cse(rates(e.t, e.q, v, e.tau, e.p))])
-    H = ca.Function("hamiltonian", [x, e.p], [ca.cse(ca.dot(h, v) / 2 + e.V)])
+    H = ca.Function("hamiltonian", [x, s.p], [ca.cse(ca.dot(h, v) / 2 + e.V)])
     q, _ = chosen = e.chosen(s.q, s.v)
-    return Equations(
-        mechanism,
-        "hamilton",
-        e.coordinate_names() + e.speed_names("momentum of {}"),
-        derivative=derivative,
-        encode=ca.Function("encode", [s.q, s.v, s.p], [ca.cse(ca.vertcat(q, momentum(*chosen, s.p)))]),
-        decode=ca.Function("decode", [x, e.p], ca.cse(e.own(e.q, v))),
-        acceleration=acceleration,
-        multipliers=None if lam is None else e.speaking_own("multipliers", lam, along_speeds=False),
-        counts=Counts(x.numel(), max(M.shape[0], A.shape[0]), operations(acceleration)),
-        extra={"coordinates": coordinates, "hamiltonian": H, "operations of the derivative": operations(derivative)},
-        readable=lambda: _statement(e, momenta, slope, A),
-    )
+    found = assembled(
+        s, "hamilton", e.coordinate_names() + e.speed_names("momentum of {}"), x,
+        derivative=rates(s.t, e.q, v, s.tau, s.p), encode=ca.vertcat(q, momentum(*chosen, s.p)), decode=e.own(e.q, v),
+        acceleration=e.accelerations_in_own(a), multipliers=None if lam is None else e.in_own(lam), largest=max(M.shape[0], A.shape[0]),
+        extra={"coordinates": coordinates, "hamiltonian": H}, readable=lambda: _statement(e, momenta, slope, A),
+    )  # fmt: skip
+    found.extra["operations of the derivative"] = operations(found.derivative)
+    return found
 
 
 def _statement(e: Energies, momenta: ca.SX, slope: ca.SX, A: ca.SX) -> Statement:

@@ -1,6 +1,6 @@
 """kane: partial velocities, generalised active forces and generalised inertia forces ([Passerello1972] chapters I-III).
 
-Every vector is written along the ground's axes n_0k. With x_j' = v_j the mechanism's speeds (003 names a joint's three angles;
+Every vector is written along the ground's axes n_0k. With x_j' = v_j the mechanism's speeds ([Passerello1972] has three angles per joint;
 here a joint is a sequence of elementary turns and slides, and a ball's speeds are its angular velocity in its own axes),
 
     S0K                    the shifter matrix from the axes of node k to the ground's, by the chain rule             (1.13)
@@ -21,7 +21,7 @@ which is linear in the accelerations:
 omega_ijk and V_ijk of body i are a 3 x nv matrix each, rows k, columns j; columns off the way to the ground are empty.
 
 Departures. By nodes, (2.4) and (2.6) are one line: the column of a turn is its axis, shifted; a joint's second and third angle
-are nodes of their own. Slides add what 003 has for its base alone: V_ijk is the axis. A free base is three slides and a ball.
+are nodes of their own. Slides add what [Passerello1972] has for its base alone: V_ijk is the axis. A free base is three slides and a ball.
 
 Misprints, each contradicted by the lines around it. (1.16): the first row is 1 0 0, since n_k1 = N_k1 in (1.15). (2.13),
 (2.15): dots are lost on S0I and S0K, a velocity is a rate. (2.19), (2.23): e_kmn, not e_imn, k being free on the left. (2.26),
@@ -40,15 +40,14 @@ import casadi as ca
 import numpy as np
 
 from ...compiler.trace import Tracer, matrix, vector
-from ...errors import SingularError
 from ...kernels import kinematics, motion
 from ...kernels.tree import layout
 from ...model.mechanism import GROUND, Mechanism
 from ...spatial import add, full, rotate, transpose, unrotate_symmetric
-from ..equations import Counts, Equations, operations
+from ..equations import Equations, assembled, without_inertia
 from ..formulation import Formulation, register
-from ._independent_speeds import own_rows, somewhere
-from ._kane_speeds import Map, Speeds, adapted_speeds, own_speeds
+from ._independent_speeds import own_rows
+from ._kane_speeds import KaneSpeeds, Map, adapted_speeds, own_speeds
 
 SINGULAR = 1e-13  # a pivot so much smaller than its diagonal entry is rounding
 
@@ -71,7 +70,7 @@ class Partials(NamedTuple):
         return self._replace(V=V, dV=dV, O=self.O + r)
 
 
-class Mass(NamedTuple):
+class MassCentre(NamedTuple):
     """A body where its mass is: its name, m_i, I_i about G_i in the ground's axes, and the partial velocities of G_i."""
 
     name: str
@@ -106,24 +105,17 @@ def kane(mechanism: Mechanism, rows: Map | None = None, speeds: Map | None = Non
     if own and lam.numel() < own.A.shape[0]:
         lam = own.spread(lam)
 
-    given, n = [t, s.q, s.v, s.tau, s.p], s.layout.nq
-    acceleration = ca.Function("acceleration", given, [ca.cse(ca.densify(a))])
-    wrenches = ca.Function("wrenches", [s.q, s.v, s.a, s.p], [joint_wrenches(s, masses)])
+    n, held = s.layout.nq, bool(rows or own)
     x = ca.SX.sym("x", n + len(u.state))
     q, v = x[:n], u.decode(x[:n], x[n:], s.p)
-    change = ca.Function("change", given, [s.coordinate_rate(), ca.densify(du if u.state == u.names else a)])
-    return Equations(
-        mechanism,
-        "kane",
-        mechanism.coordinate_names + u.state,
-        derivative=ca.Function("derivative", [t, x, s.tau, s.p], [ca.cse(ca.vertcat(*change(t, q, v, s.tau, s.p)))]),
-        encode=ca.Function("encode", [s.q, s.v, s.p], [ca.vertcat(s.q, u.encode(s.q, s.v, s.p))]),
-        decode=ca.Function("decode", [x, s.p], [q, v]),
-        acceleration=acceleration,
-        counts=Counts(n + len(u.state), u.size, operations(acceleration)),
-        reactions=None if rows or own else ca.Function("reactions", given, [ca.cse(wrenches(s.q, s.v, a, s.p))]),
-        multipliers=ca.Function("multipliers", given, [ca.cse(lam)]) if rows or own else None,
-    )
+    wrenches = ca.Function("wrenches", [s.q, s.v, s.a, s.p], [joint_wrenches(s, masses)])
+    change = ca.Function("change", [t, s.q, s.v, s.tau, s.p], [s.coordinate_rate(), ca.densify(du if u.state == u.names else a)])
+    rate, moved = change(t, q, v, s.tau, s.p)
+    return assembled(
+        s, "kane", mechanism.coordinate_names + u.state, x,
+        derivative=ca.vertcat(rate, moved), encode=ca.vertcat(s.q, u.encode(s.q, s.v, s.p)), decode=[q, v],
+        acceleration=a, largest=u.size, reactions=None if held else wrenches(s.q, s.v, a, s.p), multipliers=lam if held else None,
+    )  # fmt: skip
 
 
 # ----------------------------------------------------------------------------------------------- chapter II: kinematics
@@ -147,7 +139,7 @@ def partials(s: Tracer) -> dict[int, Partials]:
     return found
 
 
-def mass_centres(s: Tracer) -> list[Mass]:
+def mass_centres(s: Tracer) -> list[MassCentre]:
     """Every body at its mass centre G_i, in the order of `mechanism.ordered`."""
     found, m, masses = partials(s), s.layout.mechanism, []
     for joint in m.ordered:
@@ -158,12 +150,12 @@ def mass_centres(s: Tracer) -> list[Mass]:
         for shifter in (R, [[at.S[j, k] for k in range(3)] for j in range(3)]):  # to the node's axes, to the ground's: (3.24)
             I = unrotate_symmetric(transpose(shifter), I)
         r = at.S @ vector(add(p, rotate(R, com)))
-        masses.append(Mass(body.name, s.value(body.mass), matrix(full(I)), at.at(r, s.v)))
+        masses.append(MassCentre(body.name, s.value(body.mass), matrix(full(I)), at.at(r, s.v)))
     return masses
 
 
 # ----------------------------------------------------------------------------------------------- chapter III: equations
-def inertia(s: Tracer, masses: list[Mass]) -> ca.SX:
+def inertia(s: Tracer, masses: list[MassCentre]) -> ca.SX:
     """A_rj (nv x nv) of (3.28); the rotors' own inertia stands on the diagonal."""
     A = ca.sparsify(ca.diag(vector(s.tree.armature)))
     for b in masses:
@@ -171,7 +163,7 @@ def inertia(s: Tracer, masses: list[Mass]) -> ca.SX:
     return A
 
 
-def loads(s: Tracer, masses: list[Mass], a: ca.SX) -> list[tuple[ca.SX, ca.SX]]:
+def loads(s: Tracer, masses: list[MassCentre], a: ca.SX) -> list[tuple[ca.SX, ca.SX]]:
     """F_i + F*_i = m_i (g - a_i) and T*_i = -I_i alpha_i - omega_i x I_i omega_i of every body (3.20), (3.21)."""
     g, found = vector(s.tree.gravity), []
     for b in masses:
@@ -180,7 +172,7 @@ def loads(s: Tracer, masses: list[Mass], a: ca.SX) -> list[tuple[ca.SX, ca.SX]]:
     return found
 
 
-def forces(s: Tracer, masses: list[Mass]) -> ca.SX:
+def forces(s: Tracer, masses: list[MassCentre]) -> ca.SX:
     """f_r + F_r (nv), the right side of (3.27): weight and inertia at a = 0, and the motors, which (3.18) shows to be tau."""
     still = ca.SX(s.layout.nv, 1)
     return sum((b.G.V.T @ F + b.G.w.T @ T for b, (F, T) in zip(masses, loads(s, masses, still))), s.tau)
@@ -195,7 +187,7 @@ def generalised_force(mechanism: Mechanism, frame: str) -> ca.Function:
     return ca.Function("generalised_force", [s.q, F, s.p], [ca.cse(ca.densify(Q))], ["q", "F", "p"], ["Q"])
 
 
-def joint_wrenches(s: Tracer, masses: list[Mass]) -> ca.SX:
+def joint_wrenches(s: Tracer, masses: list[MassCentre]) -> ca.SX:
     """(joints, 6): what each joint does to its child, at the accelerations s.a.
 
     A joint's own reaction is non-contributing. Six auxiliary speeds that carry the joint's child and all beyond it as one
@@ -216,7 +208,7 @@ def joint_wrenches(s: Tracer, masses: list[Mass]) -> ca.SX:
 
 
 # ----------------------------------------------------------------------------------------------- the linear system
-def solve(s: Tracer, u: Speeds, M: ca.SX, b: ca.SX) -> ca.SX:
+def solve(s: Tracer, u: KaneSpeeds, M: ca.SX, b: ca.SX) -> ca.SX:
     """x (p) with M x = b, by M = L' D L with L unit lower triangular, leaves first: branches that do not meet stay apart.
 
     Only the lower triangle of M is read. A pivot that vanishes everywhere is a speed without inertia.
@@ -225,7 +217,7 @@ def solve(s: Tracer, u: Speeds, M: ca.SX, b: ca.SX) -> ca.SX:
     L, x = [[M[k, i] for i in range(k + 1)] for k in range(n)], [b[k] for k in range(n)]
     for k in reversed(range(n)):  # leaves to root: M = L' D L, L' z = b
         if L[k][k].is_zero():
-            raise _without_inertia(s, u.names[k])
+            raise without_inertia("kane", s.layout.mechanism, u.names[k])
         for i in (i for i in reversed(range(k)) if not L[k][i].is_zero()):
             l = L[k][i] / L[k][k]
             for j in range(i + 1):
@@ -233,20 +225,12 @@ def solve(s: Tracer, u: Speeds, M: ca.SX, b: ca.SX) -> ca.SX:
             x[i] -= l * x[k]
             L[k][i] = l
     pivots = ca.Function("pivots", [s.t, s.q, s.p], [ca.vertcat(*(L[k][k] for k in range(n))) / ca.diag(M)])
-    dead = np.all([np.abs(np.array(pivots(0.0, *somewhere(s, seed)))) < SINGULAR for seed in range(3)], axis=0)
+    dead = np.all([np.abs(np.array(pivots(0.0, *s.layout.somewhere(seed)))) < SINGULAR for seed in range(3)], axis=0)
     if dead.any():
-        raise _without_inertia(s, u.names[int(np.argmax(dead))])
+        raise without_inertia("kane", s.layout.mechanism, u.names[int(np.argmax(dead))])
     for k in range(n):  # root to leaves: D L x = z
         x[k] = x[k] / L[k][k] - sum((L[k][i] * x[i] for i in range(k)), ca.SX(0))
     return ca.vertcat(*x)
-
-
-def _without_inertia(s: Tracer, label: str) -> SingularError:
-    """The sentence for a speed that nothing resists."""
-    m, name = s.layout.mechanism, label.removesuffix("'")
-    joint = next((j for j in m.moving if name in j.speed_names), None)
-    cure = f"; give body {joint.child!r} mass and inertia, joint {joint.name!r} an armature, or fix it" if joint else ""
-    return SingularError(f"kane: the mass matrix of {m.name!r} is singular everywhere: no body resists {name!r}{cure}", name)
 
 
 register(Formulation(

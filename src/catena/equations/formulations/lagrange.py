@@ -23,7 +23,7 @@ import casadi as ca
 
 from ...compiler.trace import entries, factored, smallest_change, solved
 from ...model.mechanism import Mechanism
-from ..equations import Counts, Equations, operations
+from ..equations import Equations, assembled
 from ..formulation import Formulation, register
 from ..statement import Statement
 from ._energies import Energies, energies
@@ -36,6 +36,7 @@ def lagrange(mechanism: Mechanism, coordinates: str = "joint") -> Equations:
     State: the coordinates chosen and their speeds. `acceleration` speaks the joints' coordinates whichever are chosen.
     """
     e = energies(mechanism, coordinates)
+    s = e.tracer
     h = ca.gradient(e.T, e.v)
     M = ca.jacobian(h, e.v)
     require_inertia(e, M, "lagrange")
@@ -44,24 +45,17 @@ def lagrange(mechanism: Mechanism, coordinates: str = "joint") -> Equations:
     a = solved(factor, e.force - phi)
     A, lam = ca.jacobian(e.rows, e.v), None
     if e.rows.numel():
-        drift = ca.jtimes(e.rows, e.q, e.rate) + ca.jtimes(e.rows, e.t, ca.SX(1))
+        drift = ca.jtimes(e.rows, e.q, e.rate) + ca.jtimes(e.rows, s.t, ca.SX(1))
         change, lam = smallest_change(factor, A, -drift - A @ a, *e.scales)
         a = a + change
 
-    x, acceleration = ca.vertcat(e.q, e.v), e.speaking_own("acceleration", a, along_speeds=True)
-    return Equations(
-        mechanism,
-        "lagrange",
-        e.coordinate_names() + e.speed_names("{}'"),
-        derivative=ca.Function("derivative", [e.t, x, e.tau, e.p], [ca.cse(ca.densify(ca.vertcat(e.rate, a)))]),
-        encode=ca.Function("encode", [e.tracer.q, e.tracer.v, e.p], [ca.vertcat(*e.chosen(e.tracer.q, e.tracer.v))]),
-        decode=ca.Function("decode", [x, e.p], e.own(e.q, e.v)),
-        acceleration=acceleration,
-        multipliers=None if lam is None else e.speaking_own("multipliers", lam, along_speeds=False),
-        counts=Counts(x.numel(), max(M.shape[0], A.shape[0]), operations(acceleration)),
-        extra={"coordinates": coordinates, "mass_matrix": ca.Function("mass_matrix", [e.q, e.p], [ca.cse(ca.densify(M))])},
+    return assembled(
+        s, "lagrange", e.coordinate_names() + e.speed_names("{}'"), ca.vertcat(e.q, e.v),
+        derivative=ca.vertcat(e.rate, a), encode=ca.vertcat(*e.chosen(s.q, s.v)), decode=e.own(e.q, e.v),
+        acceleration=e.accelerations_in_own(a), multipliers=None if lam is None else e.in_own(lam), largest=max(M.shape[0], A.shape[0]),
+        extra={"coordinates": coordinates, "mass_matrix": ca.Function("mass_matrix", [e.q, s.p], [ca.cse(ca.densify(M))])},
         readable=lambda: _statement(e, h, phi, A),
-    )
+    )  # fmt: skip
 
 
 def _statement(e: Energies, h: ca.SX, phi: ca.SX, A: ca.SX) -> Statement:
@@ -78,7 +72,7 @@ def generalised_force(mechanism: Mechanism, frame: str) -> ca.Function:
     e = energies(mechanism)
     F, x = ca.SX.sym("F", 3), e.tracer.pose(frame)[:, 3]
     Q = e.along(ca.jtimes(x, e.q, F, True))
-    return ca.Function("generalised_force", [e.q, F, e.p], [ca.cse(ca.densify(Q))], ["q", "F", "p"], ["Q"])
+    return ca.Function("generalised_force", [e.q, F, e.tracer.p], [ca.cse(ca.densify(Q))], ["q", "F", "p"], ["Q"])
 
 
 register(Formulation(

@@ -15,7 +15,7 @@ With g for what v' has beside G V', this is one linear system:
 
 Joints that mimic another, loops and nonholonomic rows are more rows of A.
 
-State: pose and velocity of each link; 6 first-order equations a link in the plane, 13 in space. [Baysec1996] goes on to
+State: pose and velocity of each link; 6 first-order equations per link in the plane, 13 in space. [Baysec1996] goes on to
 eliminate the forces (44-46) and inverts a 9 x 9 matrix for the triple pendulum; here they stay, 15 unknowns: they are wanted.
 
 The matrix is factored as L D L^T in one fixed order: the links from the leaves to the root, each followed by the rows of the
@@ -27,7 +27,7 @@ tree may say a thing twice: they are met last, by what the tree does under one u
 (`kernels.rank` decides) has no force.
 
 Departures from the print: (42) needs a minus on the right. Bodies welded together are one link; the wrench in a weld follows by
-cutting there. In the plane the same cut gives what joints bear across the plane, which three coordinates a body do not know.
+cutting there. In the plane the same cut gives what joints bear across the plane, which three coordinates per body do not determine.
 """
 
 from __future__ import annotations
@@ -39,16 +39,15 @@ import numpy as np
 
 from ...compiler.trace import elements, matrix, met, vector
 from ...errors import SingularError
-from ...kernels.rank import usual_length
+from ...kernels.rank import motion_without_energy, usual_length
 from ...model.mechanism import Mechanism
 from ...model.values import value_of
 from ...spatial import add, apply, cross, full, rotate, scale, unrotate
 from ..absolute.charts import State, chart, state
-from ..absolute.constraint_rows import Rows, joint, mimics, nonholonomic, speeds
+from ..absolute.constraint_rows import BodyRows, joint, mimics, nonholonomic, speeds
 from ..absolute.joint_constraints import Bodies
-from ..equations import Counts, Equations, operations
+from ..equations import Equations, assembled
 from ..formulation import Formulation, StateKind, register
-from ._inertia import motion_without_energy
 from ._newton_euler_reactions import reactions
 
 VANISHED = 1e-14  # a pivot this small beside the diagonal it came from is rounding
@@ -63,20 +62,11 @@ def newton_euler(mechanism: Mechanism) -> Equations:
     given = [s.t, s.q, s.v, s.tau, s.p]
     _, a, lam, W, _ = solved(*b.motion, *given)
     moved, *_ = solved(x.P, x.R, x.V, s.t, x.q, x.v, s.tau, s.p)
-    acceleration = ca.Function("acceleration", given, [ca.cse(a)])
-    closed = mechanism.loops or mechanism.nonholonomic
-    return Equations(
-        mechanism,
-        "newton_euler",
-        x.names,
-        derivative=ca.Function("derivative", [s.t, x.x, s.tau, s.p], [ca.cse(ca.vertcat(x.rate, moved))]),
-        encode=ca.Function("encode", [s.q, s.v, s.p], [ca.cse(x.start)]),
-        decode=ca.Function("decode", [x.x, s.p], ca.cse([x.q, x.v])),
-        acceleration=acceleration,
-        reactions=ca.Function("reactions", given, [ca.cse(W)]),
-        multipliers=ca.Function("multipliers", given, [ca.cse(lam)]) if closed else None,
-        counts=Counts(x.x.numel(), len(unknowns), operations(acceleration)),
-    )
+    return assembled(
+        s, "newton_euler", x.names, x.x,
+        derivative=ca.vertcat(x.rate, moved), encode=x.start, decode=[x.q, x.v], acceleration=a, largest=len(unknowns), reactions=W,
+        multipliers=lam if mechanism.loops or mechanism.nonholonomic else None,
+    )  # fmt: skip
 
 
 # ----------------------------------------------------------------------------------------------- the linear system
@@ -145,7 +135,7 @@ def _mass(b: Bodies) -> float:
     return sum(value_of(body.mass, b.mechanism.parameters) for body in b.mechanism.bodies) or 1.0
 
 
-def _weights(b: Bodies, x: State, M: ca.SX, rows: Sequence[Rows]) -> ca.SX:
+def _weights(b: Bodies, x: State, M: ca.SX, rows: Sequence[BodyRows]) -> ca.SX:
     """W: the mechanism's mass on the rows of joints whose link lacks inertia, or may lack it where a parameter stands in it.
 
     For a cosine it is times the square of the mechanism's length: neither units nor sizes decide how far pivots are filled.
@@ -160,7 +150,7 @@ def _weights(b: Bodies, x: State, M: ca.SX, rows: Sequence[Rows]) -> ca.SX:
     return ca.sparsify(ca.diag(ca.SX(weights)))
 
 
-def _order(b: Bodies, x: State, tree: Sequence[Rows], others: Sequence[Rows]) -> tuple[list[int], list[str]]:
+def _order(b: Bodies, x: State, tree: Sequence[BodyRows], others: Sequence[BodyRows]) -> tuple[list[int], list[str]]:
     """The unknowns, leaves to root: a link's speeds, then the rows of its joint; other rows last. And what each is called."""
     w = np.cumsum([0, *(c.w.numel() for c in x.charts)])
     first = w[-1] + np.cumsum([0, *(len(r) for r in tree)])

@@ -34,6 +34,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -46,7 +47,7 @@ from ...spatial import full
 from ..absolute.charts import State, chart, hinged, state
 from ..absolute.constraint_rows import joint, nonholonomic, speeds
 from ..absolute.joint_constraints import Bodies, Pair
-from ..equations import Counts, Equations, operations
+from ..equations import Equations, assembled, operations
 from ..formulation import Formulation, StateKind, register
 
 STEP = 1e-3  # s, which the default beta and gamma are made for
@@ -68,22 +69,14 @@ def penalty(mechanism: Mechanism, beta: float | None = None, gamma: float | None
     beta = 1.0 / (step**2 * stiffest) if beta is None else float(beta)
     gamma = 2.0 / math.sqrt(beta * stiffest) if gamma is None else float(gamma)
 
-    given = [s.t, s.q, s.v, s.tau, s.p]
     moved = pulled(x.P, x.R, x.V, s.t, x.q, x.v, s.tau, s.p, beta, gamma)
-    derivative = ca.Function("derivative", [s.t, x.x, s.tau, s.p], [ca.cse(ca.vertcat(x.rate, moved))])
-    acceleration = ca.Function("acceleration", given, [ca.cse(settled(*b.motion, *given, beta))])
-    return Equations(
-        mechanism,
-        "penalty",
-        x.names,
-        derivative=derivative,
-        encode=ca.Function("encode", [s.q, s.v, s.p], [ca.cse(x.start)]),
-        decode=ca.Function("decode", [x.x, s.p], ca.cse([x.q, x.v])),
-        acceleration=acceleration,
-        counts=Counts(x.x.numel(), largest, operations(derivative)),
-        error=_error(b, settled, beta),
-        extra={"beta": beta, "gamma": gamma, "acceleration_operations": operations(acceleration)},
-    )
+    found = assembled(
+        s, "penalty", x.names, x.x,
+        derivative=ca.vertcat(x.rate, moved), encode=x.start, decode=[x.q, x.v], largest=largest, error=_error(b, settled, beta),
+        acceleration=settled(*b.motion, s.t, s.q, s.v, s.tau, s.p, beta),
+    )  # fmt: skip
+    counts = replace(found.counts, operations=operations(found.derivative))
+    return replace(found, counts=counts, extra={"beta": beta, "gamma": gamma, "acceleration_operations": found.counts.operations})
 
 
 def _grounded(pair: Pair) -> bool:

@@ -25,7 +25,7 @@ def recursive(mechanism: Mechanism, snap: float = SNAP) -> Equations:
     s = Tracer(layout(mechanism), snap)
     t, nq, nv = s.t, s.layout.nq, s.layout.nv
     given, rows = [t, s.q, s.v, s.tau, s.p], len(s.con.kind) > 0 or bool(mechanism.nonholonomic)
-    solved = kept_tape(mechanism, "constrained dynamics", snap, lambda: ca.Function("solved", given, ca.cse(list(_solve(s, rows)))))
+    solved = kept_tape(mechanism, "constrained dynamics", snap, lambda: ca.Function("solved", given, ca.cse(list(s.constrained() if rows else (s.forward_dynamics(), ca.SX.zeros(0))))))
     a, lam = solved(*given)
     acceleration = ca.Function("acceleration", given, [a])
     wrenches = kept_tape(mechanism, "joint wrenches", snap, lambda: _wrenches(s, lam.numel()))
@@ -48,11 +48,6 @@ def recursive(mechanism: Mechanism, snap: float = SNAP) -> Equations:
         multipliers=ca.Function("multipliers", given, [ca.cse(lam)]) if rows else None,
         counts=Counts(nq + nv, nv if s.flexible else 3 if balls else 1, operations(acceleration)),
     )
-
-
-def _solve(s: Tracer, rows: bool) -> tuple[ca.SX, ca.SX]:
-    """a (nv,) and the multipliers of the rows."""
-    return s.constrained() if rows else (s.forward_dynamics(), ca.SX.zeros(0))
 
 
 def _wrenches(s: Tracer, rows: int) -> ca.Function:

@@ -33,21 +33,19 @@ import casadi as ca
 import numpy as np
 
 from ...compiler.trace import Tracer, matrix, vector
-from ...errors import FormulationError, SingularError, UnknownNameError
+from ...errors import FormulationError, UnknownNameError
+from ...kernels.rank import motion_without_energy
 from ...kernels.tree import layout
 from ...model.mechanism import GROUND, Mechanism
 from ...spatial import add, full, rotate, transpose, unrotate_symmetric
-from ..equations import Counts, Equations, operations
+from ..equations import Equations, assembled, without_inertia
 from ..formulation import Formulation, register
 from ..statement import Statement
-from ._independent_speeds import somewhere
 from ._variational_beams import Flexible
 from ._variational_speeds import own_speeds
-from ._variational_vectors import INERTIAL, Kinematics, Speeds, Turning
+from ._variational_vectors import INERTIAL, FrameKinematics, Turning, VariationalSpeeds
 
 Frames = str | Mapping[str, str]
-
-SINGULAR = 1e-12  # an eigenvalue of the mass matrix, scaled to a unit diagonal, that is nothing but rounding
 
 
 class Mass(NamedTuple):
@@ -74,7 +72,7 @@ def variational(
     """
     s = Tracer(layout(mechanism))
     u = own_speeds(s, speeds)
-    k = Kinematics(s, u, _homes(s, frames, "frames"))
+    k = FrameKinematics(s, u, _homes(s, frames, "frames"))
     masses = _masses(k)
     flexible = Flexible(s, k)
     M = _inertia(s, u, masses) + flexible.inertia()
@@ -85,28 +83,22 @@ def variational(
     du, a = u.Z @ y + u.z, u.W @ y + u.rate
 
     change = ca.Function("change", [s.t, s.q, u.u, s.tau, s.p], [_coordinate_rate(s, u), du, a])
-    given, n = [s.t, s.q, s.v, s.tau, s.p], s.layout.nq
+    n = s.layout.nq
     x = ca.SX.sym("x", n + len(u.names))
-    at_x = change(s.t, x[:n], x[n:], s.tau, s.p)[:2]
+    rate, moved, _ = change(s.t, x[:n], x[n:], s.tau, s.p)
     at_v = change(s.t, s.q, u.encode(s.q, s.v, s.p), s.tau, s.p)[2]
-    acceleration = ca.Function("acceleration", given, [ca.cse(ca.densify(at_v))])
     energy = ca.Function("energy", [s.q, u.u, s.p], [ca.densify(_energies(k, masses) + ca.vertcat(*flexible.energies()))])
-    return Equations(
-        mechanism,
-        "variational",
-        mechanism.coordinate_names + u.names,
-        derivative=ca.Function("derivative", [s.t, x, s.tau, s.p], [ca.cse(ca.densify(ca.vertcat(*at_x)))]),
-        encode=ca.Function("encode", [s.q, s.v, s.p], [ca.vertcat(s.q, u.encode(s.q, s.v, s.p))]),
-        decode=ca.Function("decode", [x, s.p], [x[:n], u.decode(x[:n], x[n:], s.p)]),
-        acceleration=acceleration,
-        counts=Counts(n + len(u.names), len(u.independent), operations(acceleration)),
+    return assembled(
+        s, "variational", mechanism.coordinate_names + u.names, x,
+        derivative=ca.vertcat(rate, moved), encode=ca.vertcat(s.q, u.encode(s.q, s.v, s.p)),
+        decode=[x[:n], u.decode(x[:n], x[n:], s.p)], acceleration=at_v, largest=len(u.independent),
         extra={"rows": _rows(s, u, M, b, Q), "energy": energy},
         readable=None if speeds or mechanism.nonholonomic else (lambda: _statement(s, M, b, Q)),
-    )
+    )  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------ energies (25)-(27)
-def _masses(k: Kinematics) -> list[Mass]:
+def _masses(k: FrameKinematics) -> list[Mass]:
     """Every rigid body with inertia, in its home frame."""
     found, rigid = [], {b.name: b for b in k.s.layout.rigid}
     for body in (rigid[j.child] for j in k.s.layout.mechanism.ordered if j.child in rigid):
@@ -123,19 +115,19 @@ def _masses(k: Kinematics) -> list[Mass]:
     return found
 
 
-def _at(k: Kinematics, node: int, c: ca.SX) -> tuple[Turning, Turning]:
+def _at(k: FrameKinematics, node: int, c: ca.SX) -> tuple[Turning, Turning]:
     """omega of a node, and the velocity of a point c of it, given along its axes; both in its home frame."""
     w, v = k.angular(node), k.linear(node)
     r = k.turned(node, w.frame, c)
     return w, v + w.cross(r, ca.SX(3, 1) if w.frame == node else ca.cross(w.x - k.spin(w.frame), r))
 
 
-def _dyadic(k: Kinematics, a: int, b: int, I: ca.SX) -> ca.SX:
+def _dyadic(k: FrameKinematics, a: int, b: int, I: ca.SX) -> ca.SX:
     """A dyadic given along the axes of frame a, along those of frame b."""
     return k.turned(a, b, k.turned(a, b, I).T).T if a != b else I
 
 
-def _energies(k: Kinematics, masses: list[Mass]) -> ca.SX:
+def _energies(k: FrameKinematics, masses: list[Mass]) -> ca.SX:
     """T and V (2,)."""
     s, v, g = k.s, k.speeds.v, vector(k.s.tree.gravity)
     T = ca.dot(vector(s.tree.armature), v**2) + sum(ca.dot(b.w.x, b.I @ b.w.x) + b.m * ca.sumsqr(b.V.x) for b in masses)
@@ -144,7 +136,7 @@ def _energies(k: Kinematics, masses: list[Mass]) -> ca.SX:
 
 
 # ------------------------------------------------------------------------------------------------ the rows (30)-(32)
-def _inertia(s: Tracer, u: Speeds, masses: list[Mass]) -> ca.SX:
+def _inertia(s: Tracer, u: VariationalSpeeds, masses: list[Mass]) -> ca.SX:
     """What multiplies u' in the rows of (30): the momenta I_i . w_i and m_i V_i change with u, along (31)."""
     M = u.W.T @ ca.sparsify(ca.diag(vector(s.tree.armature))) @ u.W
     for b in masses:
@@ -152,7 +144,7 @@ def _inertia(s: Tracer, u: Speeds, masses: list[Mass]) -> ca.SX:
     return ca.sparsify(M)
 
 
-def _bias(k: Kinematics, masses: list[Mass], varied: Callable[[int], int]) -> ca.SX:
+def _bias(k: FrameKinematics, masses: list[Mass], varied: Callable[[int], int]) -> ca.SX:
     """The rest of the inertia in the rows of (30), and the weight: what is left while u stays."""
     u, g = k.speeds, vector(k.s.tree.gravity)
     rows = u.W.T @ (vector(k.s.tree.armature) * u.rate)
@@ -168,7 +160,7 @@ def _bias(k: Kinematics, masses: list[Mass], varied: Callable[[int], int]) -> ca
     return ca.densify(rows)
 
 
-def _weight(k: Kinematics, b: Mass, j: int, g: ca.SX) -> ca.SX:
+def _weight(k: FrameKinematics, b: Mass, j: int, g: ca.SX) -> ca.SX:
     """m (p x g) . 0_theta_j + m g . j_delta p, varied in a frame j that turns."""
     p, g_j = k.position(b.node, j) + k.turned(b.node, j, b.com), k.turned(INERTIAL, j, g)
     theta = k.angular(j, j).P
@@ -176,7 +168,7 @@ def _weight(k: Kinematics, b: Mass, j: int, g: ca.SX) -> ca.SX:
     return b.m * (theta.T @ ca.cross(p, g_j) + moved.T @ g_j)
 
 
-def _virtual_work(k: Kinematics) -> ca.SX:
+def _virtual_work(k: FrameKinematics) -> ca.SX:
     """Of the loads on bodies: torque . 0_theta + force . 0_delta p, (nv)."""
     total = ca.SX.zeros(k.speeds.Z.shape[1])
     for body, wrench in k.s.applied.wrenches.items():
@@ -209,30 +201,20 @@ def _homes(s: Tracer, frames: Frames, option: str) -> Callable[[int], int]:
     return lambda i: homes.get(i, i)
 
 
-def _require_inertia(s: Tracer, u: Speeds, M: ca.SX) -> None:
+def _require_inertia(s: Tracer, u: VariationalSpeeds, M: ca.SX) -> None:
     """Refuse a mechanism whose mass matrix is singular wherever it is: name the speed."""
-    f, found = ca.Function("M", [s.t, s.q, s.p], [ca.densify(M)]), []
-    for seed in range(3):
-        value = np.array(f(0.0, *somewhere(s, seed)))
-        size = np.sqrt(np.abs(np.diag(value)))
-        size[size == 0] = 1.0
-        values, vectors = np.linalg.eigh(value / np.outer(size, size))
-        found.append(vectors[:, 0] if values[0] < SINGULAR else None)
-    if all(x is not None for x in found):
-        name = u.independent[int(np.argmax(np.abs(found[0])))].removesuffix("'")  # type: ignore[arg-type]
-        m = s.layout.mechanism
-        joint = next((j for j in m.moving if name in j.speed_names), None)
-        cure = f"; give body {joint.child!r} mass and inertia, joint {joint.name!r} an armature, or fix it" if joint else ""
-        singular = f"variational: no energy of {m.name!r} resists {name!r}: its mass matrix is singular everywhere"
-        raise SingularError(singular + cure, name)
+    f = ca.Function("M", [s.t, s.q, s.p], [ca.densify(M)])
+    found = [motion_without_energy(np.array(f(0.0, *s.layout.somewhere(seed)))) for seed in range(3)]
+    if found[0] is not None and all(x is not None for x in found):
+        raise without_inertia("variational", s.layout.mechanism, u.independent[int(np.argmax(np.abs(found[0])))])
 
 
 # ------------------------------------------------------------------------------------------------ what is handed over
-def _coordinate_rate(s: Tracer, u: Speeds) -> ca.SX:
+def _coordinate_rate(s: Tracer, u: VariationalSpeeds) -> ca.SX:
     return ca.substitute(s.coordinate_rate(), s.v, u.v)
 
 
-def _rows(s: Tracer, u: Speeds, M: ca.SX, b: ca.SX, Q: ca.SX) -> ca.Function:
+def _rows(s: Tracer, u: VariationalSpeeds, M: ca.SX, b: ca.SX, Q: ca.SX) -> ca.Function:
     """(t, q, u, y, tau, p) -> the rows of (30), each zero: the equations as they are collected, before they are solved."""
     y = ca.SX.sym("y", len(u.independent))
     return ca.Function("rows", [s.t, s.q, u.u, y, s.tau, s.p], [ca.cse(ca.densify(M @ y + b - Q))])

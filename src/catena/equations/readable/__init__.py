@@ -22,9 +22,9 @@ from .convert import sx_to_sympy
 from .harmonics import Budget, NotHarmonic, OutOfBudget
 from .names import Names, letter, names_of, words
 from .program import Argument
-from .textbook import Row, Term, textbook
+from .textbook import EquationRow, Term, textbook
 
-__all__ = ["Readable", "Row", "Term", "c", "python", "read", "sx_to_sympy"]
+__all__ = ["Readable", "EquationRow", "Term", "c", "python", "read", "sx_to_sympy"]
 
 SECONDS = 10.0  # for simplification
 TERMS = 1000  # in one expression on the way, and in all of the equations at the end
@@ -40,7 +40,7 @@ class Readable:
     in the order of computation; none in a textbook's form. note: what a reader should know, one sentence or nothing.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[EquationRow, ...]
     intermediates: tuple[tuple[Any, Any], ...]
     note: str
     names: Names
@@ -95,7 +95,7 @@ def _in_steps(statement: Statement, names: Names, note: str) -> Readable:
     """With a name for everything that is used more than once."""
     inputs = [[name.symbol for name in names[role]] for role in statement.roles]
     sides, named = sx_to_sympy(statement.tape, inputs, letter(words(names), STEPS))
-    rows = tuple(Row(*((Term(x, sp.Integer(1)),) for x in pair)) for pair in zip(*sides))
+    rows = tuple(EquationRow(*((Term(x, sp.Integer(1)),) for x in pair)) for pair in zip(*sides))
     count = f"{len(named)} intermediate variables, in the order of computation" if named else ""
     return Readable(rows, tuple(named), "; ".join(x for x in (statement.note, note, count) if x), names)
 

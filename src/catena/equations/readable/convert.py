@@ -7,6 +7,7 @@ Truths on a tape are 1 and 0, and everything but zero is true; a fraction such a
 from __future__ import annotations
 
 import math
+import operator
 import struct
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -29,42 +30,22 @@ def _is(x: Any) -> Any:
     return sp.Ne(x, 0)
 
 
+SAME_NAME = ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sqrt", "exp",
+             "log", "erf", "sign", "floor")  # fmt: skip
 OPERATIONS: dict[str, Callable[..., Any]] = {
-    "ADD": lambda a, b: a + b,
-    "SUB": lambda a, b: a - b,
-    "MUL": lambda a, b: a * b,
-    "DIV": lambda a, b: a / b,
-    "NEG": lambda a: -a,
-    "SQ": lambda a: a**2,
-    "TWICE": lambda a: 2 * a,
-    "INV": lambda a: 1 / a,
-    "POW": lambda a, b: a**b,
-    "CONSTPOW": lambda a, b: a**b,
-    "SQRT": sp.sqrt,
-    "EXP": sp.exp,
-    "LOG": sp.log,
-    "LOG1P": lambda a: sp.log(1 + a),
-    "EXPM1": lambda a: sp.exp(a) - 1,
-    "ERF": sp.erf,
-    "HYPOT": lambda a, b: sp.sqrt(a**2 + b**2),
-    **{name.upper(): getattr(sp, name) for name in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2")},
-    **{name.upper(): getattr(sp, name) for name in ("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sign", "floor")},
-    "CEIL": sp.ceiling,
-    "FABS": sp.Abs,
-    "FMIN": sp.Min,
-    "FMAX": sp.Max,
+    **{name.upper(): getattr(sp, name) for name in SAME_NAME},
+    "ADD": operator.add, "SUB": operator.sub, "MUL": operator.mul, "DIV": operator.truediv, "NEG": operator.neg,
+    "POW": operator.pow, "CONSTPOW": operator.pow, "SQ": lambda a: a**2, "TWICE": lambda a: 2 * a, "INV": lambda a: 1 / a,
+    "LOG1P": lambda a: sp.log(1 + a), "EXPM1": lambda a: sp.exp(a) - 1, "HYPOT": lambda a, b: sp.sqrt(a**2 + b**2),
+    "CEIL": sp.ceiling, "FABS": sp.Abs, "FMIN": sp.Min, "FMAX": sp.Max,
     "FMOD": lambda a, b: a - b * sp.sign(a / b) * sp.floor(sp.Abs(a / b)),
     "REMAINDER": lambda a, b: a - b * sp.floor(a / b + HALF),
     "COPYSIGN": lambda a, b: sp.Piecewise((sp.Abs(a), b >= 0), (-sp.Abs(a), True)),
-    "LT": lambda a, b: _truth(a < b),
-    "LE": lambda a, b: _truth(a <= b),
-    "EQ": lambda a, b: _truth(sp.Eq(a, b)),
-    "NE": lambda a, b: _truth(sp.Ne(a, b)),
-    "NOT": lambda a: _truth(sp.Eq(a, 0)),
-    "AND": lambda a, b: _truth(sp.And(_is(a), _is(b))),
-    "OR": lambda a, b: _truth(sp.Or(_is(a), _is(b))),
+    "LT": lambda a, b: _truth(a < b), "LE": lambda a, b: _truth(a <= b),
+    "EQ": lambda a, b: _truth(sp.Eq(a, b)), "NE": lambda a, b: _truth(sp.Ne(a, b)), "NOT": lambda a: _truth(sp.Eq(a, 0)),
+    "AND": lambda a, b: _truth(sp.And(_is(a), _is(b))), "OR": lambda a, b: _truth(sp.Or(_is(a), _is(b))),
     "IF_ELSE_ZERO": lambda a, b: sp.Piecewise((b, _is(a)), (0, True)),
-}
+}  # fmt: skip
 
 
 def sx_to_sympy(f: ca.Function, names: Sequence[Sequence[Any]], shared: str = "") -> tuple[list[Any], list[tuple[Any, Any]]]:

@@ -13,6 +13,7 @@ operation of the tape is one operation here, the polynomials are SymPy's, and a 
 from __future__ import annotations
 
 import math
+import operator
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -189,12 +190,6 @@ def exact(x: float) -> Fraction:
 
 
 OPERATIONS: dict[str, Callable[..., Harmonics]] = {
-    "ADD": lambda a, b: a + b,
-    "SUB": lambda a, b: a - b,
-    "MUL": lambda a, b: a * b,
-    "NEG": lambda a: -a,
-    "SQ": lambda a: a * a,
-    "TWICE": lambda a: a + a,
-    "SIN": Harmonics.sin,
-    "COS": Harmonics.cos,
-}
+    "ADD": operator.add, "SUB": operator.sub, "MUL": operator.mul, "NEG": operator.neg, "SQ": lambda a: a * a,
+    "TWICE": lambda a: a + a, "SIN": Harmonics.sin, "COS": Harmonics.cos,
+}  # fmt: skip

@@ -10,7 +10,7 @@ from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
 from .names import Names, texts
-from .textbook import Row, Term
+from .textbook import EquationRow, Term
 
 WIDTH = 100  # characters of a line of text
 LINE = 200  # characters of LaTeX source that make about one printed line
@@ -18,18 +18,18 @@ LINE = 200  # characters of LaTeX source that make about one printed line
 Writer = Callable[[Any, bool], str]  # an expression, and whether it stands in a product, as a string
 
 
-def text(rows: Sequence[Row], intermediates: Sequence[tuple[Any, Any]], note: str, names: Names) -> str:
+def text(rows: Sequence[EquationRow], intermediates: Sequence[tuple[Any, Any]], note: str, names: Names) -> str:
     """Plain text: powers with ^, speeds and accelerations with ' and ''."""
     known = texts(names, "text")
 
-    class Printer(StrPrinter):
+    class TextPrinter(StrPrinter):
         def _print_Symbol(self, expr: Any) -> str:
             return known.get(expr, expr.name)
 
         def _print_Float(self, expr: Any) -> str:
             return f"{float(expr):.15g}"
 
-    printer = Printer()
+    printer = TextPrinter()
 
     def write(e: Any, factor: bool) -> str:
         shown = printer.doprint(e).replace("**", "^")
@@ -42,7 +42,7 @@ def text(rows: Sequence[Row], intermediates: Sequence[tuple[Any, Any]], note: st
     return ("\n" if steps > 1 else "\n\n").join(lines) if any("\n" in line for line in lines[steps:]) else "\n".join(lines)
 
 
-def latex(rows: Sequence[Row], intermediates: Sequence[tuple[Any, Any]], note: str, names: Names) -> str:
+def latex(rows: Sequence[EquationRow], intermediates: Sequence[tuple[Any, Any]], note: str, names: Names) -> str:
     r"""An align* environment; a long row goes over several lines."""
     printer = LatexPrinter({"symbol_names": texts(names, "latex")})
 
@@ -58,7 +58,7 @@ def latex(rows: Sequence[Row], intermediates: Sequence[tuple[Any, Any]], note: s
     return comment + "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
 
 
-def _lines(row: Row, write: Writer, times: str, width: int) -> list[str]:
+def _lines(row: EquationRow, write: Writer, times: str, width: int) -> list[str]:
     """A row with as many terms on a line as there is room for; the right side together where that is possible."""
     left, right = (_joined(side, write, times) for side in (row.left, row.right))
     together = f"= {' '.join(right)}"

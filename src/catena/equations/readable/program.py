@@ -6,6 +6,7 @@ tape's, operation by operation.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ PYTHON = {name.upper(): f"math.{name}({{}}, {{}})" if name in ("atan2", "fmod", 
 }  # fmt: skip
 C = {op: line.removeprefix("math.") for op, line in PYTHON.items()} | {
     "FABS": "fabs({})", "FMIN": "fmin({}, {})", "FMAX": "fmax({}, {})", "FLOOR": "floor({})", "CEIL": "ceil({})",
-    "SIGN": "(double)(({0} > 0) - ({0} < 0))", "LT": "(double)({} < {})", "LE": "(double)({} <= {})",
+    "SIGN": "({0} > 0 ? 1.0 : {0} < 0 ? -1.0 : {0})", "LT": "(double)({} < {})", "LE": "(double)({} <= {})",
     "EQ": "(double)({} == {})", "NE": "(double)({} != {})", "NOT": "(double)({} == 0)",
     "AND": "(double)({} != 0 && {} != 0)", "OR": "(double)({} != 0 || {} != 0)", "IF_ELSE_ZERO": "({0} != 0 ? {1} : 0.0)",
 }  # fmt: skip
@@ -57,7 +58,7 @@ class Argument:
 
 def python(f: ca.Function, arguments: Sequence[Argument], about: str, letter: str) -> str:
     """The source of a Python function of lists that returns a list."""
-    lines, results, used = _lines(f, arguments, PYTHON, letter, "{} = {}")
+    lines, results, used = _lines(read(f), arguments, PYTHON, letter, "{} = {}")
     head = ", ".join(a.name if a.default is None else f"{a.name}={a.default!r}" for a in arguments)
     lists = [a for a in arguments if used & set(a.entries) and not a.scalar]
     unpack = [f"{', '.join(a.entries)}{',' * (len(a.entries) == 1)} = {a.name}" for a in lists]
@@ -67,20 +68,31 @@ def python(f: ca.Function, arguments: Sequence[Argument], about: str, letter: st
 
 def c(f: ca.Function, arguments: Sequence[Argument], about: str, letter: str) -> str:
     """The source of a C function that writes its results into the last argument."""
-    lines, results, used = _lines(f, arguments, C, letter, "const double {} = {};")
-    head = ", ".join(f"double {a.name}" if a.scalar else f"const double *{a.name}" for a in arguments)
+    out, tape = f"{letter}_out", read(f)
+    results = [f"{out}[{k}]" for k in range(_size(tape))]
+    head = c_head(f.name(), arguments, [out])
+    return f"#include <math.h>\n\n/* {about} */\n{head}\n{{\n{c_body(tape, arguments, results, letter)}\n}}\n"
+
+
+def c_head(name: str, arguments: Sequence[Argument], outputs: Sequence[str]) -> str:
+    """The prototype of a C function of these arguments that fills arrays of these names, without a semicolon."""
+    taken = [f"double {a.name}" if a.scalar else f"const double *{a.name}" for a in arguments]
+    return f"void {name}({', '.join([*taken, *(f'double *{out}' for out in outputs)])})"
+
+
+def c_body(tape: Tape, arguments: Sequence[Argument], results: Sequence[str], letter: str) -> str:
+    """The statements of a C function. Arguments are read first and results stored last, so that they may share memory."""
+    lines, values, used = _lines(tape, arguments, C, letter, "const double {} = {};")
     entries = [(x, a.name, k) for a in arguments if not a.scalar for k, x in enumerate(a.entries)]
     unpack = [f"const double {x} = {name}[{k}];" for x, name, k in entries if x in used]
-    out = f"{letter}_out"
-    body = [*unpack, *lines, *(f"{out}[{k}] = {x};" for k, x in enumerate(results))]
-    return (f"#include <math.h>\n\n/* {about} */\nvoid {f.name()}({head}, double *{out})\n{{\n    "
-            + "\n    ".join(body) + "\n}\n")  # fmt: skip
+    stores = [f"{place} = {x};" for place, x in zip(results, values)]
+    unused = [f"(void){a.name};" for a in arguments if not used & set(a.entries)]
+    return "\n".join(f"    {line}" for line in (*unpack, *lines, *stores, *unused))
 
 
-def _lines(f: ca.Function, arguments: Sequence[Argument], table: Mapping[str, str], letter: str,
+def _lines(tape: Tape, arguments: Sequence[Argument], table: Mapping[str, str], letter: str,
            assign: str) -> tuple[list[str], list[str], set[str]]:  # fmt: skip
     """The assignments, the results, and the names of the inputs that are used."""
-    tape = read(f)
     inputs = [entry for a in arguments for entry in a.entries]
     often, used = uses(tape), set[str]()
     lines: list[str] = []
@@ -99,7 +111,7 @@ def _lines(f: ca.Function, arguments: Sequence[Argument], table: Mapping[str, st
             used.add(inputs[node.at])
             value = inputs[node.at], ATOM
         elif node.op == "CONST":
-            value = _literal(constant(node))
+            value = _literal(constant(node), table)
         else:
             value = _expression(node.op, arguments_here, table)
             if often.get(n, 0) > 1 or len(value[0]) > LONG:
@@ -117,8 +129,10 @@ def _size(tape: Tape) -> int:
 Text = tuple[str, int]  # an expression and how tightly it binds
 
 
-def _literal(x: float) -> Text:
-    return repr(x), (SIGNED if x < 0 else ATOM)
+def _literal(x: float, table: Mapping[str, str]) -> Text:
+    infinity, none = ("INFINITY", "NAN") if table is C else ("math.inf", "math.nan")
+    size = none if math.isnan(x) else infinity if math.isinf(x) else repr(abs(x))
+    return (f"-{size}", SIGNED) if math.copysign(1.0, x) < 0 else (size, ATOM)
 
 
 def _expression(op: str, arguments: Sequence[Text], table: Mapping[str, str]) -> Text:

@@ -35,7 +35,7 @@ class Term(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Row:
+class EquationRow:
     """One equation: the sum of the terms on the left equals the sum of those on the right."""
 
     left: tuple[Term, ...]
@@ -48,12 +48,12 @@ class Row:
         return sp.Eq(left, right, evaluate=False)
 
 
-def textbook(statement: Statement, names: Names, budget: Budget) -> list[Row]:
+def textbook(statement: Statement, names: Names, budget: Budget) -> list[EquationRow]:
     """The rows of a statement in normal form; NotHarmonic or OutOfBudget where there is none, or none in time."""
     inputs = [s for role in statement.roles for s in symbols(names[role])]
     left, right, meanings = _walk(statement, inputs, names, budget)
     head = [inputs.index(s) for role in MOVING if role in statement.roles for s in symbols(names[role])]
-    return [Row(*(_terms(side, meanings, head, budget) for side in sides)) for sides in zip(left, right)]
+    return [EquationRow(*(_terms(side, meanings, head, budget) for side in sides)) for sides in zip(left, right)]
 
 
 # ---------------------------------------------------------------------------------------------- from the tape

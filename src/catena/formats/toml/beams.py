@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ...errors import MechanismError, unknown
 from ...model.beams import DIRECTIONS, Beam
 from ..units import describe
 from .schema import BEAM_KEYS
-from .tables import Table
+from .tables import REQUIRED, Table
 
 KINDS = ("beam",)
+NUMBERS: dict[str, tuple[str, float | None]] = {  # what each measures, and its value where it is left out
+    "length": ("length", REQUIRED), "rhoA": ("line density", REQUIRED), "EA": ("force", None), "GJ": ("bending stiffness", None),
+    "rhoJ": ("line inertia", 0.0), "damping": ("number", 0.0),
+}  # fmt: skip
 
 
 def read_beam(t: Table) -> Beam | None:
@@ -21,12 +25,9 @@ def read_beam(t: Table) -> Beam | None:
     kind = t.text("kind")
     if kind and kind not in KINDS:
         t.fault(unknown("kind of flexible body", kind, KINDS))
-    stiffness = {"EI": _bending(t), "EA": t.number("EA", "force", None, 1.0), "GJ": t.number("GJ", "bending stiffness", None, 1.0)}
-    segments, modes = (_count(t, key) for key in ("segments", "modes"))
     beam = Beam(
-        length=t.number("length", "length", instead=1.0), rhoA=t.number("rhoA", "line density", instead=1.0), **stiffness,
-        rhoJ=t.number("rhoJ", "line inertia", 0.0), damping=t.number("damping", "number", 0.0),
-        segments=segments, modes=modes, ends=t.text("ends", "clamped-free", "clamped-free"),
+        **{key: t.number(key, measure, default, instead=1.0) for key, (measure, default) in NUMBERS.items()}, EI=_bending(t),
+        segments=_count(t, "segments"), modes=_count(t, "modes"), ends=t.text("ends", "clamped-free", "clamped-free"),
         shapes=_frozen(t.data.get("shapes")), stiffening=t.flag("stiffening", True),
     )  # fmt: skip
     return beam if t.faults == before else None
@@ -65,20 +66,14 @@ def _frozen(x: Any) -> Any:
 def beam_pairs(beam: Beam, value: Callable[[Any], str], string: Callable[[str], str]) -> Iterator[tuple[str, str]]:
     """The keys and values of a beam, written by `value` (a number) and `string`."""
     yield "kind", string("beam")
-    yield "length", value(beam.length)
-    yield "rhoA", value(beam.rhoA)
-    if isinstance(beam.EI, tuple):
-        given = ", ".join(f"{key} = {value(x)}" for key, x in zip("yz", beam.EI) if x is not None)
-        yield "EI", f"{{ {given} }}"
-    for key in ("EI", "EA", "GJ"):
-        given = getattr(beam, key)
-        if given is not None and not isinstance(given, tuple):
-            yield key, value(given)
-    yield from ((key, value(getattr(beam, key))) for key in ("rhoJ", "damping") if getattr(beam, key) != 0.0)
+    if beam.EI is not None:
+        planes = ((key, value(x)) for key, x in zip("yz", beam.EI) if x is not None) if isinstance(beam.EI, tuple) else ()
+        yield "EI", _table(planes) if isinstance(beam.EI, tuple) else value(beam.EI)
+    yield from ((key, value(getattr(beam, key))) for key, (_, default) in NUMBERS.items() if getattr(beam, key) != default)
     if beam.segments is not None:
         yield "segments", str(beam.segments)
     if beam.modes is not None:
-        yield "modes", str(beam.modes) if isinstance(beam.modes, int) else _counts(beam.modes)
+        yield "modes", str(beam.modes) if isinstance(beam.modes, int) else _table(beam.modes)
     if beam.ends != "clamped-free":
         yield "ends", string(beam.ends)
     if beam.shapes is not None:
@@ -87,8 +82,8 @@ def beam_pairs(beam: Beam, value: Callable[[Any], str], string: Callable[[str], 
         yield "stiffening", "false"
 
 
-def _counts(modes: tuple[tuple[str, int], ...]) -> str:
-    return f"{{ {', '.join(f'{key} = {count}' for key, count in modes)} }}"
+def _table(pairs: Iterable[tuple[str, object]]) -> str:
+    return f"{{ {', '.join(f'{key} = {x}' for key, x in pairs)} }}"
 
 
 def _raw(x: Any, value: Callable[[Any], str], string: Callable[[str], str]) -> str:
@@ -96,7 +91,7 @@ def _raw(x: Any, value: Callable[[Any], str], string: Callable[[str], str]) -> s
     if callable(x):
         raise MechanismError(f"the shape {getattr(x, '__name__', x)!r} is a Python function, which no file can hold; give it as a text of x")
     if isinstance(x, tuple) and x and all(isinstance(y, tuple) and len(y) == 2 and isinstance(y[1], tuple) for y in x):
-        return f"{{ {', '.join(f'{key} = {_raw(y, value, string)}' for key, y in x)} }}"
+        return _table((key, _raw(y, value, string)) for key, y in x)
     if isinstance(x, tuple):
         return f"[{', '.join(_raw(y, value, string) for y in x)}]"
     return string(x) if isinstance(x, str) else value(x)

@@ -12,6 +12,7 @@ from pathlib import Path
 from ...errors import FormatError, unknown
 from ...model.mechanism import Body, Joint, Mechanism
 from ..draft import Draft
+from .contacts import read_contact
 from .joints import read_limits, read_loop, read_losses
 from .loads import read_load, read_row
 from .reader import open_file, read_expressions, read_frame, read_parameters
@@ -38,6 +39,7 @@ def add(draft: Draft, path: Path) -> None:
         loops=(*m.loops, *(read_loop(t) for t in top.tables("loop"))),
         loads=(*m.loads, *(load for t in top.tables("load") if (load := read_load(t)))),
         nonholonomic=(*m.nonholonomic, *(row for t in top.tables("row") if (row := read_row(t)))),
+        contacts=(*m.contacts, *(contact for t in top.tables("contact") if (contact := read_contact(t)))),
         gravity=top.vector("gravity", "acceleration", default=m.gravity),
         parameters={**m.parameters, **top.ledger.parameters},
     )

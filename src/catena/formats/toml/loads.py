@@ -45,16 +45,17 @@ def _name(t: Table, key: str, k: Key) -> str:
     return t.text(key, instead=MISSING)
 
 
-def _text(t: Table, key: str, k: Key) -> str:
-    return str(t.expression(t.text(key, instead="0"), key))
-
-
-def _number(t: Table, key: str, k: Key) -> Scalar:
-    return t.number(key, str(k.measure), instead=1.0)
+def _names(t: Table, key: str, k: Key) -> tuple[str, ...]:
+    values = t.items(key)
+    if wrong := [x for x in values if not isinstance(x, str)]:
+        t.fault(f"{key} holds {wrong[0]!r}; it is a list of names")
+    return tuple(map(str, values))
 
 
 def _numbers(t: Table, key: str, k: Key) -> tuple[Scalar, ...]:
     values = t.items(key)
+    if isinstance(k.measure, str):
+        return tuple(t.scalar(x, key, k.measure) for x in values)
     if len(values) != len(k.measure):
         t.fault(f"{key} has {len(values)} values; {len(k.measure)} are wanted: {', '.join(k.measure)}")
         return (0.0,) * len(k.measure)
@@ -70,19 +71,14 @@ def _direction(t: Table, key: str, k: Key) -> Vector:
     return values
 
 
-def _expression(t: Table, key: str, k: Key) -> str | float:
-    return t.expression(t.data.get(key), key)
-
-
-def _expressions(t: Table, key: str, k: Key) -> tuple[str | float, ...]:
-    return tuple(t.expression(x, key) for x in t.items(key))
-
-
-def _times(t: Table, key: str, k: Key) -> tuple[float, ...]:
-    return tuple(t.scalar(x, key, "time", symbolic=False) for x in t.items(key))
-
-
 _READERS: dict[str, Callable[[Table, str, Key], object]] = {
-    "frame": _name, "coordinate": _name, "speed": _name, "word": _name, "number": _number, "numbers": _numbers,
-    "expression": _expression, "expressions": _expressions, "text": _text, "direction": _direction, "times": _times,
-}  # fmt: skip
+    **dict.fromkeys(("frame", "coordinate", "speed", "word"), _name),
+    **dict.fromkeys(("frames", "coordinates"), _names),
+    "number": lambda t, key, k: t.number(key, str(k.measure), instead=1.0),
+    "numbers": _numbers,
+    "expression": lambda t, key, k: t.expression(t.data.get(key), key),
+    "expressions": lambda t, key, k: tuple(t.expression(x, key) for x in t.items(key)),
+    "text": lambda t, key, k: str(t.expression(t.text(key, instead="0"), key)),
+    "direction": _direction,
+    "times": lambda t, key, k: tuple(t.scalar(x, key, "time", symbolic=False) for x in t.items(key)),
+}

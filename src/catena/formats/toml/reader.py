@@ -14,12 +14,13 @@ from .. import files
 from ..draft import MISSING, Draft
 from ..units import describe, quantity
 from .bodies import read_body
+from .contacts import read_contact
 from .joints import read_joints, read_loop
 from .loads import read_load, read_row
 from .poses import read_pose
 from .schema import FRAME_KEYS, TOP_KEYS
 from .shapes import read_collisions, read_shape
-from .tables import Ledger, Table
+from .tables import FaultLedger, Table
 
 
 def read(path: Path) -> Draft:
@@ -44,6 +45,7 @@ def draft(path: Path, top: Table) -> Draft:
         loops=tuple(read_loop(t) for t in top.tables("loop")),
         loads=tuple(load for t in top.tables("load") if (load := read_load(t))),
         nonholonomic=tuple(row for t in top.tables("row") if (row := read_row(t))),
+        contacts=tuple(contact for t in top.tables("contact") if (contact := read_contact(t))),
         parameters=top.ledger.parameters,
         ground=tuple(read_shape(t, collides=True) for t in top.tables("ground")),
         collisions=read_collisions(top),
@@ -70,7 +72,7 @@ def parsed(path: Path, data: bytes) -> Table:
     if found := _LONG_KEY.search(_QUOTED.sub('""', text)):
         raise FormatError(path, f"the key {shown(found[0])} has more than {NESTED} parts, and those of a model have one or two")
     try:
-        return Table(tomllib.loads(text), "", Ledger())
+        return Table(tomllib.loads(text), "", FaultLedger())
     except RecursionError:
         raise FormatError(path, "the file is not TOML that can be read: its lists or tables are nested too deeply") from None
     except ValueError as why:  # TOMLDecodeError, and Python's own words for a number of too many digits
@@ -82,7 +84,7 @@ def read_parameters(top: Table) -> None:
     table = top.table("parameters")
     for name, value in table.data.items() if table else ():
         what = f"parameter {name!r}"
-        number = 1.0  # stands in, so that nobody complains twice
+        number = 1.0  # stands in for a faulty value, so that one fault is reported once
         try:
             number = quantity(value, "any", what=what)
         except QuantityError as why:

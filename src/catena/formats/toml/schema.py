@@ -4,9 +4,9 @@ from __future__ import annotations
 
 TOP_KEYS = (
     "name", "gravity", "planar", "as_found", "notes", "cut", "parameters", "expressions", "body", "joint", "frame", "loop", "load", "row",
-    "ground", "collisions", "scenario",
+    "ground", "collisions", "contact", "scenario",
 )  # fmt: skip
-COMPANION_KEYS = ("gravity", "parameters", "expressions", "body", "ground", "collisions", "joint", "frame", "loop", "load", "row")
+COMPANION_KEYS = ("gravity", "parameters", "expressions", "body", "ground", "collisions", "joint", "frame", "loop", "load", "row", "contact")
 
 BODY_KEYS = ("name", "mass", "com", "inertia", "shapes", "flexible")
 BEAM_KEYS = (
@@ -15,6 +15,7 @@ BEAM_KEYS = (
 INERTIA = ("xx", "xy", "xz", "yy", "yz", "zz")
 SHAPE_KEYS = ("name", "kind", "size", "at", "rotate", "file", "colour", "collides", "drawn")
 COLLISION_KEYS = ("include", "exclude", "only", "groups")
+CONTACT_KEYS = ("name", "between", "friction", "restitution", "law", "impacts", "paradox", "radius", "surface", "surface_radius")
 FRAME_KEYS = ("name", "body", "at", "rotate")
 
 LIMIT_KEYS = ("lower", "upper", "effort", "speed")

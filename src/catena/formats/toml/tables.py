@@ -1,6 +1,6 @@
 """Tables: a TOML table, read key by key. Every fault goes into one list, and a neutral value stands in for what is wrong.
 
-So one reading finds every fault of a file. Whoever reads asks `Ledger.faults` afterwards, and uses the values only if it is
+So one reading finds every fault of a file. Whoever reads asks `FaultLedger.faults` afterwards, and uses the values only if it is
 empty.
 """
 
@@ -21,7 +21,7 @@ _WORD = re.compile(r"([^\W\d]\w*)")
 
 
 @dataclass
-class Ledger:
+class FaultLedger:
     """What is known while a file is read: its parameters, its named expressions, and the faults found so far."""
 
     parameters: dict[str, float] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Ledger:
 class Table:
     """One table of a file. `where` is how a fault calls it, such as "body 'upper'"; the file itself is called ""."""
 
-    def __init__(self, data: Mapping[str, Any], where: str, ledger: Ledger):
+    def __init__(self, data: Mapping[str, Any], where: str, ledger: FaultLedger):
         self.data, self.where, self.ledger = data, where, ledger
 
     @property

@@ -16,6 +16,7 @@ from ...model.mechanism import Body, Frame, Joint, Mechanism, Shape
 from ...model.pose import IDENTITY, ORIGIN, Pose, Scalar
 from ...model.shapes import CollisionFilter
 from .beams import beam_pairs
+from .contacts import contact_pairs
 from .schema import LIMIT_KEYS, LOSS_KEYS
 
 _DEFAULTS = {"lower": -math.inf, "upper": math.inf, "effort": math.inf, "speed": math.inf} | dict.fromkeys(LOSS_KEYS, 0.0)
@@ -46,7 +47,8 @@ def _lines(m: Mechanism) -> Iterator[str]:
     written = [*(("body", _body(b)) for b in given.bodies), *(("joint", _joint(j)) for j in given.joints),
                *(("frame", _frame(f)) for f in given.frames), *(("loop", _joint(j)) for j in given.loops),
                *(("load", _load(x)) for x in given.loads), *(("row", _load(x)) for x in m.nonholonomic),
-               *(("ground", _shape(s)) for s in m.ground)]  # fmt: skip
+               *(("ground", _shape(s)) for s in m.ground),
+               *(("contact", contact_pairs(c, _value, _string)) for c in m.contacts)]  # fmt: skip
     for heading, pairs in written:
         yield f"\n[[{heading}]]"
         yield from (f"{key} = {value}" for key, value in pairs)
@@ -56,7 +58,7 @@ Pairs = Iterator[tuple[str, str]]
 
 
 def _as_given(m: Mechanism) -> Mechanism:
-    """With flexible bodies whole, as long as that says all; pieces that somebody changed are written one by one."""
+    """With flexible bodies whole, where that loses nothing; pieces that were changed after `discretise` are written one by one."""
     given = whole(m)
     return given if given is m or discretise(given) == m else m
 

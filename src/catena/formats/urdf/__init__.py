@@ -18,5 +18,5 @@ __all__ = ["FORMAT", "read", "text"]
 
 FORMAT = Format(
     "urdf", "the Unified Robot Description Format", (".urdf", ".xml"), read, text, recognises=lambda head: b"<robot" in head,
-    hints={".xacro": "; run xacro first and load the URDF it writes", ".mjcf": "; MuJoCo's format is not read yet"},
+    hints={".xacro": "; run xacro first and load the URDF it writes"},
 )  # fmt: skip

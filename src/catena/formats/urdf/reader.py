@@ -13,8 +13,9 @@ from ...model.mechanism import GROUND, Body, Joint, Mechanism, Mimic, Shape
 from ...model.pose import IDENTITY, ORIGIN, Pose
 from .. import files
 from ..draft import MISSING, ROOT_JOINT, Draft
+from ..xml import parse
 from .kinds import bounded, types
-from .xml import Node, parse
+from .xml import XmlNode
 
 _READ = {"robot": {"link", "joint", "material"}, "link": {"inertial", "visual", "collision"},
          "joint": {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}}  # fmt: skip
@@ -39,7 +40,7 @@ class _Reader:
         self.path, self.robot = path, robot
         self.faults: list[str] = []
         self.notes: list[str] = []
-        self.top = Node(robot, "robot", self.faults)
+        self.top = XmlNode(robot, "robot", self.faults)
         self.materials = {m.get("name"): m for m in robot.findall("material")}
         self.names: dict[str, str] = {}  # of links that are called otherwise here
         self.idle: list[str] = []  # fixed joints that mimic others
@@ -58,16 +59,16 @@ class _Reader:
         return Draft(self.path, mechanism, self.faults, noted=True)
 
     # ------------------------------------------------------------------------------------------------ names and roots
-    def named(self, n: Node, what: str, number: int) -> Node:
+    def named(self, n: XmlNode, what: str, number: int) -> XmlNode:
         """The element, called by its name from here on."""
         name = n.element.get("name")
-        called = Node(n.element, f"{what} {name!r}" if name else f"{what} number {number}", self.faults)
+        called = XmlNode(n.element, f"{what} {name!r}" if name else f"{what} number {number}", self.faults)
         if not name:
             called.fault("name is missing")
             called.element.set("name", called.where)
         return called
 
-    def roots(self, links: list[Node], joints: list[Node]) -> list[Node]:
+    def roots(self, links: list[XmlNode], joints: list[XmlNode]) -> list[XmlNode]:
         """The links that no joint carries; more than one is a fault."""
         carried = {c.element.get("link") for n in joints if (c := n.child("child"))}
         roots = list({n.where: n for n in links if n.element.get("name") not in carried}.values())
@@ -77,14 +78,14 @@ class _Reader:
             self.faults.append(f"{len(roots)} links are carried by no joint ({shown}); a URDF has one root link")
         return roots
 
-    def rename_ground(self, links: list[Node], roots: list[Node]) -> None:
+    def rename_ground(self, links: list[XmlNode], roots: list[XmlNode]) -> None:
         """A bare root link called "ground" is the ground; another link of that name gets another."""
         for n in links:
             if n.element.get("name") == GROUND and not (n in roots and len(n.element) == 0):
                 self.names[GROUND] = f"{GROUND}_link"
                 self.notes.append(f"link {GROUND!r} is called '{GROUND}_link' here, since {GROUND!r} is what stands still")
 
-    def body_name(self, n: Node) -> str:
+    def body_name(self, n: XmlNode) -> str:
         name = n.element.get("name") or ""
         return self.names.get(name, name)
 
@@ -95,7 +96,7 @@ class _Reader:
             name += "_"
         return tuple(Joint(name + "_" * i, "fixed", GROUND, root) for i, root in enumerate(roots))
 
-    def ignored(self, links: list[Node], joints: list[Node]) -> None:
+    def ignored(self, links: list[XmlNode], joints: list[XmlNode]) -> None:
         """Note the elements that are not read, each by its tag once."""
         tags = {_local(e.tag) for e in self.robot if e.tag not in _READ["robot"]}
         for nodes, known in ((links, _READ["link"]), (joints, _READ["joint"])):
@@ -106,7 +107,7 @@ class _Reader:
             self.notes.append(f"elements of the file that are not read: {', '.join(sorted(tags))}")
 
     # ------------------------------------------------------------------------------------------------ links
-    def body(self, n: Node) -> Body:
+    def body(self, n: XmlNode) -> Body:
         name = self.body_name(n)
         shapes = tuple(s for v in n.children("visual") if (s := self.shape(v)))
         shapes += tuple(replace(s, collides=True, drawn=False, colour=()) for c in n.children("collision") if (s := self.shape(c)))
@@ -123,10 +124,10 @@ class _Reader:
             six = spatial.unrotate_symmetric(spatial.transpose(X.rotation), six)  # R I R'
         return Body(name, mass.number("value"), X.position, six, shapes)
 
-    def shape(self, n: Node) -> Shape | None:
+    def shape(self, n: XmlNode) -> Shape | None:
         geometry = n.child("geometry")
         pose, colour = _origin(n), self.colour(n)
-        for g in (Node(e, f"{n.where}: {e.tag}", self.faults) for e in (geometry.element if geometry else ())):
+        for g in (XmlNode(e, f"{n.where}: {e.tag}", self.faults) for e in (geometry.element if geometry else ())):
             if g.element.tag == "box":
                 return Shape("box", g.vector("size", None), pose, colour=colour)
             if g.element.tag == "cylinder":
@@ -138,18 +139,18 @@ class _Reader:
             self.notes.append(f"{n.where}: a geometry <{_local(g.element.tag)}> is not read")
         return None
 
-    def colour(self, n: Node) -> tuple[float, ...]:
+    def colour(self, n: XmlNode) -> tuple[float, ...]:
         """The colour of the material that stands here, or of the robot's material of that name."""
         material = n.element.find("material")
         if material is None:
             return ()
         if material.find("color") is None:
             material = self.materials.get(material.get("name"))
-        found = Node(material, f"{n.where}: material", self.faults).child("color") if material is not None else None
+        found = XmlNode(material, f"{n.where}: material", self.faults).child("color") if material is not None else None
         return found.vector("rgba", (), 4) if found else ()
 
     # ------------------------------------------------------------------------------------------------ joints
-    def joint(self, n: Node) -> Joint:
+    def joint(self, n: XmlNode) -> Joint:
         name, kind = n.text("name"), n.text("type", "fixed")
         known = types()
         if kind not in known:
@@ -167,14 +168,14 @@ class _Reader:
             **(self.limits(n, kind) | self.losses(n) if kind != "fixed" else {}),  # type: ignore[arg-type]  # of PER_SPEED
         )
 
-    def end(self, n: Node, side: str) -> str:
+    def end(self, n: XmlNode, side: str) -> str:
         found = n.child(side)
         if found is None:
             n.fault(f"its {side} is missing")
         name = found.text("link", MISSING) if found else MISSING
         return self.names.get(name, name)
 
-    def limits(self, n: Node, kind: str) -> dict[str, float]:
+    def limits(self, n: XmlNode, kind: str) -> dict[str, float]:
         limit = n.child("limit")
         required = bounded(kind)
         if limit is None:
@@ -186,11 +187,11 @@ class _Reader:
             found |= {key: limit.number(key, 0.0, True) for key in ("lower", "upper")}
         return found
 
-    def losses(self, n: Node) -> dict[str, float]:
+    def losses(self, n: XmlNode) -> dict[str, float]:
         dynamics = n.child("dynamics")
         return {key: dynamics.number(key, 0.0) for key in ("damping", "friction")} if dynamics else {}
 
-    def mimic(self, n: Node, kind: str) -> Mimic | None:
+    def mimic(self, n: XmlNode, kind: str) -> Mimic | None:
         found = n.child("mimic")
         if found is None:
             return None
@@ -201,7 +202,7 @@ class _Reader:
         return Mimic(leader, found.number("multiplier", 1.0), found.number("offset", 0.0))
 
 
-def _origin(n: Node) -> Pose:
+def _origin(n: XmlNode) -> Pose:
     origin = n.child("origin")
     if origin is None:
         return Pose()

@@ -1,67 +1,20 @@
-"""XML, read without trust: no entities, nothing fetched, no depth or size without limit; and elements with their faults."""
+"""Elements of a URDF file, read attribute by attribute, with their faults."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from xml.etree.ElementTree import Element, ParseError, TreeBuilder
+from xml.etree.ElementTree import Element
 
-from defusedxml.common import DefusedXmlException, DTDForbidden, EntitiesForbidden
-from defusedxml.ElementTree import DefusedXMLParser
-
-from ...errors import FormatError
 from ...model.expression_syntax import shown
 from .kinds import UNLIMITED
 
-DEPTH = 100  # elements inside each other; a URDF has about six
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _INFINITE = re.compile(r"([+-]?)inf(inity)?", re.IGNORECASE)
 
 
-class _TooDeep(ValueError):
-    pass
-
-
-class _Builder(TreeBuilder):
-    """Builds the tree of elements, down to DEPTH."""
-
-    depth = 0
-
-    def start(self, tag: str, attrs: dict[str, str]) -> Element:
-        self.depth += 1
-        if self.depth > DEPTH:
-            raise _TooDeep
-        return super().start(tag, attrs)
-
-    def end(self, tag: str) -> Element:
-        self.depth -= 1
-        return super().end(tag)
-
-
-def parse(data: bytes, path: Path) -> Element:
-    """The root element of a file's bytes."""
-    try:
-        parser = DefusedXMLParser(target=_Builder(), forbid_dtd=False, forbid_entities=True, forbid_external=True)
-        parser.feed(data)
-        return parser.close()
-    except _TooDeep:
-        raise FormatError(path, f"the file has elements more than {DEPTH} deep inside each other; it is no URDF") from None
-    except (EntitiesForbidden, DTDForbidden) as why:
-        name = getattr(why, "name", "")
-        raise FormatError(
-            path, f"the file defines an XML entity {name!r}; entities are refused, write the text itself"
-        ) from None
-    except DefusedXmlException:
-        raise FormatError(path, "the file refers to another file by XML's own means; external entities are refused") from None
-    except ParseError as why:
-        raise FormatError(path, f"the file is not XML: {why}") from None
-    except (ValueError, LookupError) as why:  # an encoding that does not exist or does not fit
-        raise FormatError(path, f"the file is not XML that can be read: {why}") from None
-
-
-class Node:
+class XmlNode:
     """An XML element, read attribute by attribute; faults go into one list and a neutral value stands in."""
 
     def __init__(self, element: Element, where: str, faults: list[str]):
@@ -71,11 +24,11 @@ class Node:
         """Note a fault of this element."""
         self.faults.append(f"{self.where}: {sentence}")
 
-    def children(self, tag: str) -> Iterator[Node]:
+    def children(self, tag: str) -> Iterator[XmlNode]:
         """The elements of that tag inside this one, faults called by this one's name."""
-        return (Node(e, f"{self.where}: {tag}", self.faults) for e in self.element.findall(tag))
+        return (XmlNode(e, f"{self.where}: {tag}", self.faults) for e in self.element.findall(tag))
 
-    def child(self, tag: str) -> Node | None:
+    def child(self, tag: str) -> XmlNode | None:
         """The first element of that tag inside this one."""
         return next(self.children(tag), None)
 

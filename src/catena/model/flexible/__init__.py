@@ -29,7 +29,7 @@ __all__ = ["discretise", "doubts", "frequency_error", "frequency_errors", "strai
 
 
 def discretise(m: Mechanism) -> Mechanism:
-    """The mechanism with every flexible body replaced by what stands for it: bodies, joints, springs, and a frame at its tip.
+    """A valid mechanism with every flexible body replaced by what stands for it: bodies, joints, springs, and a frame at its tip.
 
     What stands on a flexible body at x (m along it) then stands on the piece or place of it that is there. `beams` of the
     result says what became of each body. A mechanism without flexible bodies is returned itself. Raises MechanismError where

@@ -34,7 +34,7 @@ ENOUGH = 1e-13  # of P beside its diagonal: sections that are as good as the int
 
 
 @dataclass(frozen=True)
-class Place:
+class FieldValues:
     """One or several places s (k,) of the beam: the fields B (m, k) there, and chi (3, n, k)."""
 
     s: Array
@@ -86,7 +86,7 @@ class Basis:
         """The modes' shapes or their derivatives at s, (n, k)."""
         return np.concatenate([np.zeros((0, len(s))), *(f(s, order)[: self.counts[name]] for name, f in self.shapes.items())])
 
-    def at(self, s: Any) -> Place:
+    def at(self, s: Any) -> FieldValues:
         """The fields at places s."""
         s = np.atleast_1d(np.asarray(s, float))
         phi, slope = self.values(s), self.values(s, 1)
@@ -95,7 +95,7 @@ class Basis:
         for i, name in enumerate(self.directions):
             d, turn = {"twist": (X, phi[i]), "z": (Y, -slope[i]), "y": (Z, slope[i]), "x": (X, 0.0)}[name]
             chi[d, i] = turn
-        return Place(s, B, chi)
+        return FieldValues(s, B, chi)
 
     def twisting(self, s: float) -> Array:
         """h (n, n) at s: h_ij = h_ji = -integral_0^s phi_i'' phi_j' ds, i along y, j along z: a section's geometric twist."""
@@ -139,8 +139,8 @@ class Integrals:
 
 def integrals(basis: Basis) -> Integrals:
     """The integrals, by as many points as they need."""
-    s, w, P = _converged(basis)
-    at = basis.at(s)
+    s, w = rule(2 * basis.points + 4)  # a field g has the waves of two shapes, and a product of two fields those of four
+    at, P = basis.at(s), _products(basis, s, w)
     orders = [2 if name in ("y", "z") else 1 for name in basis.directions]
     by_order = {d: basis.values(s, d) for d in (1, 2)}
     strain = np.array([by_order[d][i] for i, d in enumerate(orders)]).reshape(len(orders), -1)
@@ -171,12 +171,6 @@ def _sections(basis: Basis, P: Array, most: int) -> tuple[Array, Array]:
         enough = _change(_products(basis, *rule(2 * middle)), P) < ENOUGH
         low, high = (low, middle) if enough else (middle + 1, high)
     return rule(2 * high)
-
-
-def _converged(basis: Basis) -> tuple[Array, Array, Array]:
-    """Points, weights and P. A field g has the waves of two shapes, and a product of two fields those of four."""
-    s, w = rule(2 * basis.points + 4)
-    return s, w, _products(basis, s, w)
 
 
 def _change(P: Array, Q: Array) -> float:

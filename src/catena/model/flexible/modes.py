@@ -11,15 +11,14 @@ GJ phi'^2. Damping is proportional to it, as that of segments.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...errors import MechanismError
-from ..beams import DIRECTIONS, Beam, Flexed
+from ..beams import DIRECTIONS, Beam
 from ..loads import Strain
 from ..mechanism import Body, Frame
 from ..motions import Shift
@@ -75,97 +74,71 @@ class Modal:
         return tuple(x for x in made if any(y != 0.0 for y in (*x.a, *(b for row in x.B for b in row))))
 
     def _turn(self, d: int, chi: np.ndarray) -> tuple[Scalar, ...]:
-        """Radians a unit of each amplitude: twist as it is, slopes a length."""
+        """Radians per unit of each amplitude: twist as it is, slopes per length."""
         return tuple(_times(x, 1.0 if d == X else 1 / self.length) for x in chi)
 
 
 def modal(body: Body, parts: Parts) -> Parts:
     """The parts with that body made flexible by shapes."""
     beam: Beam = body.flexible  # type: ignore[assignment]
-    model = Modal(body.name, f"{body.name} flex", integrals(_basis(body.name, beam, parts.parameters)),
+    model = Modal(body.name, f"{body.name} flex", integrals(_basis(body.name, beam)),
                   beam.length, beam.rhoA, (beam.rhoJ, beam.rhoJ / 2, beam.rhoJ / 2))  # fmt: skip
-    places = Places(model, parts)
-    carrier = next((j for j in parts.joints if j.child == body.name), None)
+    places, carrier = Places(model, body, parts), parts.carrier(body.name)
     if carrier and abs(places.s(carrier.offset)) > 1e-9:
         raise MechanismError(f"body {body.name!r}: joint {carrier.name!r} carries it at x = {places.s(carrier.offset):g} L, and a beam "
                              "by modes is carried at x = 0; turn it round, or make it of segments")  # fmt: skip
-    joints = [places.attached(j) for j in parts.joints]
-    after = parts.joints.index(carrier) + 1 if carrier else len(joints)
-    made, loads = places.joints(), tuple(_strains(model, beam))
     tip = Frame(f"{body.name}.tip", places.names[-1])
-    tips = () if any(f.name == tip.name for f in parts.frames) else (tip,)
-    record = Flexed(body.name, beam, body.shapes, places.names, places.stations, tuple(j.name for j in made),
-                    tuple(f.name for f in tips), tuple(x.name for x in loads), model)  # fmt: skip
-    at = [b.name for b in parts.bodies].index(body.name)
-    return replace(
-        parts,
-        bodies=(*parts.bodies[:at], *places.bodies(body), *parts.bodies[at + 1 :]),
-        joints=(*joints[:after], *made, *joints[after:]),
-        frames=(*(places.framed(f) for f in parts.frames), *tips),
-        loops=tuple(places.closed(j) for j in parts.loops),
-        loads=(*parts.loads, *loads),
-        beams=(*parts.beams, record),
-    )
+    return places.replaced(places.bodies(), places.joints(), tuple(_strains(model, beam)), tip, model)
 
 
 # ------------------------------------------------------------------------------------------------ what a beam says
-def _basis(name: str, beam: Beam, parameters: Any) -> Basis:
+def _basis(name: str, beam: Beam) -> Basis:
     """The shapes a beam asks for."""
     try:
-        ends = ends_of(beam.ends)
+        return _shapes(name, beam, ends_of(beam.ends))
     except MechanismError as why:
         raise MechanismError(f"body {name!r}: {why}") from None
+
+
+def _shapes(name: str, beam: Beam, ends: str) -> Basis:
     counts = {d: n for d in DIRECTIONS if (n := beam.counts.get(d, 0))}
-    own = _given(name, beam)
+    own = _given(beam)
     if any(own.values()) and not isinstance(beam.length, float):
-        raise MechanismError(f"body {name!r}: shapes of your own are functions of x in metres, so the length is a number; "
-                             f"found {beam.length}")  # fmt: skip
+        raise MechanismError(f"shapes of your own are functions of x in metres, so the length is a number; found {beam.length}")
     shapes: dict[str, Any] = {}
     for d, n in counts.items():
         kind = "bending" if d in ("y", "z") else "stretching"
         if not own.get(d):
-            shapes[d] = _uniform(name, kind, ends, n)
+            shapes[d] = uniform(kind, ends, n)
             continue
         if n > len(own[d]):
-            raise MechanismError(f"body {name!r}: {n} modes are asked for in {d}, and {len(own[d])} shapes are given; give "
-                                 "more shapes, or ask for fewer modes")  # fmt: skip
-        shapes[d] = given(f"body {name!r}, shapes in {d}", own[d][:n], ends, kind, beam.length)
+            raise MechanismError(f"{n} modes are asked for in {d}, and {len(own[d])} shapes are given; give more shapes, or ask for "
+                                 "fewer modes")  # fmt: skip
+        shapes[d] = given(f"shapes in {d}", own[d][:n], ends, kind, beam.length)
     return Basis(shapes, counts, beam.stiffening)
 
 
-def _uniform(name: str, kind: str, ends: str, n: int) -> Any:
-    try:
-        return uniform(kind, ends, n)
-    except MechanismError as why:
-        raise MechanismError(f"body {name!r}: {why}") from None
-
-
-def _given(name: str, beam: Beam) -> dict[str, tuple]:
+def _given(beam: Beam) -> dict[str, tuple]:
     """{direction: shapes of the user's own}; a list is for both planes."""
     found = beam.shapes or ()
     table = isinstance(found, tuple) and bool(found) and isinstance(found[0], tuple)
     own: dict[str, Any] = dict(found) if table else dict.fromkeys("yz", found)
     for key, shapes in own.items():
         if key not in DIRECTIONS:
-            raise MechanismError(f"body {name!r}: shapes has the key {key!r}; it has some of {', '.join(DIRECTIONS)}")
+            raise MechanismError(f"shapes has the key {key!r}; it has some of {', '.join(DIRECTIONS)}")
         if not isinstance(shapes, tuple) or not all(isinstance(f, str) or callable(f) for f in shapes):
-            raise MechanismError(f"body {name!r}: shapes is {shapes!r}; it is a list of texts of x or of functions of x, or a table of "
-                                 "such lists")  # fmt: skip
+            raise MechanismError(f"shapes is {shapes!r}; it is a list of texts of x or of functions of x, or a table of such lists")
     return own
 
 
 def _strains(model: Modal, beam: Beam) -> Iterator[Strain]:
-    """What the beam resists, one load a direction; damped as its first mode, clamped at x = 0, is by the beam's ratio."""
-    I, L, b = model.integrals, model.length, beam
-    EI_y, EI_z = beam.planes
-    first = {"y": 1.8751040687119611**2 / L**2, "z": 1.8751040687119611**2 / L**2, "x": math.pi / 2 / L, "twist": math.pi / 2 / L}
-    kinds = {"y": (EI_y, 3, b.rhoA), "z": (EI_z, 3, b.rhoA), "x": (b.EA, 1, b.rhoA), "twist": (b.GJ, 1, b.rhoJ)}
+    """What the beam resists, one load per direction; damped as its first mode, clamped at x = 0, is by the beam's ratio."""
+    I = model.integrals
     for d in I.basis.shapes:
-        stiffness, power, inertia = kinds[d]
+        unit = beam.stiffness[d] / model.length ** (3 if d in ("y", "z") else 1)
         rows = [i for i, name in enumerate(I.basis.directions) if name == d]
-        K = tuple(tuple(_times(float(I.bent[i, j]), stiffness / L**power) for j in rows) for i in rows)
-        lag = 2 * b.damping / (first[d] * _root(stiffness / inertia)) if b.damping != 0.0 else 0.0
-        yield Strain(f"{model.body}.{d}", tuple(f"{model.body}.{I.basis.labels[i]}" for i in rows), K, lag)
+        K = tuple(tuple(_times(float(I.bent[i, j]), unit) for j in rows) for i in rows)
+        yield Strain(f"{model.body}.{d}", tuple(f"{model.body}.{I.basis.labels[i]}" for i in rows), K, beam.lag(d))
 
 
 def _row(a: np.ndarray) -> tuple[Scalar, ...]:
@@ -179,11 +152,3 @@ def _rows(B: np.ndarray, unit: Scalar) -> tuple[tuple[Scalar, ...], ...]:
 def _times(x: float, unit: Scalar) -> Scalar:
     """x units; rounding is nothing."""
     return 0.0 if abs(x) < TINY else float(x) * unit
-
-
-def _root(x: Scalar) -> Scalar:
-    if isinstance(x, float):
-        return math.sqrt(x)
-    import sympy
-
-    return sympy.sqrt(x)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from ..beams import Flexed
+from ..beams import Beam, Flexed
+from ..loads import Load
 from ..mechanism import Body, Frame, Joint, Mechanism
 from ..pose import Pose, Scalar
+from ..values import value_of
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class Parts:
     joints: tuple[Joint, ...]
     frames: tuple[Frame, ...]
     loops: tuple[Joint, ...]
-    loads: tuple[Any, ...]
+    loads: tuple[Load, ...]
     beams: tuple[Flexed, ...]
     parameters: Mapping[str, float]
 
@@ -32,6 +34,61 @@ class Parts:
         """As the fields of a mechanism, for `mechanism.with_(**changes)`."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "parameters"}
 
+    def carrier(self, body: str) -> Joint | None:
+        """The joint of the tree that carries a body."""
+        return next((j for j in self.joints if j.child == body), None)
+
+
+class Pieces:
+    """The bodies that stand for a flexible body, root to tip: names, and stations, where the origin of each is along the beam, m."""
+
+    names: tuple[str, ...]
+    stations: tuple[Scalar, ...]
+
+    def __init__(self, body: Body, parts: Parts):
+        self.body, self.parts = body, parts
+        self.beam: Beam = body.flexible  # type: ignore[assignment]
+
+    def index(self, X: Pose) -> int:
+        """Which of them carries what sits at X on the whole body."""
+        raise NotImplementedError
+
+    def s(self, X: Pose) -> float:
+        """x/L of what sits at X on the whole body."""
+        x, length = (float(value_of(v, self.parts.parameters) or 0.0) for v in (X.position[0], self.beam.length))
+        return x / length
+
+    def replaced(self, bodies: Iterable[Body], joints: Sequence[Joint], loads: Sequence[Load], tip: Frame, modal: Any = None) -> Parts:
+        """The parts with these bodies, joints and loads in place of the flexible body; the joint that carries it comes first."""
+        parts, name, carrier = self.parts, self.body.name, self.parts.carrier(self.body.name)
+        tips = () if any(f.name == tip.name for f in parts.frames) else (tip,)
+        record = Flexed(name, self.beam, self.body.shapes, self.names, self.stations, _names(joints), _names(tips), _names(loads), modal)
+        at = [b.name for b in parts.bodies].index(name)
+        after = parts.joints.index(carrier) + 1 if carrier else len(parts.joints)
+        moved = [j if j is carrier and modal else self.attached(j) for j in parts.joints]  # shapes are seen in the frame that is carried
+        return replace(
+            parts,
+            bodies=(*parts.bodies[:at], *bodies, *parts.bodies[at + 1 :]),
+            joints=(*moved[:after], *joints, *moved[after:]),
+            frames=(*(Frame(f.name, *self._on_piece(f.body, f.pose)) for f in parts.frames), *tips),
+            loops=tuple(map(self.attached, parts.loops)),
+            loads=(*parts.loads, *loads),
+            beams=(*parts.beams, record),
+        )
+
+    def attached(self, j: Joint) -> Joint:
+        """A joint of the whole body, on the pieces it belongs to."""
+        parent, placement = self._on_piece(j.parent, j.placement)
+        child, offset = self._on_piece(j.child, j.offset)
+        same = (parent, child) == (j.parent, j.child)
+        return j if same else replace(j, parent=parent, placement=placement, child=child, offset=offset)
+
+    def _on_piece(self, body: str, X: Pose) -> tuple[str, Pose]:
+        if body != self.body.name:
+            return body, X
+        k = self.index(X)
+        return self.names[k], slid(X, -self.stations[k])
+
 
 def whole(m: Mechanism) -> Mechanism:
     """The mechanism before `discretise`: what stood on the pieces of a flexible body stands on it, at its place along the beam."""
@@ -42,35 +99,29 @@ def whole(m: Mechanism) -> Mechanism:
 
 
 def _fold(parts: Parts, flexed: Flexed) -> Parts:
-    whole = Body(flexed.body, shapes=flexed.shapes, flexible=flexed.beam)
     stations = dict(zip(flexed.bodies, flexed.stations))
-    made = (flexed.joints, flexed.frames, flexed.loads)
-    joints, frames, loads = (_without(x, names) for x, names in zip((parts.joints, parts.frames, parts.loads), made))
-    bodies = tuple(whole if b.name == flexed.body else b for b in parts.bodies if b.name not in stations or b.name == flexed.body)
+    made, tips, springs = map(set, (flexed.joints, flexed.frames, flexed.loads))
+
+    def back(body: str, X: Pose) -> tuple[str, Pose]:
+        return (flexed.body, slid(X, stations[body])) if body in stations else (body, X)
+
+    def joined(joints: Iterable[Joint]) -> tuple[Joint, ...]:
+        ends = ((j, *back(j.parent, j.placement), *back(j.child, j.offset)) for j in joints if j.name not in made)
+        return tuple(replace(j, parent=p, placement=X, child=c, offset=Y) for j, p, X, c, Y in ends)
+
+    body = Body(flexed.body, shapes=flexed.shapes, flexible=flexed.beam)
     return replace(
-        parts, bodies=bodies, loads=loads,
-        joints=tuple(reattached(j, flexed.body, stations) for j in joints),
-        loops=tuple(reattached(j, flexed.body, stations) for j in parts.loops),
-        frames=tuple(_framed(f, flexed.body, stations) for f in frames),
-    )  # fmt: skip
+        parts,
+        bodies=tuple(body if b.name == body.name else b for b in parts.bodies if b.name not in stations or b.name == body.name),
+        joints=joined(parts.joints),
+        loops=joined(parts.loops),
+        frames=tuple(Frame(f.name, *back(f.body, f.pose)) for f in parts.frames if f.name not in tips),
+        loads=tuple(x for x in parts.loads if x.name not in springs),
+    )
 
 
-def _without(things: Iterable[Any], names: Iterable[str]) -> tuple[Any, ...]:
-    gone = set(names)
-    return tuple(x for x in things if x.name not in gone)
-
-
-def reattached(j: Joint, body: str, stations: Mapping[str, Scalar]) -> Joint:
-    """A joint on pieces at these stations, as a joint on the whole body."""
-    if j.parent in stations:
-        j = replace(j, parent=body, placement=slid(j.placement, stations[j.parent]))
-    if j.child in stations:
-        j = replace(j, child=body, offset=slid(j.offset, stations[j.child]))
-    return j
-
-
-def _framed(f: Frame, body: str, stations: Mapping[str, Scalar]) -> Frame:
-    return Frame(f.name, body, slid(f.pose, stations[f.body])) if f.body in stations else f
+def _names(things: Iterable[Joint | Frame | Load]) -> tuple[str, ...]:
+    return tuple(x.name for x in things)
 
 
 def slid(X: Pose, x: Scalar) -> Pose:

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.polynomial import polynomial
-from scipy.optimize import brentq
 
 from ...errors import MechanismError
 from .series import Series, fitted, samples
@@ -159,6 +158,7 @@ def _conditions(root: str, tip: str, b: float) -> Array:
 
 def _root(root: str, tip: str, near: float) -> float:
     """The b near a place for which the conditions have a solution."""
+    from scipy.optimize import brentq
 
     def determinant(b: float) -> float:
         return float(np.linalg.det(_conditions(root, tip, b)))

@@ -29,7 +29,7 @@ def strain_energy(m: Mechanism, q: Array, parameters: Mapping[str, float] | None
 
 
 class _Stored:
-    """The scene in which loads along coordinates store energy, for rows of states that stand still."""
+    """The part of a `Scene` that loads along coordinates use: coordinates at rest, and the energy they store."""
 
     def __init__(self, m: Mechanism, q: Array, parameters: Mapping[str, float]):
         self.q, self.energy, self.parameters = q, np.zeros(q.shape[:-1]), parameters

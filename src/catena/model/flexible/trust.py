@@ -1,4 +1,4 @@
-"""How far the first frequencies of a beam by modes are trusted with what it carries, by Rayleigh and Ritz.
+"""The error of the first frequencies of a beam by modes with the loads it carries, by the Rayleigh-Ritz method.
 
 A load at a place of the beam asks its shapes for a moment and a shear force there: EI phi'' = omega^2 J phi',
 EI phi''' = -omega^2 m phi. Shapes whose ends are free (or whose waves know nothing of a load on their way) cannot give them, and
@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 from numpy.polynomial import legendre
-from scipy.linalg import null_space
 
 from ..beams import Flexed
 from ..mechanism import Mechanism
@@ -97,6 +96,8 @@ class _Beside:
     """Polynomials up to a degree, and cubics (lines, for stretching) that begin at some places, as the ends allow them."""
 
     def __init__(self, bent: int, ends: tuple[str, str], degree: int, places: Any):
+        from scipy.linalg import null_space
+
         self.bent, self.degree, self.places = bent, degree, places
         held = [(s, k) for s, end in enumerate(ends) for k in HELD[end] if k < bent and not (bent == 1 and s == 1 and end == "pinned")]
         rows = [self._all(np.array([float(s)]), k)[:, 0] for s, k in held]

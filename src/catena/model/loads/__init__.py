@@ -1,7 +1,7 @@
 """Loads and speed rows: what acts on a mechanism besides gravity and motors, and what its speeds must obey besides loops.
 
     keys         Load and Nonholonomic, the two families; the keys that their members have; the registries LOADS and ROWS
-    springs      JointSpring, Spring, Bushing, and the Strain of a flexible body
+    springs      JointSpring, CoordinateSpring, Spring, Cable, Bushing, and the Strain of a flexible body
     forces       Force, JointForce
     speed_rows   KnifeEdge, Rolling, SpeedRow
 
@@ -12,9 +12,9 @@ every coordinate and speed: q_<name> and v_<name>, where a dot in a coordinate's
 from .forces import Force, JointForce
 from .keys import LOADS, ROWS, Key, Load, Nonholonomic, Scene, identifier, register
 from .speed_rows import KnifeEdge, Rolling, SpeedRow
-from .springs import Bushing, JointSpring, Spring, Strain
+from .springs import Bushing, Cable, CoordinateSpring, JointSpring, Spring, Strain
 
 __all__ = [
-    "LOADS", "ROWS", "Bushing", "Force", "JointForce", "JointSpring", "Key", "KnifeEdge", "Load", "Nonholonomic", "Rolling",
+    "LOADS", "ROWS", "Bushing", "Cable", "CoordinateSpring", "Force", "JointForce", "JointSpring", "Key", "KnifeEdge", "Load", "Nonholonomic", "Rolling",
     "Scene", "SpeedRow", "Spring", "Strain", "identifier", "register",
 ]  # fmt: skip

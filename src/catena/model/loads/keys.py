@@ -18,11 +18,11 @@ from ..pose import Matrix, Scalar, Vector, scalar, unit
 class Key:
     """What a field holds, as its metadata. sort: one of
 
-        frame        the name of a frame, a body, or the ground
-        coordinate   the name of a coordinate that has a speed of the same name
+        frame        the name of a frame, a body, or the ground; frames: several
+        coordinate   the name of a coordinate that has a speed of the same name; coordinates: several
         speed        the name of a speed
         number       a quantity; measure: its dimension (`formats.units.DIMENSIONS`, or "any")
-        numbers      several; measure: one per value
+        numbers      several; measure: one per value, or one for any number of them
         expression   a number, or a text of t, q_..., v_... and parameters
         expressions  three of them, x, y, z
         text         an expression that must be a text
@@ -49,7 +49,7 @@ class Key:
             return scalar(value)
         if self.sort == "numbers":
             return tuple(map(scalar, value))
-        if self.sort == "expressions":
+        if self.sort in ("expressions", "frames", "coordinates"):
             return tuple(value)
         if self.sort == "times":
             return tuple(map(float, value))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from ...spatial import add, cross, dot, neg, rotate, scale, sub, unrotate
 from ..expression_functions import apply
-from ..pose import Scalar
+from ..pose import Scalar, Vector
 from .keys import COORDINATE, FRAME, Key, Load, Scene, number, register
 
 TURNS_THEN_SLIDES = ("angular stiffness",) * 3 + ("stiffness",) * 3, ("angular damping",) * 3 + ("damping",) * 3
@@ -58,10 +59,8 @@ class Spring(Load):
     def act(self, s: Scene) -> None:
         """A tension along the line between its ends."""
         k, length, d = map(s.value, (self.stiffness, self.length, self.damping))
-        (p, u), (o, w) = s.origin(self.end), s.origin(self.start)
-        gap, opening = sub(p, o), sub(u, w)
-        distance = apply("sqrt", [dot(gap, gap)])
-        pull = (k * (distance - length) + d * dot(gap, opening) / distance) / distance
+        gap, distance, rate = _stretch(s, self.start, self.end)
+        pull = (k * (distance - length) + d * rate) / distance
         s.push(self.end, scale(-pull, gap))
         s.push(self.start, scale(pull, gap))
         s.store(0.5 * k * (distance - length) ** 2)
@@ -100,6 +99,85 @@ class Bushing(Load):
         s.push(self.end, force, torque)
         s.push(self.start, neg(force), neg(add(torque, cross(arm, force))))
         s.store(0.5 * sum(k[i] * turn[i] ** 2 + k[3 + i] * gap[i] ** 2 for i in range(3)))
+
+
+@register
+@dataclass(frozen=True)
+class CoordinateSpring(Load):
+    """A spring and damper along a sum of coordinates, as a tendon over pulleys has: s = sum of ratio q.
+
+    Force -ratio (stiffness (s - rest) + damping s') along each coordinate. rest: in the unit of s; stiffness: N m or N per unit of s.
+    """
+
+    kind = "coordinate_spring"
+    coordinates: tuple[str, ...] = field(metadata=Key("coordinates").of())
+    ratios: tuple[Scalar, ...] = field(metadata=Key("numbers", negative=True).of())
+    stiffness: Scalar = field(metadata=number("any"))
+    rest: Scalar = field(metadata=number("any", negative=True))
+    damping: Scalar = field(default=0.0, metadata=number("any"))
+
+    def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
+        """One ratio per coordinate."""
+        if len(self.coordinates) != len(self.ratios):
+            yield f"it has {len(self.coordinates)} coordinates and {len(self.ratios)} ratios; one ratio per coordinate is wanted"
+
+    def act(self, s: Scene) -> None:
+        """The same tension along every coordinate, times its ratio."""
+        k, rest, d, *ratios = map(s.value, (self.stiffness, self.rest, self.damping, *self.ratios))
+        moved = [s.coordinate(name) for name in self.coordinates]
+        length, rate = (sum((r * x for r, x in zip(ratios, values)), 0.0) for values in zip(*moved))
+        for name, ratio in zip(self.coordinates, ratios):
+            s.drive(name, -ratio * (k * (length - rest) + d * rate))
+        s.store(0.5 * k * (length - rest) ** 2)
+
+
+@register
+@dataclass(frozen=True)
+class Cable(Load):
+    """An elastic cable through the origins of several frames, free to slide at those between its ends.
+
+    Tension stiffness (path - length) + damping rate (N/m, m, N s/m), the path being the sum of its straight parts. pulls: "tension",
+    a cable that is slack below its length, or "both", a spring.
+    """
+
+    kind = "cable"
+    frames: tuple[str, ...] = field(metadata=Key("frames").of())
+    stiffness: Scalar = field(metadata=number("stiffness"))
+    length: Scalar = field(metadata=number("length"))
+    damping: Scalar = field(default=0.0, metadata=number("damping"))
+    pulls: str = field(default="tension", metadata=Key("word", words=("tension", "both")).of())
+
+    def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
+        """Two frames at least, none twice in a row."""
+        if len(self.frames) < 2:
+            yield f"it goes through {len(self.frames)} frames; a cable has two ends"
+        yield from (f"it goes from {a!r} to itself" for a, b in pairwise(self.frames) if a == b)
+
+    def gaps(self) -> tuple[tuple[str, str], ...]:
+        """The ends of its straight parts."""
+        return tuple(pairwise(self.frames))
+
+    def act(self, s: Scene) -> None:
+        """One tension along the whole path."""
+        k, length, d = map(s.value, (self.stiffness, self.length, self.damping))
+        parts = [(a, b, *_stretch(s, a, b)) for a, b in pairwise(self.frames)]
+        stretch = sum((distance for *_, distance, _ in parts), -length)
+        tension = k * stretch + d * sum((rate for *_, rate in parts), 0.0)
+        if self.pulls == "tension":
+            tension = apply("max", [tension, 0.0]) * (apply("sign", [stretch]) + 1.0) / 2.0
+            stretch = apply("max", [stretch, 0.0])
+        for a, b, gap, distance, _ in parts:
+            s.push(b, scale(-tension / distance, gap))
+            s.push(a, scale(tension / distance, gap))
+        s.store(0.5 * k * stretch**2)
+
+
+def _stretch(s: Scene, start: str, end: str) -> tuple[Vector, Scalar, Scalar]:
+    """From one frame's origin to another's: the vector, its length, and how fast that grows."""
+    (p, u), (o, w) = s.origin(end), s.origin(start)
+    gap, opening = sub(p, o), sub(u, w)
+    distance = apply("sqrt", [dot(gap, gap)])
+    return gap, distance, dot(gap, opening) / distance
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ FIGURES = 18  # as many as in [Baysec1996]
 
 def draw(result: Result, every: float | None = None, until: float | None = None, frames: Names = None) -> Figure:
     """Stick figures every so many seconds from the start to `until`, early ones pale; the paths of frames behind them."""
-    scene = Scene(result, every, until, frames)
+    scene = Cyclograph(result, every, until, frames)
     figure = fitted(scene.reach.min(axis=0), scene.reach.max(axis=0))
     ax = figure.subplots()
     scene.draw(ax)
@@ -33,7 +33,7 @@ def draw(result: Result, every: float | None = None, until: float | None = None,
     return figure
 
 
-class Scene:
+class Cyclograph:
     """The figures and paths of a result, ready for any axes."""
 
     def __init__(self, result: Result, every: float | None = None, until: float | None = None, frames: Names = None):

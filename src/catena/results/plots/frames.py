@@ -71,7 +71,7 @@ def between(result: Result, times: Array) -> Array:
     t, q, v = result.time, result.data["q"].values, result.data["v"].values
     _, kept = np.unique(t, return_index=True)  # an impact may have two rows at one time
     found = CubicHermiteSpline(t[kept], q[kept], result.machine.coordinate_rate(q, v)[kept])(times)
-    for k in result.machine._balls:
+    for k in result.machine.spec.quaternions:
         found[:, k : k + 4] /= np.linalg.norm(found[:, k : k + 4], axis=1, keepdims=True)
     return found
 

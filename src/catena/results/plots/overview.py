@@ -13,7 +13,7 @@ def draw(result: Result, degrees: bool = False) -> Figure:
     """Two by two panels; where a mechanism has many coordinates, the first seven of one unit."""
     figure = Figure(figsize=(1.45 * WIDTH, 6.2), layout="constrained")
     panels = figure.subplots(2, 2, width_ratios=[1, 1.1])
-    cyclograph.Scene(result).draw(panels[0, 0])
+    cyclograph.Cyclograph(result).draw(panels[0, 0])
     bends = bool(result.mechanism.beams)
     if bends:
         bending.panel(panels[1, 1], result)

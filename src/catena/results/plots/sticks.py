@@ -8,13 +8,13 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from scipy.spatial import ConvexHull, QhullError
 
 from .skeleton import Skeleton, Solid, moved
 from .style import FAINT, INK
 from .view import View
 
 Array = np.ndarray
+EDGE_ON = 1e-9  # the area of a solid that is seen as a line, beside the square of its length
 GLASS = (0.35, 0.45, 0.55)  # of a solid that names no colour
 
 
@@ -67,10 +67,25 @@ def _outline(solid: Solid, X: Array, v: View) -> Array | None:
     if solid.radius:
         angle = np.linspace(0, 2 * np.pi, 40)
         return flat[0] + solid.radius * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    try:
-        return flat[ConvexHull(flat).vertices]
-    except (QhullError, ValueError):
-        return None  # seen edge on
+    corners = hull(flat)
+    x, y = (corners - corners[0]).T
+    area = 0.5 * (x * np.roll(y, -1) - y * np.roll(x, -1)).sum()
+    return corners if area > EDGE_ON * np.abs(corners - corners[0]).max(initial=0.0) ** 2 else None
+
+
+def hull(points: Array) -> Array:
+    """The corners of the convex hull of points (n, 2), anticlockwise: Andrew's monotone chain."""
+
+    def chain(rows: Array) -> list[Array]:
+        found: list[Array] = []
+        for p in rows:
+            while len(found) > 1 and np.linalg.det([found[-1] - found[-2], p - found[-2]]) <= 0:
+                found.pop()
+            found.append(p)
+        return found[:-1]
+
+    ordered = np.unique(points, axis=0)
+    return np.array([*chain(ordered), *chain(ordered[::-1])] or ordered)
 
 
 def reach(bones: Skeleton, at: dict[str, Array], v: View) -> Array:

@@ -16,7 +16,7 @@ from ...formats.units import describe
 from ...model.mechanism import Mechanism
 from ..control import PD, PID, ComputedTorque, Forces
 from ..control_laws import Controller
-from .kinds import Context, Family, Key, Kind, Reader, flag, number
+from .kinds import Context, Family, Kind, Reader, TableKey, flag, number
 from .motion import one_or_more, read_trajectory
 from .names import by_name
 
@@ -74,16 +74,16 @@ def windup(t: Table, key: str, c: Context) -> object:
     return flag(t, key, c) if isinstance(t.data[key], bool) else t.number(key, "time", symbolic=False)
 
 
-_KP, _KI, _KD = (Key(name, gains, needed=True) for name in ("kp", "ki", "kd"))
-_TARGET, _LIMITS = Key("target", target, needed=True), Key("limits", limits)
-_GRAVITY, _SMOOTH, _SAMPLE = Key("gravity", flag), Key("smooth", flag), Key("sample", number("time"))
+_KP, _KI, _KD = (TableKey(name, gains, needed=True) for name in ("kp", "ki", "kd"))
+_TARGET, _LIMITS = TableKey("target", target, needed=True), TableKey("limits", limits)
+_GRAVITY, _SMOOTH, _SAMPLE = TableKey("gravity", flag), TableKey("smooth", flag), TableKey("sample", number("time"))
 
 CONTROLLERS: Family[Controller] = Family("controller", (
-    Kind("pid", PID, (_KP, _KI, _KD, _TARGET, _LIMITS, Key("anti_windup", windup), _GRAVITY, _SMOOTH, _SAMPLE),
+    Kind("pid", PID, (_KP, _KI, _KD, _TARGET, _LIMITS, TableKey("anti_windup", windup), _GRAVITY, _SMOOTH, _SAMPLE),
          "tau = kp e + ki z + kd e', z' = e, e = target - q"),
     Kind("pd", PD, (_KP, _KD, _TARGET, _LIMITS, _GRAVITY, _SMOOTH, _SAMPLE),
          "the same without z, with the forces that hold the mechanism still"),
-    Kind("computed_torque", ComputedTorque, (Key("trajectory", path("q"), True), _KP, _KD, _LIMITS, _SMOOTH, _SAMPLE),
+    Kind("computed_torque", ComputedTorque, (TableKey("trajectory", path("q"), True), _KP, _KD, _LIMITS, _SMOOTH, _SAMPLE),
          "the forces of the accelerations a* + kd e' + kp e"),
-    Kind("forces", Forces, (Key("table", path("tau"), True),), "forces as functions of time"),
+    Kind("forces", Forces, (TableKey("table", path("tau"), True),), "forces as functions of time"),
 ))  # fmt: skip

@@ -16,8 +16,8 @@ from ...errors import CatenaError
 from ...formats.toml.tables import Table
 from ...model.mechanism import Mechanism
 from ..event_kinds import EVENT_KINDS
-from .kinds import Context, Family, Key, Kind, Reader, flag, number, word
-from .names import by_name, places
+from .kinds import Context, Family, Kind, Reader, TableKey, flag, number, word
+from .names import by_name, state_entries
 
 
 def read_events(t: Table, m: Mechanism, folder: Path) -> list[Any]:
@@ -26,7 +26,7 @@ def read_events(t: Table, m: Mechanism, folder: Path) -> list[Any]:
 
 
 def _one(t: Table, context: Context) -> Any:
-    kinds = [Kind(k.name, k.record, tuple(Key(key, READERS[how]) for key, how in k.keys.items()), k.summary) for k in EVENT_KINDS.values()]
+    kinds = [Kind(k.name, k.record, tuple(TableKey(key, READERS[how]) for key, how in k.keys.items()), k.summary) for k in EVENT_KINDS.values()]
     try:
         return Family("event", kinds).read(t, context, "event")
     except (CatenaError, TypeError) as why:
@@ -43,7 +43,7 @@ def _times(t: Table, key: str, _: Context) -> Any:
 
 def _coordinate(t: Table, key: str, c: Context) -> Any:
     """A value of the coordinate that the table names under `joint`."""
-    own = next((p for p in places(c.mechanism, "q") if t.data.get("joint") in (p.name, p.joint)), None)
+    own = next((p for p in state_entries(c.mechanism, "q") if t.data.get("joint") in (p.name, p.joint)), None)
     return t.number(key, own.dimension if own else "any", symbolic=False)
 
 

@@ -14,7 +14,7 @@ from ...formats.toml.tables import Table
 from ...model.mechanism import Mechanism
 from ..plan import machine_of
 from ..starts import assembled
-from .names import named_values, places
+from .names import named_values, state_entries
 
 Array = NDArray[np.float64]
 KEYS = ("q", "v", "near")
@@ -23,7 +23,7 @@ UNIT_SLACK = 1e-3  # a quaternion written with four digits has the length one to
 
 def read_initial(t: Table | None, m: Mechanism, top: Table, close: bool = True) -> tuple[Array, Array, Array]:
     """q and v of the start, with loops closed, and the guess they were closed from."""
-    q, v = neutral(m), np.zeros(len(places(m, "v")))
+    q, v = neutral(m), np.zeros(len(state_entries(m, "v")))
     kept: dict[str, list[str]] = {"q": [], "v": []}
     if t is not None:
         t.only(KEYS)
@@ -32,7 +32,7 @@ def read_initial(t: Table | None, m: Mechanism, top: Table, close: bool = True) 
             if table is not None:
                 letter = "v" if key == "v" else "q"
                 given = named_values(table, m, letter)
-                kept[key] = [places(m, letter)[k].name for k in given]
+                kept[key] = [state_entries(m, letter)[k].name for k in given]
                 into[list(given)] = list(given.values())
                 if key != "v":
                     _unit(table, m, q)
@@ -47,12 +47,12 @@ def read_initial(t: Table | None, m: Mechanism, top: Table, close: bool = True) 
 
 def neutral(m: Mechanism) -> Array:
     """Zeros, and the identity for quaternions."""
-    return np.array([1.0 if p.dimension == "number" and p.label.endswith("qw") else 0.0 for p in places(m, "q")])
+    return np.array([1.0 if p.dimension == "number" and p.label.endswith("qw") else 0.0 for p in state_entries(m, "q")])
 
 
 def _unit(t: Table, m: Mechanism, q: Array) -> None:
     """Quaternions have length one; those cut to a few digits are stretched."""
-    for first in (p for p in places(m, "q") if p.dimension == "number" and p.label.endswith("qw")):
+    for first in (p for p in state_entries(m, "q") if p.dimension == "number" and p.label.endswith("qw")):
         part = slice(first.at, first.at + 4)
         length = float(np.linalg.norm(q[part]))
         if abs(length - 1) > UNIT_SLACK:

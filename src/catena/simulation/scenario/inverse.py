@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import time as clock
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
+from scipy.integrate import cumulative_simpson
 
+from ...analysis.actuation import inverse_dynamics
+from ...analysis.kinematic_drive import kinematics
 from ...compiler.trace import Tracer
 from ...errors import CatenaError
 from ...machine.machine import Machine
@@ -24,7 +26,11 @@ from ...results.result import Result
 from ..piecewise import Trajectory, places
 from ..plan import machine_of
 from ..system import losses
+from ..trajectories import csv
 from .orientations import Orientation, orientations
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 Array = NDArray[np.float64]
 ROWS = 1000
@@ -36,8 +42,6 @@ def along(mechanism: Mechanism, trajectory: Any, step: float | None = None, near
     tau is what the motors give: it moves the mechanism and overcomes its damping and friction. step: s between rows. near:
     coordinates (nq,) from which loops are closed at the first instant, by default all zero.
     """
-    from ..trajectories import csv
-
     began = clock.perf_counter()
     machine = machine_of(mechanism)
     path = trajectory if isinstance(trajectory, Trajectory) else csv(Path(trajectory))
@@ -48,7 +52,7 @@ def along(mechanism: Mechanism, trajectory: Any, step: float | None = None, near
         raise CatenaError("this trajectory has no first and last time; give one that begins and ends")
     times = _times(float(path.breaks[0]), float(np.nextafter(path.breaks[-1], -np.inf)), step)  # its last piece ends just after
     course = dict(zip((c.name for c in driven), np.moveaxis(np.stack(path.of(scalars)(times)), -1, 0)))
-    q, v, a = _turned(machine, path, times, course, turned) if turned else _followed(machine, course, near)
+    q, v, a = _followed(machine, path, times, course, turned, near)
     lost = np.array(losses(Tracer(machine.layout, machine.snap))(v.T, list(mechanism.parameters.values()))).T
     data = _dataset(machine, times, q, v, a, _motors(machine, list(course), q, v, a, lost), lost)
     closure = float(np.abs(machine.constraint_rows(q, v)[0]).max(initial=0.0)) if machine.rows else 0.0
@@ -69,14 +73,20 @@ def _times(first: float, last: float, step: float | None) -> Array:
     return np.linspace(first, last, round((last - first) / step) + 1)
 
 
-def _turned(
-    machine: Machine, path: Trajectory, times: Array, course: dict[str, Array], turned: list[Orientation]
+def _followed(
+    machine: Machine, path: Trajectory, times: Array, course: dict[str, Array], turned: list[Orientation], near: Array | None
 ) -> tuple[Array, Array, Array]:
-    """q, v, a of all coordinates where a trajectory has quaternions too."""
-    if machine.rows:
+    """q, v, a of all coordinates: those of the trajectory, scalar ones and orientations, and with loops the others."""
+    if machine.rows and turned:
         raise CatenaError("the orientation of a body cannot be driven where there are loops or speed rows; drive scalar coordinates")
-    _all_there(machine, [*course, *(name for x in turned for name in x.names)])
-    q, v, a = np.zeros((len(times), machine.nq)), np.zeros((len(times), machine.nv)), np.zeros((len(times), machine.nv))
+    if machine.rows:
+        q, v, a = kinematics(machine, {name: tuple(three) for name, three in course.items()}, near)
+        return q, v, a
+    names = [*course, *(name for x in turned for name in x.names)]
+    if missing := [name for name in machine.coordinate_names if name not in names]:
+        shown = ", ".join(map(repr, missing[:8])) + (", ..." if len(missing) > 8 else "")
+        raise CatenaError(f"the trajectory has no column for {shown} of mechanism {machine.mechanism.name!r}")
+    q, v, a = (np.zeros((len(times), n)) for n in (machine.nq, machine.nv, machine.nv))
     for c in places(machine, list(course)):
         q[:, c.qi], v[:, c.vi], a[:, c.vi] = course[c.name]
     for x in turned:
@@ -84,36 +94,8 @@ def _turned(
     return q, v, a
 
 
-def _all_there(machine: Machine, names: list[str]) -> None:
-    """Refuse a trajectory that leaves coordinates out."""
-    missing = [name for name in machine.coordinate_names if name not in names]
-    if missing:
-        shown = ", ".join(map(repr, missing[:8])) + (", ..." if len(missing) > 8 else "")
-        raise CatenaError(f"the trajectory has no column for {shown} of mechanism {machine.mechanism.name!r}")
-
-
-def _followed(machine: Machine, course: dict[str, Array], near: Array | None) -> tuple[Array, Array, Array]:
-    """q, v, a of all coordinates: those of the trajectory, and with loops the others."""
-    from ...analysis.kinematic_drive import kinematics
-    from ...machine.lookup import coordinates
-
-    if machine.rows:
-        q, v, a = kinematics(machine, {name: tuple(three) for name, three in course.items()}, near)
-        return q, v, a
-    _all_there(machine, list(course))
-    known = {c.name: c for c in coordinates(machine)}
-    count = len(next(iter(course.values()))[0])
-    q, v, a = np.zeros((count, machine.nq)), np.zeros((count, machine.nv)), np.zeros((count, machine.nv))
-    for name, three in course.items():
-        c = known[name]
-        q[:, c.qi], v[:, c.vi], a[:, c.vi] = three
-    return q, v, a
-
-
 def _motors(machine: Machine, driven: list[str], q: Array, v: Array, a: Array, lost: Array) -> Array:
     """What the motors give, losses included."""
-    from ...analysis.actuation import inverse_dynamics
-
     if not machine.rows:
         return machine.inverse_dynamics(q, v, a) - lost
     needs = np.array([np.asarray(inverse_dynamics(machine, *row, actuated=driven)) for row in zip(q, v, a)])
@@ -126,8 +108,6 @@ def _motors(machine: Machine, driven: list[str], q: Array, v: Array, a: Array, l
 
 
 def _dataset(machine: Machine, t: Array, q: Array, v: Array, a: Array, tau: Array, lost: Array) -> xr.Dataset:
-    from scipy.integrate import cumulative_simpson
-
     kinetic, potential = machine.energy(q, v)
     power = ((tau + lost) * v).sum(axis=1)
     work = cumulative_simpson(power, x=t, initial=0.0) if len(t) > 2 else np.zeros(len(t))

@@ -28,7 +28,7 @@ Reader = Callable[[Table, str, Context], object]
 
 
 @dataclass(frozen=True)
-class Key:
+class TableKey:
     """A key of a kind's table, and of its maker's arguments. read(table, key, context): its value; faults go to the table."""
 
     name: str
@@ -43,7 +43,7 @@ class Kind(Generic[Made]):
 
     name: str
     make: Callable[..., Made]
-    keys: tuple[Key, ...]
+    keys: tuple[TableKey, ...]
     doc: str
     of_mechanism: bool = False
 

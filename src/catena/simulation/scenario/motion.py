@@ -14,15 +14,15 @@ from ...formats.toml.tables import Table
 from ...model.mechanism import Mechanism
 from .. import trajectories
 from ..piecewise import Trajectory
-from .kinds import Context, Family, Key, Kind, flag, number, numbers, point, values, word
+from .kinds import Context, Family, Kind, TableKey, flag, number, numbers, point, values, word
 from .names import by_name
 
 _COORDINATES = "a table of coordinates"
-_TIMES = Key("times", numbers("time"), needed=True)
-_POSITIONS = Key("positions", values(along="times"), needed=True, what=_COORDINATES)
-_SPEEDS = Key("speeds", values("v", along="times"))
-_ACCELERATIONS = Key("accelerations", values("a", along="times"))
-_ENDS = Key("ends", word)
+_TIMES = TableKey("times", numbers("time"), needed=True)
+_POSITIONS = TableKey("positions", values(along="times"), needed=True, what=_COORDINATES)
+_SPEEDS = TableKey("speeds", values("v", along="times"))
+_ACCELERATIONS = TableKey("accelerations", values("a", along="times"))
+_ENDS = TableKey("ends", word)
 
 
 def _beside(t: Table, key: str, c: Context) -> Path:
@@ -38,19 +38,19 @@ def _csv(file: Path, ends: str = "natural") -> Trajectory:
 
 
 TRAJECTORIES: Family[Trajectory] = Family("trajectory", (
-    Kind("constant", trajectories.constant, (Key("values", values(), True, _COORDINATES),), "a place"),
+    Kind("constant", trajectories.constant, (TableKey("values", values(), True, _COORDINATES),), "a place"),
     Kind("sine", trajectories.sine,
-         (Key("amplitude", values(), True, _COORDINATES), Key("frequency", number("angular speed"), True),
-          Key("phase", number("angle")), Key("offset", values())), "amplitude sin(frequency t + phase) + offset"),
+         (TableKey("amplitude", values(), True, _COORDINATES), TableKey("frequency", number("angular speed"), True),
+          TableKey("phase", number("angle")), TableKey("offset", values())), "amplitude sin(frequency t + phase) + offset"),
     Kind("cubic", trajectories.cubic, (_TIMES, _POSITIONS, _SPEEDS), "polynomials of degree 3 from place to place"),
     Kind("quintic", trajectories.quintic, (_TIMES, _POSITIONS, _SPEEDS, _ACCELERATIONS), "the same of degree 5"),
     Kind("cycloid", trajectories.cycloid, (_TIMES, _POSITIONS), "cycloids from rest to rest"),
     Kind("cosine", trajectories.cosine, (_TIMES, _POSITIONS), "half waves from rest to rest"),
     Kind("spline", trajectories.spline, (_TIMES, _POSITIONS, _ENDS), "a cubic spline through all places"),
-    Kind("csv", _csv, (Key("file", _beside, True), _ENDS), "a spline through the rows of a file"),
+    Kind("csv", _csv, (TableKey("file", _beside, True), _ENDS), "a spline through the rows of a file"),
     Kind("line", trajectories.line,
-         (Key("frame", word, True), Key("to", point, True), Key("start", point), _TIMES,
-          Key("law", word), Key("upright", flag)), "a straight line of a frame, by inverse kinematics", of_mechanism=True),
+         (TableKey("frame", word, True), TableKey("to", point, True), TableKey("start", point), _TIMES,
+          TableKey("law", word), TableKey("upright", flag)), "a straight line of a frame, by inverse kinematics", of_mechanism=True),
 ))  # fmt: skip
 
 

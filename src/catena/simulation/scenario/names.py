@@ -15,7 +15,7 @@ DIMENSIONS = {"q": ("length", "angle"), "v": ("speed", "angular speed"), "tau": 
               "a": ("acceleration", "any"), "any": ("any", "any")}  # of a slide and of a turn  # fmt: skip
 
 
-class Place(NamedTuple):
+class StateEntry(NamedTuple):
     """A coordinate or speed: its name, its joint's, its label in the joint, where it stands, what it measures."""
 
     name: str
@@ -25,9 +25,9 @@ class Place(NamedTuple):
     dimension: str
 
 
-def places(m: Mechanism, letter: str) -> list[Place]:
+def state_entries(m: Mechanism, letter: str) -> list[StateEntry]:
     """The coordinates ("q") or the speeds ("v" and others), in order."""
-    found: list[Place] = []
+    found: list[StateEntry] = []
     for j in m.moving:
         names = j.coordinate_names if letter == "q" else j.speed_names
         each = [(f, label) for f in j.freedoms for label in (f.labels if letter == "q" else f.speeds)]
@@ -35,14 +35,14 @@ def places(m: Mechanism, letter: str) -> list[Place]:
             slides, turns = DIMENSIONS[letter]
             ball = letter == "q" and f.motion == Motion.BALL
             dimension = "number" if ball else slides if f.motion == Motion.SLIDE else turns
-            found.append(Place(name, j.name, label, len(found), dimension))
+            found.append(StateEntry(name, j.name, label, len(found), dimension))
     return found
 
 
 def named_values(t: Table, m: Mechanism, letter: str) -> dict[int, Any]:
     """{place: value} of a table such as { elbow = "30 deg", base = [0, 0, 1], arm = { Rz = 0.3, Dx = "5 cm" } }."""
     found: dict[int, Any] = {}
-    for place, value, what in _entries(t, places(m, letter), m):
+    for place, value, what in _entries(t, state_entries(m, letter), m):
         if place.at in found:
             t.fault(f"{place.name!r} is given twice")
         found[place.at] = t.scalar(value, what, place.dimension, symbolic=False)
@@ -51,7 +51,7 @@ def named_values(t: Table, m: Mechanism, letter: str) -> dict[int, Any]:
 
 def by_name(t: Table, m: Mechanism, letter: str, count: int | None = None) -> dict[str, Any]:
     """{coordinate or speed: number}, or {name: list of `count` numbers} of a table of lists."""
-    known = places(m, letter)
+    known = state_entries(m, letter)
     if count is None:
         values = named_values(t, m, letter)
         return {known[k].name: x for k, x in values.items()}
@@ -65,7 +65,7 @@ def by_name(t: Table, m: Mechanism, letter: str, count: int | None = None) -> di
     return found
 
 
-def _entries(t: Table, known: list[Place], m: Mechanism) -> Iterator[tuple[Place, Any, str]]:
+def _entries(t: Table, known: list[StateEntry], m: Mechanism) -> Iterator[tuple[StateEntry, Any, str]]:
     for key, value in t.data.items():
         own = [p for p in known if p.joint == key]
         exact = [p for p in known if p.name == key]
@@ -85,7 +85,7 @@ def _entries(t: Table, known: list[Place], m: Mechanism) -> Iterator[tuple[Place
             t.fault(unknown("coordinate", key, names, f"mechanism {m.name!r}"))
 
 
-def _labelled(t: Table, joint: str, own: list[Place], value: Mapping[str, Any]) -> Iterator[tuple[Place, Any, str]]:
+def _labelled(t: Table, joint: str, own: list[StateEntry], value: Mapping[str, Any]) -> Iterator[tuple[StateEntry, Any, str]]:
     """arm.Rz = 0.3 in TOML is a table arm with a key Rz."""
     for label, x in value.items():
         place = next((p for p in own if p.label == label), None)
@@ -95,5 +95,5 @@ def _labelled(t: Table, joint: str, own: list[Place], value: Mapping[str, Any]) 
             yield place, x, repr(place.name)
 
 
-def _single(p: Place, known: list[Place]) -> bool:
+def _single(p: StateEntry, known: list[StateEntry]) -> bool:
     return sum(other.joint == p.joint for other in known) == 1

@@ -14,7 +14,7 @@ from ... import formats
 from ...equations.formulations import formulation
 from ...errors import CatenaError, FormatError, unknown
 from ...formats.toml.reader import draft, open_file
-from ...formats.toml.tables import Ledger, Table
+from ...formats.toml.tables import FaultLedger, Table
 from ...formats.units import describe
 from ...model.flexible import discretise
 from ...model.mechanism import Mechanism
@@ -62,11 +62,11 @@ def read(file: str | Path, **changes: Any) -> Scenario:
     changes: values in place of the table's, such as until=2.0 or integrator="rk4"; None leaves what stands there.
     """
     path = formats._find(file)
-    top = open_file(path) if path.suffix.lower() == ".toml" else Table({}, "", Ledger())
+    top = open_file(path) if path.suffix.lower() == ".toml" else Table({}, "", FaultLedger())
     mechanism = _mechanism(path, top)
     given = top.table("scenario")
     data = dict(given.data if given else {}) | {k: x for k, x in changes.items() if x is not None}
-    table = Table(data, "scenario", Ledger())
+    table = Table(data, "scenario", FaultLedger())
     scenario = _read(table, mechanism, path.parent)
     if faults := [*top.ledger.faults, *table.ledger.faults]:
         raise FormatError(path, f"the scenario has {'a fault' if len(faults) == 1 else f'{len(faults)} faults'}:", faults)

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...model.mechanism import Mechanism
+from catena.model.mechanism import Mechanism
+
 from .chain import Chain, chain
 
 Array = np.ndarray

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...model.mechanism import Mechanism
+from catena.model.mechanism import Mechanism
+
 from .chain import Chain, chain, motion_transform, skew, spatial_inertia
 
 Array = np.ndarray

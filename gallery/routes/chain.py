@@ -16,10 +16,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...errors import QuestionError
-from ...model.mechanism import Body, Joint, Mechanism
-from ...model.pose import Pose
-from ...model.values import value_of
+from catena.errors import QuestionError
+from catena.model.mechanism import Body, Joint, Mechanism
+from catena.model.pose import Pose
+from catena.model.values import value_of
 
 Array = np.ndarray
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...machine.lookup import machine_of, state
-from ...machine.terms import terms
-from ...model.mechanism import Mechanism
+from catena.machine.lookup import machine_of, state
+from catena.machine.terms import terms
+from catena.model.mechanism import Mechanism
 
 if TYPE_CHECKING:
-    from ...machine.machine import Machine
+    from catena.machine.machine import Machine
 
 Array = np.ndarray
 

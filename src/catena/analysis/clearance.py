@@ -1,0 +1,200 @@
+"""Clearance: the signed distance of every pair of shapes that may collide, with the nearest points and the normal.
+
+Pairs in closed form (`kernels.distance`) become one tape of the mechanism, poses included, and run in lanes; other convex pairs go
+to a library (`convex_pairs`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import casadi as ca
+import numpy as np
+
+from ..compiler.lanes import LaneKernel, compile_lanes
+from ..compiler.trace import Tracer, elements, matrix, vector
+from ..errors import QuestionError, StateError, UnknownNameError
+from ..kernels import distance as kernels
+from ..kernels.kinematics import frame_pose
+from ..machine import arguments
+from ..machine.generic_kernels import rows
+from ..machine.lookup import machine_of, where
+from ..model.collision_pairs import Collider, collision_pairs
+from ..model.mechanism import Mechanism
+from ..model.shapes import KINDS
+from .convex_pairs import ConvexPairs
+
+if TYPE_CHECKING:
+    from ..machine.machine import Machine
+
+Array = np.ndarray
+Pairs = Iterable[tuple[str, str]] | None
+
+
+@dataclass(frozen=True)
+class Clearance:
+    """Signed distances of pairs of shapes at one configuration, or at a batch of them.
+
+    pairs: the names of both shapes of each pair. distance (..., pairs), m: negative where they overlap, then minus the shortest
+    translation that parts them. On request: first and second (..., pairs, 3), the nearest points in the ground's axes, and normal
+    (..., pairs, 3), a unit vector from the first to the second: second - first = distance * normal.
+    """
+
+    pairs: tuple[tuple[str, str], ...]
+    distance: Array
+    source: tuple[Proximities, Array, Array | None]  # what makes the rest
+
+    @cached_property
+    def _witness(self) -> Array:
+        found, q, p = self.source
+        return found.witness(q, p)
+
+    @property
+    def first(self) -> Array:
+        """The nearest points of the first shapes."""
+        return self._witness[..., :3]
+
+    @property
+    def normal(self) -> Array:
+        """The unit vectors from first to second."""
+        return self._witness[..., 3:]
+
+    @property
+    def second(self) -> Array:
+        """The nearest points of the second shapes."""
+        return self.first + self.distance[..., None] * self.normal
+
+    def index(self, first: str, second: str) -> int:
+        """The place of a pair, in either order."""
+        for k, pair in enumerate(self.pairs):
+            if pair in ((first, second), (second, first)):
+                return k
+        raise UnknownNameError("pair", f"{first} - {second}", [" - ".join(pair) for pair in self.pairs], "this clearance")
+
+    def __str__(self) -> str:
+        least = self.distance.reshape(-1, len(self.pairs)).min(axis=0)
+        wide = max(len(" - ".join(pair)) for pair in self.pairs)
+        lines = [f"{' - '.join(self.pairs[k]):{wide}}  {least[k]:.6g} m{'  overlap' if least[k] < 0 else ''}" for k in np.argsort(least)]
+        return "\n".join(lines)
+
+
+def clearance(m: Mechanism | Machine, q: Any = None, *, pairs: Pairs = None, parameters: Any = None) -> Clearance:
+    """The signed distance of every pair of shapes at q (..., nq), by default with every coordinate zero.
+
+    pairs: nothing but these, each two names of shapes, bodies or groups; by default all that the mechanism's filter leaves. Who asks
+    often compiles the mechanism once, and puts the question to the machine.
+    """
+    machine = machine_of(m)
+    found = proximities(machine, pairs)
+    q = arguments.array(machine, "clearance", "q", machine.neutral() if q is None else q)
+    p = arguments.parameters(machine, parameters)
+    if not np.isfinite(q).all():
+        raise StateError("clearance: q holds values that are not finite")
+    return Clearance(found.names, found.distance(q, p), (found, q, p))
+
+
+_MADE: WeakKeyDictionary[Machine, dict[tuple[tuple[str, str], ...] | None, Proximities]] = WeakKeyDictionary()
+
+
+def proximities(machine: Machine, pairs: Pairs = None) -> Proximities:
+    """The pairs of a machine, made once."""
+    made = _MADE.setdefault(machine, {})
+    key = None if pairs is None else tuple((str(a), str(b)) for a, b in pairs)
+    if key not in made:
+        made[key] = Proximities(machine, key)
+    return made[key]
+
+
+class Proximities:
+    """The pairs of a mechanism that are looked at, and their kernels."""
+
+    def __init__(self, machine: Machine, pairs: Pairs = None):
+        self.machine, self.pairs = machine, collision_pairs(machine.mechanism, pairs)
+        if not self.pairs:
+            raise QuestionError(
+                f"clearance: {where(machine)} has no pair of shapes that may collide; give shapes collides = true, the ground "
+                "[[ground]] shapes, and neighbours that are wanted to [collisions] include"
+            )
+        self.names = tuple((a.name, b.name) for a, b in self.pairs)
+        closed = np.array([_closed(a, b) for a, b in self.pairs])
+        self.own, self.others = np.flatnonzero(closed), np.flatnonzero(~closed)  # in closed form, and not
+        self.convex = ConvexPairs(machine, [self.pairs[k] for k in self.others])
+
+    def distance(self, q: Array, p: Array | None) -> Array:
+        """(..., pairs)."""
+        own = self._run(self._distance, q, p) if len(self.own) else None
+        return self._merged(own, slice(0, 1), q, p)[..., 0]
+
+    def witness(self, q: Array, p: Array | None) -> Array:
+        """(..., pairs, 6): the nearest points of the first, and the normals."""
+        own = self._run(self._witness, q, p) if len(self.own) else None
+        return self._merged(own, slice(1, 7), q, p)
+
+    def _merged(self, own: Array | None, which: slice, q: Array, p: Array | None) -> Array:
+        """Both sorts of pairs, in the order of the names; which of the numbers of the others."""
+        if own is not None and not len(self.others):
+            return own
+        theirs = self.convex.ask(q, p)[..., which]
+        out = np.empty((*q.shape[:-1], len(self.pairs), theirs.shape[-1]))
+        out[..., self.others, :] = theirs
+        if own is not None:
+            out[..., self.own, :] = own
+        return out
+
+    def _run(self, kernel: LaneKernel, q: Array, p: Array | None) -> Array:
+        """(..., pairs, numbers)."""
+        names = self.machine.mechanism.parameters
+        given = [q] + ([np.array(list(names.values())) if p is None else p] if names else [])
+        lead = np.broadcast_shapes(*(x.shape[:-1] for x in given))
+        batch = int(np.prod(lead))
+        flat = [np.ascontiguousarray(x) if x.ndim == 1 else rows(x, lead, batch) for x in given]
+        (found,), _ = kernel(flat, batch, threads=self.machine.threads)
+        return found.reshape(*lead, *kernel.output_shapes[0])
+
+    @cached_property
+    def _traced(self) -> tuple[list[ca.SX], list[tuple[ca.SX, ca.SX]]]:
+        """The symbols, and distance (1,) and witness (6,) of each pair in closed form."""
+        s = Tracer(self.machine.spec.layout, self.machine.spec.snap)
+        solids = {c.name: _solid(s, c) for k in self.own for c in self.pairs[k]}
+        found = [_traced(a.shape.kind, b.shape.kind)(*solids[a.name], *solids[b.name]) for a, b in (self.pairs[k] for k in self.own)]
+        return [s.q] + ([s.p] if self.machine.mechanism.parameters else []), found  # type: ignore[return-value]  # CasADi's stubs
+
+    @cached_property
+    def _distance(self) -> LaneKernel:
+        inputs, found = self._traced
+        return compile_lanes(ca.Function("clearance", inputs, [ca.cse(ca.vertcat(*(d for d, _ in found)))]))
+
+    @cached_property
+    def _witness(self) -> LaneKernel:
+        inputs, found = self._traced
+        return compile_lanes(ca.Function("witness", inputs, [ca.cse(ca.vertcat(*(w.T for _, w in found)))]))
+
+
+def _closed(a: Collider, b: Collider) -> bool:
+    kinds = (a.shape.kind, b.shape.kind)
+    return kinds in kernels.PAIRS or kinds[::-1] in kernels.PAIRS
+
+
+@functools.cache
+def _traced(first: str, second: str) -> ca.Function:
+    """A pair of kinds as a function of rotations, origins and sizes: traced once, and written out for each pair by CasADi."""
+    given, solids = [], []
+    for k, kind in enumerate((first, second)):
+        R, p, size = ca.SX.sym(f"R{k}", 3, 3), ca.SX.sym(f"p{k}", 3), ca.SX.sym(f"s{k}", len(KINDS[kind].sizes))
+        given += [R, p, size]
+        solids.append(kernels.Solid(tuple(tuple(R[i, j] for j in range(3)) for i in range(3)), tuple(elements(p)), tuple(elements(size))))
+    found = kernels.proximity((first, second), *solids)
+    return ca.Function(f"{first}_{second}", given, [vector([found.distance]), vector([*found.a, *found.normal])])
+
+
+def _solid(s: Tracer, c: Collider) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """The shape in the ground: rotation, origin and sizes as expressions."""
+    seat = s.layout.seat(c.body)
+    X = seat.pose @ c.shape.pose
+    R, p = frame_pose(seat.node, tuple(tuple(s.value(x) for x in row) for row in X.rotation), tuple(map(s.value, X.position)), s.posed)
+    return matrix(R), vector(p), vector([s.value(x) for x in c.shape.size])

@@ -1,0 +1,278 @@
+"""The modes of contacts with Coulomb friction: which open, stick or slip, by enumeration of all there are.
+
+k contacts, each with a normal and two tangents. Forces f (or impulses) and accelerations a (or speeds) at them obey
+
+    a = G f + b,      0 <= N, 0 <= a_n, N a_n = 0,      |f_t| <= mu N
+
+and what slips does so against its friction: f_t = -mu N d, with d the direction of its slip speed where it has one, and of a_t
+where it begins to slip. G = J W J' is the Delassus matrix, b what happens without contact. Every combination of modes is solved
+and looked at, so that a solution is known to be the only one, or one of several; there may be none (Painleve). Forces that the
+rows do not determine (a table on four legs) are of least norm, or those of a linear programme where these would pull.
+
+Rows are measured by sqrt(G_ii), so that neither units nor inertias decide anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from ..kernels.rank import RANK
+
+Array = NDArray[np.float64]
+OPEN, STICK, SLIP = "open", "stick", "slip"
+LIFTED = {STICK: "lifting, stick", SLIP: "lifting, slip"}  # no more normal force than is there already
+SMALL = 1e-12  # a force or an acceleration this small beside the largest of b is none
+APART = 1e-7  # solutions whose accelerations differ by more are two
+DEAD = 1e-18  # a tangent whose share of G is less, beside the normal's, moves nothing and takes no force: across a plane of motion
+FACETS = 16  # of the polygon inside a friction disc, in the linear programme
+ROUNDS = 40  # of the search for directions of slip
+PROVED = 3  # contacts that may begin to slip; of more, the first solution is taken without a look at all the others
+MOST = 9  # contacts at one instant whose modes are enumerated
+
+
+class Friction(NamedTuple):
+    """Of k contacts: coefficients (k,) of what sticks and of what slips, directions of slip (k, 2), NaN where it is at rest; base:
+    (k,) normal force that is there already."""
+
+    static: Array
+    kinetic: Array
+    direction: Array
+    base: Array
+
+    @staticmethod
+    def at_rest(static: Array, kinetic: Array, base: Array | None = None) -> Friction:
+        """Of contacts that do not slip yet."""
+        k = len(static)
+        return Friction(static, kinetic, np.full((k, 2), np.nan), np.zeros(k) if base is None else base)
+
+
+class Solution(NamedTuple):
+    """modes (k,), force and rate (3 k,): f and a; direction (k, 2) of what slips; loose (3 k, n): forces that move nothing."""
+
+    modes: tuple[str, ...]
+    force: Array
+    rate: Array
+    direction: Array
+    loose: Array
+
+
+def solutions(G: Array, b: Array, friction: Friction) -> list[Solution]:
+    """All solutions that differ in their accelerations, those that stick most first."""
+    found: list[Solution] = []
+    size = row_sizes(G)
+    scale = float(np.abs(np.append(b, G[:, ::3] @ friction.base) / np.tile(size, 2)).max(initial=0.0))
+    free = int(np.isnan(friction.direction[:, 0]).sum())  # contacts whose slip has no direction yet
+    for modes in product(*(_allowed(friction, i) for i in range(len(friction.static)))):
+        for one in _solved(G, b, friction, modes, size, scale):
+            if all(np.abs((one.rate - other.rate) / size).max() > APART * scale for other in found):
+                found.append(one)
+        if found and free > PROVED:
+            return found
+    return found
+
+
+def row_sizes(G: Array) -> Array:
+    """(3 k,): sqrt(G_ii), beside which rows are measured; of tangents that move nothing, that of their normal."""
+    own, normal = np.diagonal(G), np.repeat(np.diagonal(G)[::3], 3)
+    size = np.sqrt(np.where(own > DEAD * normal, own, normal))
+    return np.where(size > 0.0, size, 1.0)
+
+
+def _allowed(friction: Friction, i: int) -> tuple[str, ...]:
+    smooth = friction.kinetic[i] == 0.0 and friction.static[i] == 0.0
+    closed = (SLIP,) if smooth or np.isfinite(friction.direction[i, 0]) else (STICK, SLIP)
+    return (*closed, *(LIFTED[mode] for mode in closed)) if friction.base[i] > 0.0 else (*closed, OPEN)
+
+
+# ---------------------------------------------------------------------------------------------------- one combination of modes
+def _solved(G: Array, b: Array, friction: Friction, modes: Sequence[str], size: Array, scale: float) -> Iterator[Solution]:
+    """Its solutions: none or one, but for directions of slip that are not known."""
+    turning = [i for i, mode in enumerate(modes)
+               if mode.endswith(SLIP) and np.isnan(friction.direction[i, 0]) and friction.kinetic[i] > 0.0]  # fmt: skip
+    for start in _starts(G, b, friction, turning):
+        d = np.where(np.isnan(friction.direction), 0.0, friction.direction)
+        for i in turning:
+            d[i] = start[i]
+        one = _with_directions(G, b, friction, modes, d, size, scale)
+        if one is not None and turning:
+            one = _turned(G, b, friction, one, turning, size, scale)
+        if one is not None and one.loose.shape[1] and not _pushes(one, friction, size, scale):
+            one = _member(one, friction)
+        if one is not None and _holds(one, friction, turning, size, scale):
+            yield one
+
+
+def _turned(G: Array, b: Array, friction: Friction, one: Solution, turning: Sequence[int], size: Array, scale: float) -> Solution | None:
+    """The solution near `one` in which what begins to slip does so along its acceleration: a_t = s d, s >= 0, f_t = -mu N d.
+
+    Newton's method for the directions and s, together with the forces of all that is closed: also where s is all but zero, as where
+    something has stuck up to now.
+    """
+    angle = {i: float(np.arctan2(one.direction[i, 1], one.direction[i, 0])) for i in turning}
+    speed = {i: float(one.rate[3 * i + 1 : 3 * i + 3] @ one.direction[i]) for i in turning}
+    for _ in range(ROUNDS):
+        d = one.direction.copy()
+        for i, x in angle.items():
+            d[i] = np.cos(x), np.sin(x)
+        one = _with_directions(G, b, friction, one.modes, d, size, np.inf) or one
+        left = np.concatenate([one.rate[3 * i + 1 : 3 * i + 3] - speed[i] * d[i] for i in turning])
+        rows = np.concatenate([[3 * i + 1, 3 * i + 2] for i in turning])
+        if np.abs(left / size[rows]).max() <= SMALL * scale:
+            return one
+        columns = []
+        for i in turning:
+            across, n = np.array([-d[i, 1], d[i, 0]]), 3 * i
+            df = np.zeros(len(b))
+            df[n + 1 : n + 3] = -friction.kinetic[i] * one.force[n] * across
+            turned = _answer(G, friction, one, G @ df)
+            turned[n + 1 : n + 3] -= speed[i] * across
+            faster = np.zeros(len(b))
+            faster[n + 1 : n + 3] = -d[i]
+            columns += [turned[rows], faster[rows]]
+        step = np.linalg.lstsq(np.array(columns).T / size[rows][:, None], -left / size[rows], rcond=1e-13)[0]
+        most = max(1.0, float(np.abs(step[::2]).max()))  # a turn of at most one radian at a time
+        for k, i in enumerate(turning):
+            angle[i] += step[2 * k] / most
+            speed[i] += step[2 * k + 1] / most
+    return None
+
+
+def _answer(G: Array, friction: Friction, one: Solution, c: Array) -> Array:
+    """c and what the forces of all that is closed add to it, so that its rows stay where they are."""
+    columns, rows = _closed(G, friction, one.modes, one.direction)
+    if not rows:
+        return c.copy()
+    F = np.array(columns).T
+    return c - G @ F @ np.linalg.lstsq(G[rows] @ F, c[rows], rcond=RANK)[0]
+
+
+def _starts(G: Array, b: Array, friction: Friction, turning: Sequence[int]) -> Iterator[Array]:
+    """Directions of slip to begin with: against the friction that would hold all, along b, and the opposites."""
+    k = len(friction.static)
+    if not turning:
+        yield np.zeros((k, 2))
+        return
+    stuck = -np.linalg.lstsq(G, -b, rcond=RANK)[0]
+    for x in (stuck, b):
+        t = x.reshape(k, 3)[:, 1:]
+        length = np.linalg.norm(t, axis=1, keepdims=True)
+        d = np.where(length > 0.0, t / np.where(length > 0.0, length, 1.0), [1.0, 0.0])
+        for signs in product((1.0, -1.0), repeat=len(turning)) if len(turning) <= 2 else ([1.0] * len(turning), [-1.0] * len(turning)):
+            turned = d.copy()
+            for i, sign in zip(turning, signs):
+                turned[i] *= sign
+            yield turned
+
+
+def _with_directions(G: Array, b: Array, friction: Friction, modes: Sequence[str], d: Array, size: Array,
+                     scale: float) -> Solution | None:  # fmt: skip
+    """The solution of these modes with directions of slip d; None where there is none that pushes within its cones."""
+    k, fixed = len(modes), np.zeros(3 * len(modes))
+    for i, mode in enumerate(modes):
+        n = 3 * i
+        fixed[n] = friction.base[i]
+        if mode.endswith(SLIP):
+            fixed[n + 1 : n + 3] = -friction.kinetic[i] * friction.base[i] * d[i]
+    columns, rows = _closed(G, friction, modes, d)
+    c = b + G @ fixed
+    if not rows:
+        return Solution(tuple(modes), fixed, c, d, np.zeros((3 * k, 0)))
+    F = np.array(columns).T
+    scaled = 1.0 / size[rows]
+    S = scaled[:, None] * (G[rows] @ F) * scaled
+    U, s, V = np.linalg.svd(S)
+    rank = int((s > RANK * s[0]).sum()) if s[0] > 0.0 else 0
+    r = -scaled * c[rows]
+    x = scaled * (V[:rank].T @ ((U[:, :rank].T @ r) / s[:rank]))
+    f = F @ x
+    a = c + G @ f
+    if np.abs(a[rows] * scaled).max() > 1e2 * SMALL * scale:  # rows that contradict each other
+        return None
+    loose = F @ (scaled[:, None] * V[rank:].T)
+    return Solution(tuple(modes), f + fixed, a, d, loose)
+
+
+def _closed(G: Array, friction: Friction, modes: Sequence[str], d: Array) -> tuple[list[Array], list[int]]:
+    """What the unknown forces act along, and the rows in which nothing moves."""
+    k, columns, rows = len(modes), [], []
+    for i, mode in enumerate(modes):
+        n = 3 * i
+        if mode == SLIP:
+            columns.append(_column(k, n, -friction.kinetic[i] * d[i]))
+            rows.append(n)
+        elif mode.endswith(STICK):
+            own = [j for j in range(n if mode == STICK else n + 1, n + 3) if G[j, j] > DEAD * G[n, n]]
+            columns += [_unit(k, j) for j in own]
+            rows += own
+    return columns, rows
+
+
+def _unit(k: int, n: int) -> Array:
+    found = np.zeros(3 * k)
+    found[n] = 1.0
+    return found
+
+
+def _column(k: int, n: int, t: Array) -> Array:
+    found = _unit(k, n)
+    found[n + 1 : n + 3] = t
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------- inequalities
+def _pushes(one: Solution, friction: Friction, size: Array, scale: float) -> bool:
+    """Whether normal forces push and friction stays within its cones."""
+    for i, mode in enumerate(one.modes):
+        N, t = one.force[3 * i], one.force[3 * i + 1 : 3 * i + 3]
+        small = SMALL * scale / size[3 * i]
+        if friction.base[i] - small > N:
+            return False
+        if mode.endswith(STICK) and np.linalg.norm(t) > friction.static[i] * N + small * (1.0 + friction.static[i]):
+            return False
+    return True
+
+
+def _holds(one: Solution, friction: Friction, turning: Sequence[int], size: Array, scale: float) -> bool:
+    """Whether a solution keeps all inequalities: nothing pulls, nothing goes through, friction is against the slip."""
+    if not _pushes(one, friction, size, scale):
+        return False
+    for i, mode in enumerate(one.modes):
+        small = SMALL * scale * size[3 * i]
+        if mode in (OPEN, *LIFTED.values()) and one.rate[3 * i] < -small:
+            return False
+        if i in turning:
+            a, d = one.rate[3 * i + 1 : 3 * i + 3], one.direction[i]
+            small = SMALL * scale * max(size[3 * i + 1 : 3 * i + 3])
+            if a @ d < -small or abs(a[0] * d[1] - a[1] * d[0]) > 1e2 * small:
+                return False
+    return True
+
+
+def _member(one: Solution, friction: Friction) -> Solution | None:
+    """With those forces, of all that rigid bodies do not determine, that are farthest inside their cones: a linear programme."""
+    f, Z, rows, right = one.force, one.loose, [], []
+    angles = 2.0 * np.pi * np.arange(FACETS) / FACETS
+    for i, mode in enumerate(one.modes):
+        if mode == OPEN:
+            continue
+        faces = [np.array([-1.0, 0.0, 0.0])]
+        if mode == STICK:
+            inside = friction.static[i] * np.cos(np.pi / FACETS)
+            faces += [np.array([-inside, np.cos(x), np.sin(x)]) for x in angles]
+        for face in faces:
+            rows.append([*(face @ Z[3 * i : 3 * i + 3]), 1.0])
+            right.append(-face @ f[3 * i : 3 * i + 3])
+    size = max(np.abs(f).max(), 1e-300)
+    n = Z.shape[1]
+    Z_size = np.abs(Z).max(axis=0)
+    A = np.array(rows) / np.append(Z_size, 1.0)
+    answer = linprog([*([0.0] * n), -1.0], A, np.array(right) / size, bounds=[(None, None)] * n + [(None, 1.0)])
+    if answer.status != 0 or answer.x[n] < -1e-9:
+        return None
+    return one._replace(force=f + Z @ (size * answer.x[:n] / Z_size))

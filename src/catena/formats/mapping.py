@@ -1,0 +1,47 @@
+"""Mapping: what became of each element of a file in a format that says more, or other things, than a mechanism holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+TAKEN, APPROXIMATED, REFUSED = "taken", "approximated", "refused"
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """One element: its tag, its name, the outcome ("taken", "approximated", "refused"), and how or why."""
+
+    element: str
+    name: str
+    outcome: str
+    how: str = ""
+
+
+@dataclass
+class MappingReport:
+    """What became of the elements of a file, in the order in which they were looked at."""
+
+    entries: list[Mapped] = field(default_factory=list)
+
+    def take(self, element: str, name: str, how: str = "") -> None:
+        """The mechanism holds it."""
+        self.entries.append(Mapped(element, name, TAKEN, how))
+
+    def approximate(self, element: str, name: str, how: str) -> None:
+        """The mechanism holds something close to it."""
+        self.entries.append(Mapped(element, name, APPROXIMATED, how))
+
+    def refuse(self, element: str, name: str, why: str) -> None:
+        """The mechanism does not hold it; the rest of the file stands."""
+        self.entries.append(Mapped(element, name, REFUSED, why))
+
+    def notes(self) -> Iterator[str]:
+        """One sentence for each way in which elements were approximated or refused."""
+        ways: dict[tuple[str, str, str], list[str]] = {}
+        for e in self.entries:
+            if e.outcome != TAKEN:
+                ways.setdefault((e.element, e.outcome, e.how), []).append(e.name)
+        for (element, outcome, how), names in ways.items():
+            shown = ", ".join(n for n in names[:5] if n) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+            yield f"{element}{' ' + shown if shown else ''}: {outcome}, {how}"

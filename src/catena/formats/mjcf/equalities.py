@@ -1,0 +1,60 @@
+"""Equalities: connect and weld close loops, joint equalities that are linear become mimics. MuJoCo's are soft, these are exact."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...model.mechanism import Joint, Mimic
+from ...model.pose import Pose
+from ..mapping import MappingReport
+from .names import Names
+from .poses import pose
+
+CONNECT, WELD, JOINT = range(3)  # mjtEq
+SITE = 6  # mjOBJ_SITE
+
+
+def equalities(m: Any, names: Names, mapping: MappingReport) -> tuple[list[Joint], dict[str, Mimic]]:
+    """The joints that close loops, and what joints that follow others follow."""
+    loops: list[Joint] = []
+    mimics: dict[str, Mimic] = {}
+    for e in range(m.neq):
+        name, kind = m.equality(e).name or f"equality{e}", int(m.eq_type[e])
+        if not m.eq_active0[e]:
+            mapping.refuse("equality", name, "it is not active at the start; what switches on later is an event of a scenario")
+        elif kind in (CONNECT, WELD):
+            loops.append(_closing(m, e, name, names))
+            mapping.approximate("equality", name, "it holds exactly, MuJoCo's is soft (solref and solimp are left out)")
+        elif kind == JOINT and (why := _nonlinear(m, e)):
+            mapping.refuse("equality", name, why)
+        elif kind == JOINT:
+            j1, j2, (a0, a1, *_) = int(m.eq_obj1id[e]), int(m.eq_obj2id[e]), (float(x) for x in m.eq_data[e])
+            r1, r2 = (float(m.qpos0[m.jnt_qposadr[j]]) for j in (j1, j2))
+            mimics[names.joint(j1)] = Mimic(names.joint(j2), a1, r1 + a0 - a1 * r2)
+            mapping.approximate("equality", name, "the joint follows the other exactly, MuJoCo's equality is soft")
+        else:
+            mapping.refuse("equality", name, "equalities of tendons and flexible bodies are not taken")
+    return loops, mimics
+
+
+def _closing(m: Any, e: int, name: str, names: Names) -> Joint:
+    """connect: two points coincide. weld: two frames do."""
+    kind = "ball" if m.eq_type[e] == CONNECT else "fixed"
+    data, ids = m.eq_data[e], (int(m.eq_obj1id[e]), int(m.eq_obj2id[e]))
+    if m.eq_objtype[e] == SITE:
+        bodies = [int(m.site_bodyid[s]) for s in ids]
+        poses = [pose(m.site_pos[s], m.site_quat[s]) for s in ids]
+    elif kind == "ball":
+        bodies, poses = list(ids), [Pose(position=data[:3]), Pose(position=data[3:6])]
+    else:
+        bodies, poses = list(ids), [pose(data[3:6], data[6:10]), Pose(position=data[:3])]
+    return Joint(name, kind, names.body(bodies[0]), names.body(bodies[1]), placement=poses[0], offset=poses[1])
+
+
+def _nonlinear(m: Any, e: int) -> str:
+    """Why a joint equality is no mimic; nothing where it is one."""
+    if m.eq_obj2id[e] < 0:
+        return "a joint that is held at a value: lock it in the file instead"
+    if m.eq_data[e, 2:5].any() or not m.eq_data[e, 1]:
+        return "only an equality that is linear in the other joint is taken"
+    return ""

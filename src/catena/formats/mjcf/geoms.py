@@ -1,0 +1,33 @@
+"""Geoms: shapes that are drawn, and that collide where contype or conaffinity is set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...model.shapes import Shape
+from ..mapping import MappingReport
+from .names import Names
+from .poses import pose
+
+PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF = range(9)  # mjtGeom
+
+
+def shapes(m: Any, b: int, names: Names, mapping: MappingReport) -> tuple[Shape, ...]:
+    """The shapes of body b."""
+    first = int(m.body_geomadr[b])
+    found = (_shape(m, g, names.body(b), mapping) for g in range(first, first + int(m.body_geomnum[b])))
+    return tuple(s for s in found if s)
+
+
+def _shape(m: Any, g: int, body: str, mapping: MappingReport) -> Shape | None:
+    name, kind = m.geom(g).name, int(m.geom_type[g])
+    x, y, z = (float(s) for s in m.geom_size[g])
+    sizes = {PLANE: ("plane", ()), SPHERE: ("sphere", (x,)), CAPSULE: ("capsule", (x, 2 * y)), ELLIPSOID: ("ellipsoid", (x, y, z)),
+             CYLINDER: ("cylinder", (x, 2 * y)), BOX: ("box", (2 * x, 2 * y, 2 * z))}  # fmt: skip
+    if kind not in sizes:
+        word = "mesh" if kind == MESH else "height field" if kind == HFIELD else "signed distance field"
+        mapping.refuse("geom", name or f"of {body}", f"a {word} is not taken as a shape; its mass is")
+        return None
+    mapping.take("geom", name or f"of {body}")
+    collides = bool(m.geom_contype[g] or m.geom_conaffinity[g])
+    return Shape(*sizes[kind], pose(m.geom_pos[g], m.geom_quat[g]), colour=tuple(float(c) for c in m.geom_rgba[g]), collides=collides, name=name)

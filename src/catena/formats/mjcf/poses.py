@@ -1,0 +1,13 @@
+"""Poses as MuJoCo keeps them: a position and a quaternion, scalar first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...model.pose import Pose
+
+
+def pose(position: Sequence[float], quaternion: Sequence[float]) -> Pose:
+    """The pose of a frame in the one that carries it."""
+    w, x, y, z = (float(c) for c in quaternion)
+    return Pose.quaternion(w, x, y, z, position=position)

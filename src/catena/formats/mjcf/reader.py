@@ -1,0 +1,111 @@
+"""Reader: MuJoCo's compiled model as a mechanism, with what became of each element."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ... import spatial
+from ...model.loads import Force
+from ...model.mechanism import Body, Frame, Joint, Mechanism, Mimic
+from ...model.pose import Pose, Vector, vector
+from ..draft import Draft
+from ..mapping import MappingReport
+from .actuation import actuators
+from .equalities import equalities
+from .geoms import shapes
+from .joints import joints
+from .names import Names
+from .poses import pose
+from .source import compiled
+from .tendons import tendons
+
+FLEXIBLE = "flexible bodies of finite elements have no counterpart; describe a beam as `flexible` in a TOML file"
+
+
+def read(path: Path, within: str | PathLike[str] | None = None) -> Draft:
+    """The mechanism of an MJCF file. within: the folder that holds all it may name, its own folder by default."""
+    spec, m = compiled(path, Path(within) if within else None)
+    names, mapping = Names(m), MappingReport()
+    faults = [f"flex {i}: {FLEXIBLE}" for i in range(m.nflex)]
+    tree = [joints(m, b, names, mapping) for b in range(1, m.nbody)]
+    loops, mimics = equalities(m, names, mapping)
+    loads = [*(x for found in tree for x in found.loads), *tendons(m, names, mapping), *_weightless(m, names)]
+    actuators(m, mapping)
+    _world(spec, m, mapping)
+    mechanism = Mechanism(
+        spec.modelname or path.stem,
+        tuple(x for b, found in enumerate(tree, start=1) for x in (*found.between, _body(m, b, names, mapping))),
+        tuple(_following(j, mimics) for found in tree for j in found.joints),
+        frames=(*_frames(m, names, mapping), *_centres(m, names)),
+        gravity=_gravity(m),
+        loops=tuple(loops),
+        loads=tuple(loads),
+        ground=shapes(m, 0, names, mapping),
+        as_found=True,
+        notes=tuple(mapping.notes()),
+    )
+    return Draft(path, mechanism, faults, noted=True, mapping=mapping.entries)
+
+
+def _body(m: Any, b: int, names: Names, mapping: MappingReport) -> Body:
+    """Mass, centre of mass and inertia in the body's axes, from the principal ones that MuJoCo keeps."""
+    name = names.body(b)
+    if m.body_mocapid[b] >= 0:
+        mapping.approximate("body", name, "a mocap body stands where the file puts it")
+    else:
+        mapping.take("body", name)
+    R = Pose.quaternion(*m.body_iquat[b]).rotation
+    x, y, z = (float(I) for I in m.body_inertia[b])
+    six = spatial.unrotate_symmetric(spatial.transpose(R), (x, 0.0, 0.0, y, 0.0, z))  # R I R'
+    return Body(name, float(m.body_mass[b]), tuple(m.body_ipos[b]), six, shapes(m, b, names, mapping))
+
+
+def _following(j: Joint, mimics: dict[str, Mimic]) -> Joint:
+    return replace(j, mimic=mimics[j.name]) if j.name in mimics else j
+
+
+def _gravity(m: Any) -> Vector:
+    import mujoco
+
+    off = int(m.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
+    return (0.0, 0.0, 0.0) if off else vector(m.opt.gravity)
+
+
+def _frames(m: Any, names: Names, mapping: MappingReport) -> list[Frame]:
+    for s in range(m.nsite):
+        mapping.take("site", names.site(s))
+    return [Frame(names.site(s), names.body(m.site_bodyid[s]), pose(m.site_pos[s], m.site_quat[s]))
+            for s in range(m.nsite)]  # fmt: skip
+
+
+def _compensated(m: Any) -> list[int]:
+    return [b for b in range(1, m.nbody) if m.body_gravcomp[b] and m.body_mass[b]]
+
+
+def _centres(m: Any, names: Names) -> list[Frame]:
+    """The centres of mass of bodies whose weight is compensated."""
+    return [Frame(names.centre(b), names.body(b), Pose(position=m.body_ipos[b])) for b in _compensated(m)]
+
+
+def _weightless(m: Any, names: Names) -> list[Force]:
+    """What carries a share of the weight of bodies: gravcomp."""
+    g = _gravity(m)
+    return [Force(f"gravcomp {names.body(b)}", names.centre(b),
+                  force=tuple(float(-m.body_gravcomp[b] * m.body_mass[b] * x) for x in g)) for b in _compensated(m)]  # fmt: skip
+
+
+def _world(spec: Any, m: Any, mapping: MappingReport) -> None:
+    """What the file says of mass, surroundings and named states."""
+    guessed = [b.name or "(unnamed)" for b in spec.bodies if not b.explicitinertial and b.name != "world" and b.geoms]
+    for name in guessed:
+        mapping.take("inertial", name, "not in the file: mass and inertia are those MuJoCo takes from geoms and densities")
+    if m.opt.density or m.opt.viscosity or any(m.opt.wind):
+        mapping.refuse("option", "", "density, viscosity and wind of the surrounding medium are not felt")
+    for k in range(m.nkey):
+        mapping.refuse("keyframe", m.key(k).name or str(k), "a mechanism has no named states; give q and v to the question")
+    for n, word in ((m.nskin, "skin"), (m.npair, "pair"), (m.nexclude, "exclude"), (m.nsensor, "sensor"), (m.nplugin, "plugin")):
+        if n:
+            mapping.refuse(word, "", f"{n} in the file; they are not read")

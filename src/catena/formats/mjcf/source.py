@@ -1,0 +1,69 @@
+"""The files that a model is made of, looked at before MuJoCo opens any of them: XML without entities, and no path that leaves the
+folder the user names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from ...errors import FormatError
+from .. import files
+from ..xml import parse
+
+_FOLDERS = {"mesh": "meshdir", "skin": "meshdir", "texture": "texturedir", "hfield": "assetdir"}
+_FILES = ("file", *(f"file{side}" for side in ("right", "left", "up", "down", "front", "back")))
+
+
+def compiled(path: Path, within: Path | None) -> tuple[Any, Any]:
+    """MuJoCo's specification and its compiled model of a file.
+
+    within: the folder that holds everything the file may name; its own folder unless given.
+    """
+    root = parse(files.read(path), path)
+    if root.tag != "mujoco":
+        what = "a part that other files include" if root.tag == "mujocoinclude" else f"an XML file of <{root.tag}>"
+        raise FormatError(path, f"the file is {what}; a model of MuJoCo begins with <mujoco>")
+    _inside(path, root, (within or path.parent).resolve(), ())
+    mujoco = _mujoco(path)
+    try:
+        spec = mujoco.MjSpec.from_file(str(path))
+        return spec, spec.compile()
+    except (ValueError, RuntimeError, mujoco.FatalError) as why:
+        said = " ".join(str(why).replace("XML Error:", "").split())
+        raise FormatError(path, f"MuJoCo does not take the file: {said}") from None
+
+
+def _mujoco(path: Path) -> Any:
+    try:
+        import mujoco
+    except ImportError:
+        raise FormatError(path, "a model of MuJoCo is read by MuJoCo itself; install it with pip install 'catena[mujoco]'") from None
+    return mujoco
+
+
+def _inside(path: Path, root: Element, within: Path, trail: tuple[Path, ...]) -> None:
+    """Refuse a file that names another outside `within`, or includes itself."""
+    here = path.resolve()
+    if here in trail:
+        raise FormatError(path, f"the file includes itself, by way of {' -> '.join(p.name for p in (*trail, here))}")
+    for named, tag in _named(root):
+        other = (trail[0] if trail else here).parent / named
+        if not other.resolve().is_relative_to(within):
+            raise FormatError(path, f"<{tag}> names {named!r}, outside {str(within)!r}; "
+                                    "load(..., within=FOLDER) allows another folder")  # fmt: skip
+        if tag == "include":
+            beside = other if other.exists() else here.parent / named
+            if beside.is_file():  # MuJoCo says what is missing
+                _inside(beside, parse(files.read(beside), beside), within, (*trail, here))
+
+
+def _named(root: Element) -> Iterator[tuple[str, str]]:
+    """The files that a document names, each with the tag that does."""
+    folders: dict[str, str] = {}
+    for compiler in root.iter("compiler"):
+        folders |= compiler.attrib
+    for e in root.iter():
+        folder = folders.get(_FOLDERS.get(e.tag, ""), folders.get("assetdir", "")) if e.tag in _FOLDERS else ""
+        yield from (((folder.rstrip("/") + "/" if folder else "") + e.attrib[key], e.tag) for key in _FILES if key in e.attrib)

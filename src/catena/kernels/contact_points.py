@@ -1,0 +1,60 @@
+"""Where a sphere meets a surface: gap, normal and tangents, as expressions over scalars of any kind.
+
+    c, r      centre and radius of the sphere; r = 0 for a point
+    R, o, a   axes (by rows), origin and radius of the surface
+    gap       their distance, negative in penetration
+    n         the normal, from the surface to the sphere: d gap/dt = n . u, u the velocity of the sphere against the surface at
+              the point c - r n where they touch
+
+A concave surface (bowl, trough) has its normal towards its centre or axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..spatial import dot, neg, scale, select, sub
+
+Meeting = tuple[Any, tuple[Any, Any, Any]]  # gap and normal
+
+
+def _plane(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
+    n = (R[0][2], R[1][2], R[2][2])
+    return dot(n, sub(c, o)) - r, n
+
+
+def _sphere(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
+    distance, n = _between(sub(c, o))
+    return distance - a - r, n
+
+
+def _bowl(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
+    distance, n = _between(sub(c, o))
+    return a - r - distance, neg(n)
+
+
+def _trough(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
+    axis, d = (R[0][2], R[1][2], R[2][2]), sub(c, o)
+    distance, n = _between(sub(d, scale(dot(axis, d), axis)))
+    return a - r - distance, neg(n)
+
+
+def _between(d: Any) -> Meeting:
+    distance = dot(d, d) ** 0.5
+    return distance, scale(1.0 / distance, d)
+
+
+MEETINGS: dict[str, Callable[..., Meeting]] = {"plane": _plane, "sphere": _sphere, "bowl": _bowl, "trough": _trough}
+
+
+def tangents(n: Any) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:
+    """Two unit vectors that make a right-handed frame with the unit vector n, without a singular direction: [Duff2017].
+
+    For n = z they are x and y. They jump where n_z changes its sign; what they span does not.
+    """
+    x, y, z = n
+    s = select(z >= 0.0, 1.0 + 0.0 * z, -1.0 + 0.0 * z)
+    a = -1.0 / (s + z)
+    b = x * y * a
+    return (1.0 + s * x * x * a, s * b, -s * x), (b, s + y * y * a, -y)

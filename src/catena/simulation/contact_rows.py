@@ -1,0 +1,220 @@
+"""Contacts as rows that switch: a point that may touch a surface, its mode, its rows and its guards on the tape.
+
+    open     no row                                       guard: gap
+    slip     the normal row; friction -mu N d             guards: N, u . d - |u|/2
+    stick    the normal row and two tangential ones       guards: N, mu N - |f|
+
+u is the slip speed (2,) along the tangents, d = u/|u| its direction. Beyond the end of a slip, where u . d has changed its sign,
+and below `still`, d is that of the mode, so that the tape is smooth where the integrator looks past an event. A slip that has
+turned by 60 degrees from the mode's direction, or has come to zero, is an event; the first only renews the direction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from ..compiler.trace import Tracer, elements, entries, vector
+from ..kernels.constrained_dynamics import factor_rows
+from ..kernels.contact_points import MEETINGS, tangents
+from ..kernels.dynamics import solve
+from ..kernels.rank import usual_length
+from ..model.contacts import Contact, ContactPoint
+from ..spatial import add, cross, dot, rotate, scale, sub
+from .guards import Guard, Meaning
+
+ROUNDS = 3  # how often rows are met: each leaves of them rounding times the square of their condition
+TURN = 0.5  # the cosine between a slip and the direction of its mode, at which that is renewed
+
+
+class ContactMode(NamedTuple):
+    """The mode of a contact point, of numbers or of symbols.
+
+    closed, stick: 1 or 0. x, y: the direction of its slip along the tangents, where it is slower than `still`, m/s. slack: N by
+    which its force may miss its cone. weight: its share of what rigid bodies do not determine, 0 to 1. static, kinetic:
+    coefficients of friction, which are no part of the tape.
+    """
+
+    closed: Any = 0.0
+    stick: Any = 0.0
+    x: Any = 1.0
+    y: Any = 0.0
+    still: Any = 0.0
+    slack: Any = 0.0
+    weight: Any = 1.0
+    static: Any = 0.0
+    kinetic: Any = 0.0
+
+    @property
+    def word(self) -> str:
+        """Open, stick or slip."""
+        return ("stick" if self.stick > 0.5 else "slip") if self.closed > 0.5 else "open"
+
+
+class RestMode(NamedTuple):
+    """1 where nothing can move, and nothing does."""
+
+    rest: Any = 0.0
+
+
+class SwitchedRows(NamedTuple):
+    """Constraint rows that can be switched: residuals, rates, gamma (m,) each, B (m, nv), and the switches z (m,), 1: on, 0: off."""
+
+    error: ca.SX
+    rate: ca.SX
+    gamma: ca.SX
+    B: ca.SX
+    z: ca.SX
+
+
+class Meet(NamedTuple):
+    """Where a point meets its surface, as expressions: gap; normal and tangents, place (3,) in the ground's axes; velocity (1,) or
+    (3,) of the point against the surface along the normal and the tangents."""
+
+    gap: Any
+    axes: tuple[Any, ...]
+    place: Any
+    velocity: Any
+
+
+@dataclass(frozen=True)
+class TouchingPoint:
+    """A contact point of a run: where it is, and its contact's friction."""
+
+    point: ContactPoint
+    contact: Contact
+
+    mode = ContactMode()
+
+    @property
+    def name(self) -> str:
+        """Of the point."""
+        return self.point.name
+
+    @property
+    def rough(self) -> bool:
+        """Whether it has friction."""
+        return self.contact.static > 0.0
+
+    @property
+    def count(self) -> int:
+        """Of its rows."""
+        return 3 if self.rough else 1
+
+    def meet(self, s: Tracer) -> Meet:
+        """Gap and axes at the tracer's symbols."""
+        p = self.point
+        (R_A, o_A, w_A, v_A), (R_B, o_B, w_B, v_B) = _moving(s, p.body), _moving(s, p.other)
+        centre = add(o_A, rotate(R_A, tuple(s.value(x) for x in p.centre)))
+        pose = [[s.value(x) for x in row] for row in p.pose.rotation]
+        columns = [rotate(R_B, column) for column in zip(*pose)]
+        origin = add(o_B, rotate(R_B, tuple(s.value(x) for x in p.pose.position)))
+        radius = s.value(p.radius)
+        gap, n = MEETINGS[p.surface](centre, radius, list(zip(*columns)), origin, s.value(p.size))
+        place = sub(centre, scale(radius, n))
+        u = sub(_at(place, o_A, w_A, v_A), _at(place, o_B, w_B, v_B))
+        axes = (n, *tangents(n)) if self.rough else (n,)
+        return Meet(gap, axes, place, [dot(axis, u) for axis in axes])
+
+    def rows(self, s: Tracer, mode: ContactMode) -> SwitchedRows:
+        """The normal row, and the two of the tangents."""
+        meet = self.meet(s)
+        rate = vector(meet.velocity)
+        gamma = -ca.jtimes(rate, s.q, s.coordinate_rate())
+        error = vector([meet.gap, *([0.0] * (self.count - 1))])
+        z = vector([mode.closed, *([mode.closed * mode.stick] * (self.count - 1))])
+        return SwitchedRows(ca.densify(error), ca.densify(rate), ca.densify(gamma), ca.densify(ca.jacobian(rate, s.v)), z)
+
+    def row_scales(self, s: Tracer) -> list[float]:
+        """N of its rows, where rank is decided (`kernels.rank`)."""
+        return [usual_length(s.layout) ** 2] * self.count
+
+    def pushed(self, mode: ContactMode, B: ca.SX, u: ca.SX) -> ca.SX:
+        """B (count, nv) with the friction of a slip u (count,) added to the normal row: what its forces act along."""
+        if not self.rough:
+            return B
+        x, y = self.direction(mode, elements(u[1:]))
+        mu = mode.kinetic * (1.0 - mode.stick)
+        return ca.vertcat(B[0, :] - mu * (x * B[1, :] + y * B[2, :]), B[1:, :])
+
+    def weights(self, mode: ContactMode) -> list[Any]:
+        """(count,) of its forces: zero while it is open."""
+        w = mode.weight * mode.closed
+        return [w, *([mode.static * w * mode.stick] * (self.count - 1))]
+
+    def direction(self, mode: ContactMode, u: Sequence[Any]) -> tuple[Any, Any]:
+        """Of the slip u (2,), or that of the mode."""
+        speed = ca.sqrt(u[0] ** 2 + u[1] ** 2)
+        moving = ca.logic_and(u[0] * mode.x + u[1] * mode.y > 0.0, speed > mode.still)
+        safe = ca.if_else(moving, speed, 1.0)
+        return ca.if_else(moving, u[0] / safe, mode.x), ca.if_else(moving, u[1] / safe, mode.y)
+
+    def guards(self, part: int, mode: ContactMode, gap: Any, u: Any, rate: Any, force: Any) -> Iterator[Guard]:
+        """Of its gap u, rate: speeds and accelerations, force, each along the normal and the tangents."""
+        closed, slack = mode.closed > 0.5, mode.slack
+        yield Guard(Meaning.TOUCHES, part, _while(ca.logic_not(closed), gap), _while(ca.logic_not(closed), u[0]))
+        yield Guard(Meaning.LOSES_CONTACT, part, _while(closed, force[0] + slack), ca.SX(-1))
+        if self.rough:
+            sticks = ca.logic_and(closed, mode.stick > 0.5)
+            slips = ca.logic_and(closed, mode.stick < 0.5)
+            f, speed = ca.sqrt(force[1] ** 2 + force[2] ** 2), ca.sqrt(u[1] ** 2 + u[2] ** 2)
+            yield Guard(Meaning.LEAVES_CONE, part, _while(sticks, mode.static * force[0] - f + slack), ca.SX(-1))
+            along, faster = (x[1] * mode.x + x[2] * mode.y for x in (u, rate))
+            yield Guard(Meaning.SLIP_TURNS, part, _while(slips, along - TURN * speed), _while(slips, faster))
+
+
+@dataclass(frozen=True)
+class Rest:
+    """A part without rows: whether everything is at rest, and must stay so."""
+
+    name = "rest"
+    mode = RestMode()
+
+    def rows(self, s: Tracer, mode: RestMode) -> SwitchedRows:
+        """None."""
+        return SwitchedRows(*(ca.SX.zeros(0),) * 3, ca.SX.zeros(0, s.layout.nv), ca.SX.zeros(0))
+
+    def row_scales(self, s: Tracer) -> list[float]:
+        """Of no row."""
+        return []
+
+
+def _moving(s: Tracer, body: str) -> tuple[Any, ...]:
+    """Rotation by rows, origin, angular velocity and velocity of the origin of a body, in the ground's axes."""
+    if body == "ground":
+        zero = (0.0, 0.0, 0.0)
+        return ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), zero, zero, zero
+    X, w = s.pose(body), elements(s.frame_velocity(body, "world"))
+    return [[X[i, j] for j in range(3)] for i in range(3)], [X[i, 3] for i in range(3)], w[:3], w[3:]
+
+
+def _at(place: Any, origin: Any, w: Any, v: Any) -> Any:
+    """The velocity of a body's point at a place."""
+    return add(v, cross(w, sub(place, origin)))
+
+
+def _while(mode: Any, value: Any) -> ca.SX:
+    return ca.if_else(mode, value, 1.0)
+
+
+# ---------------------------------------------------------------------------------------------------- forces
+def weighted_forces(S: ca.SX, r: ca.SX, keep: ca.SX, weight: ca.SX) -> ca.SX:
+    """f with S f = r in the rows that are kept; where that leaves a choice, the f of least sum f^2 / weight (weight 0: off).
+
+    S need not be symmetric: friction of what slips is a part of the columns. f = D S' y, S D S' y = r.
+    """
+    size = ca.fabs(ca.diag(S))
+    unit = keep / ca.if_else(size > 0.0, size, 1.0)
+    S, r, D = ca.diag(unit) @ S, unit * r, ca.diag(weight)
+    L, y = entries(ca.densify(S @ D @ S.T)), np.full(keep.numel(), 0.0, dtype=object)
+    factor_rows(L, elements(keep), y)
+    f = ca.SX.zeros(keep.numel())
+    for _ in range(ROUNDS):
+        y[:] = elements(ca.densify(r - S @ f))
+        solve(L, y)
+        f = f + D @ S.T @ vector(y)
+    return f

@@ -1,0 +1,131 @@
+"""Page: one HTML file in which the mechanism runs by itself.
+
+    Mechanism -> System (x' = f(t, x, u, p), settle, energy, poses) -> tapes -> WebAssembly -> page
+
+The equations of motion in the page are those of `simulate`; so are the classical Runge-Kutta steps, so that both go through the same
+states to rounding. Parameters, the initial state and the hand that pulls at a body (u) are inputs of the tapes.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..compiler.tape import Tape, read
+from ..compiler.wasm import PAGE, module
+from ..errors import CatenaError
+from ..formats import files
+from ..machine.export import coordinate_units, speed_units
+from ..machine.machine import Machine, compile
+from ..model.flexible import discretise
+from ..model.mechanism import Mechanism
+from ..results.animation import drawing, filled
+from ..results.plots.frames import Film, film
+from ..results.plots.skeleton import Skeleton, skeleton
+from ..simulation import simulate
+from ..simulation.system import System
+
+HORIZON = 6.0  # s of motion from which the page takes how much is to be seen
+NUDGE = 1e-3  # by which a parameter is changed to see which points of the drawing move with it
+
+
+@dataclass(frozen=True)
+class Program:
+    """The tapes of a mechanism, all of the inputs (t, x, u, p), and the sizes of those. x: q, v and the work done."""
+
+    tapes: dict[str, Tape]
+    sizes: dict[str, int]
+
+    @property
+    def wasm(self) -> bytes:
+        """The binary module, with memory for the inputs and the largest outputs."""
+        largest = max(sum(r * c for r, c in tape.output_shapes) for tape in self.tapes.values())
+        return module(self.tapes, pages=-(-8 * (self.sizes["inputs"] + largest) // PAGE))
+
+
+def program(mechanism: Mechanism) -> Program:
+    """The tapes that a page needs: derivative, settle (where there is something to keep), energy, poses of the bodies."""
+    system, machine = System(mechanism), compile(mechanism)
+    here = [*([system.p] if machine.parameter_names else []), *([system.t] if machine.spec.timed else [])]
+    energy = machine.function("energy")(system.q, system.v, *here)
+    poses = [machine.function("pose", b.name)(system.q, *here) for b in mechanism.bodies]
+    functions = {"derivative": system.derivative, "energy": ca.Function("energy", system.inputs, [ca.densify(energy)]),
+                 "poses": ca.Function("poses", system.inputs, [ca.densify(X) for X in poses])}  # fmt: skip
+    if system.settle is not None:
+        functions["settle"] = system.settle
+    sizes = {"x": system.size, "q": system.nq, "v": system.nv, "u": system.nu, "p": len(mechanism.parameters)}
+    sizes["inputs"] = 1 + sizes["x"] + sizes["u"] + sizes["p"]
+    return Program({name: read(f) for name, f in functions.items()}, sizes)
+
+
+def page(
+    mechanism: Mechanism, path: str | Path, *, q: ArrayLike | None = None, v: ArrayLike | None = None, step: float = 1e-3,
+    notes: Sequence[str] = (),
+) -> Path:  # fmt: skip
+    """Write a page in which the mechanism runs: one HTML file, without a server and without a network.
+
+    q (nq), v (nv): the state it starts from, the neutral one unless given, on its loops. step: s, of the Runge-Kutta steps. notes:
+    sentences that the page shows below its title. Raises CatenaError where the mechanism cannot be simulated, and CompileError
+    where a load uses a function that browsers do not have.
+    """
+    if not 0 < step < np.inf:
+        raise CatenaError(f"step = {step}; it is a time above zero, s")
+    m = discretise(mechanism)
+    machine = compile(m)
+    start = simulate(machine, q=q, v=v, until=HORIZON, tolerance=1e-6)
+    made = film(start, 1.0, 30)
+    data = drawing(made) | _program(program(m)) | _state(machine, start.data["q"].values[0], start.data["v"].values[0]) | {
+        "slopes": _slopes(m, made), "step": step, "notes": list(notes)}  # fmt: skip
+    for key in ("times", "positions", "turns"):
+        del data[key]
+    for track in data["tracks"]:
+        del track["points"]
+    text = (resources.files("catena.studio") / "page.html").read_text(encoding="utf-8")
+    files.write(Path(path), filled(text, m.name, data))
+    return Path(path)
+
+
+def _program(made: Program) -> dict[str, Any]:
+    return {"sizes": made.sizes, "wasm": base64.b64encode(made.wasm).decode()}
+
+
+def _state(machine: Machine, q: np.ndarray, v: np.ndarray) -> dict[str, Any]:
+    """Names, units and values of coordinates, speeds and parameters; the limits of coordinates that have some."""
+    moving = machine.mechanism.moving
+    units = [u for j in moving for u in coordinate_units(j)], [u for j in moving for u in speed_units(j)]
+    rows = {"coordinates": zip(machine.coordinate_names, units[0], q), "speeds": zip(machine.speed_names, units[1], v),
+            "parameters": ((name, "", x) for name, x in machine.mechanism.parameters.items())}  # fmt: skip
+    found = {key: [{"name": n, "unit": u, "value": float(x)} for n, u, x in values] for key, values in rows.items()}
+    return found | {"mass": float(sum(_mass(machine.mechanism)))}
+
+
+def _mass(m: Mechanism) -> list[float]:
+    from ..model.values import value_of
+
+    return [float(value_of(b.mass, m.parameters) or 0.0) for b in m.bodies]
+
+
+# ---------------------------------------------------------------------------------------------------- drawings that follow parameters
+def _slopes(m: Mechanism, made: Film) -> dict[str, Any]:
+    """{parameter: how fast each point of the drawing moves with it}, where some do. Exact for lengths, which enter linearly."""
+    base, found = _points(made.bones), {}
+    for name, value in m.parameters.items():
+        step = NUDGE * (abs(value) or 1.0)
+        other = _points(skeleton(m.with_(parameters={**m.parameters, name: value + step})))
+        if [x.shape for x in other] == [x.shape for x in base] and any((a != b).any() for a, b in zip(base, other)):
+            found[name] = [np.round((b - a) / step, 6).tolist() for a, b in zip(base, other)]
+    return found
+
+
+def _points(bones: Skeleton) -> list[np.ndarray]:
+    """All points of a skeleton in the order in which the page keeps them: by bodies lines, pins, corners; guides; ground."""
+    limbs = [x for limb in bones.limbs for x in (limb.lines, limb.pins, *(s.corners for s in limb.solids))]
+    return [*limbs, *(x for g in bones.guides for x in (g.at, g.to)), bones.ground]

@@ -1,0 +1,163 @@
+"""MJCF: mass matrix, bias, Jacobians, springs and loops against MuJoCo itself; hostile files; what the mapping says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import catena
+from catena.errors import FormatError, UnknownNameError
+from catena.formats import mapping
+from catena.formats.mjcf.names import Names
+
+mujoco = pytest.importorskip("mujoco")
+INERTIAL = '<inertial mass="{}" pos=".1 .02 -.03" quat=".9 .1 .3 -.2" diaginertia=".02 .03 .04"/>'
+
+TREE = f"""<mujoco model="tree"><compiler angle="radian"/><option gravity="1 -2 -9"/>
+<worldbody>
+  <geom name="floor" type="plane" size="1 1 1"/>
+  <body name="base" pos="0 0 1" quat=".8 .1 .2 .5">{INERTIAL.format(2)}<freejoint name="root"/>
+    <body name="arm" pos=".3 .1 0" quat=".7 0 .7 .1">{INERTIAL.format(1)}
+      <joint name="hinge" axis="1 2 3" pos=".1 .2 .3" ref=".4" springref=".7" stiffness="5" damping=".3" armature=".01" range="-1 1"/>
+      <joint name="slide" type="slide" axis="0 1 1" ref=".2" stiffness="7" springref=".1" frictionloss=".2"/>
+      <joint axis="0 1 0" pos="-.1 0 .1"/>
+      <geom type="capsule" size=".05 .2" contype="0" conaffinity="0"/><site name="tip" pos=".2 0 0"/>
+      <body name="hand" pos="0 .2 .1"><joint name="wrist" type="ball" pos=".01 .02 0"/>{INERTIAL.format(0.5)}<site name="palm"/></body>
+    </body>
+    <body name="fixed" pos="1 0 0" gravcomp=".5">{INERTIAL.format(0.3)}<site name="eye" pos="0 .1 0"/></body>
+  </body>
+</worldbody>
+<tendon>
+  <fixed name="belt" stiffness="11" damping=".5" springlength=".3"><joint joint="hinge" coef="2"/><joint joint="slide" coef="-3"/></fixed>
+  <spatial name="cord" stiffness="13" damping=".7"><site site="eye"/><site site="tip"/><site site="palm"/></spatial>
+  <spatial name="rope" stiffness="17" springlength="0 .1"><site site="eye"/><site site="tip"/></spatial>
+</tendon>
+<actuator><motor joint="hinge"/></actuator>
+<keyframe><key name="home"/></keyframe>
+</mujoco>"""
+
+CLOSED = """<mujoco><option jacobian="dense"/><worldbody>
+  <body name="a">%s<joint axis="0 0 1"/>
+    <body name="b" pos="1 0 0">%s<joint axis="0 1 0"/><site name="s" pos="1 0 .2" quat="1 0 0 1"/></body></body>
+  <body name="c" pos="1 1 0">%s<freejoint/><site name="t" quat="1 1 1 0" pos=".3 .2 .1"/></body>
+</worldbody><equality>{}</equality></mujoco>""" % ((INERTIAL.format(1),) * 3)
+
+LOOPS = f"""<mujoco><compiler angle="radian"/><worldbody>
+  <body name="a">{INERTIAL.format(1)}<joint name="ja" axis="0 0 1"/>
+    <body name="b" pos="1 0 0">{INERTIAL.format(1)}<joint name="jb" axis="0 0 1"/><site name="s" pos="1 0 .2"/></body></body>
+  <body name="c" pos="1 1 0">{INERTIAL.format(1)}<joint name="jc" type="ball"/><joint name="jd" type="slide" axis="1 0 0"/></body>
+  <body name="d" pos="0 2 0">{INERTIAL.format(1)}<joint name="je" axis="0 0 1" ref=".3"/></body>
+</worldbody><equality>
+  <connect name="pin" body1="b" body2="c" anchor=".5 .2 .1"/>
+  <weld name="held" body1="c" body2="d" relpose=".1 .2 .3 .9 .1 .2 .3" anchor=".1 .1 .1"/>
+  <joint name="follow" joint1="je" joint2="ja" polycoef=".1 2 0 0 0"/>
+  <joint name="curved" joint1="jb" joint2="ja" polycoef="0 1 1 0 0"/>
+</equality></mujoco>"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    def write(text, name="model.xml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+        return tmp_path / name
+
+    return write
+
+
+def states(m, n=5):
+    rng = np.random.default_rng(3)
+    for _ in range(n):
+        q = np.array(m.qpos0)
+        mujoco.mj_integratePos(m, q, rng.normal(size=m.nv), 1.0)
+        yield q, rng.normal(size=m.nv)
+
+
+def moved(m, q, v):
+    d = mujoco.MjData(m)
+    d.qpos[:], d.qvel[:] = q, v
+    mujoco.mj_forward(m, d)
+    return d
+
+
+def jacobian(m, d, b):
+    turning, sliding = np.zeros((3, m.nv)), np.zeros((3, m.nv))
+    mujoco.mj_jacBody(m, d, sliding, turning, b)
+    return np.vstack([turning, sliding])
+
+
+def test_a_tree_with_every_joint_moves_as_mujoco_says(files):
+    m = mujoco.MjModel.from_xml_string(TREE)
+    mechanism = catena.load(files(TREE))
+    bare, full, names = catena.compile(mechanism.with_(loads=())), catena.compile(mechanism), Names(m)
+    for q, v in states(m):
+        d = moved(m, q, v)
+        M = np.zeros((m.nv, m.nv))
+        mujoco.mj_fullM(m, d, M)
+        np.testing.assert_allclose(bare.mass_matrix(q), M, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(bare.bias(q, v), d.qfrc_bias, rtol=0, atol=1e-11)
+        for b in range(1, m.nbody):
+            np.testing.assert_allclose(bare.jacobian(q, names.body(b)), jacobian(m, d, b), rtol=0, atol=1e-12)
+        loads = bare.bias(q, v) - full.bias(q, v)  # springs, tendons, compensated weight
+        np.testing.assert_allclose(loads - m.dof_damping * v, d.qfrc_passive, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("equality", ['<connect name="pin" body1="b" body2="c" anchor=".5 .2 .1"/>',
+                                      '<weld body1="b" body2="c" relpose=".1 .2 .3 .9 .1 .2 .3" anchor=".1 .1 .1"/>',
+                                      '<connect site1="s" site2="t"/>', '<weld site1="s" site2="t"/>'])  # fmt: skip
+def test_connect_and_weld_have_the_jacobian_of_mujoco(files, equality):
+    text = CLOSED.format(equality)
+    m = mujoco.MjModel.from_xml_string(text)
+    machine = catena.compile(catena.load(files(text)))
+    q, _ = catena.assemble(machine, next(states(m))[0])
+    d = moved(m, q, np.zeros(m.nv))
+    assert np.abs(d.efc_pos).max() < 1e-9  # closed there, closed here
+    ours = machine.constraint_rows(q, np.zeros(m.nv))[3]
+    theirs = np.array(d.efc_J).reshape(d.nefc, m.nv)
+    assert len(ours) == len(theirs)
+    np.testing.assert_allclose(np.linalg.pinv(ours) @ ours, np.linalg.pinv(theirs) @ theirs, rtol=0, atol=1e-9)
+
+
+def test_the_mapping_says_what_became_of_every_element(files):
+    found = {(e.element, e.name): e for e in mapping(files(TREE))}
+    assert found["joint", "hinge"].outcome == "taken"
+    assert found["tendon", "rope"].how.startswith("a cable")
+    assert found["actuator", "actuator0"].outcome == "refused"
+    assert found["keyframe", "home"].outcome == "refused"
+    mechanism = catena.load(files(LOOPS))
+    assert mechanism.joint("je").mimic.multiplier == 2 and mechanism.joint("je").mimic.offset == pytest.approx(0.3 + 0.1)
+    assert any("curved" in note and "linear" in note for note in mechanism.notes)
+
+
+def test_shapes_collide_where_the_file_lets_them(files):
+    mechanism = catena.load(files(TREE))
+    assert [s.kind for s in mechanism.ground] == ["plane"] and mechanism.ground[0].collides
+    assert mechanism.body("arm").shapes[0].size == (0.05, 0.4) and not mechanism.body("arm").shapes[0].collides
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("<mujoco><include file='model.xml'/></mujoco>", "includes itself"),
+    ("<mujoco><include file='../other.xml'/></mujoco>", "outside"),
+    ("<mujoco><asset><mesh file='/tmp/x.stl'/></asset></mujoco>", "outside"),
+    ("<mujoco><asset><mesh file='x.stl'/></asset></mujoco>", "x.stl"),
+    ("<mujoco><worldbody><body><joint/></body></worldbody></mujoco>", "MuJoCo does not take the file"),
+    ("<mujoco><nonsense/></mujoco>", "nonsense"),
+    ("<mujoco><worldbody/></mujoco>", "no body"),
+    ("<mujocoinclude/>", "a part that other files include"),
+    ("<!DOCTYPE x [<!ENTITY a 'b'>]><mujoco>&a;</mujoco>", "entities are refused"),
+    ("<mujoco>", "not XML"),
+    ("<mujoco>" + "<body>" * 200 + "</body>" * 200 + "</mujoco>", "deep"),
+])  # fmt: skip
+def test_a_file_that_cannot_be_taken_is_refused_in_a_sentence(files, text, words):
+    with pytest.raises(FormatError, match=words):
+        catena.load(files(text))
+
+
+def test_another_folder_must_be_named(files, tmp_path):
+    files("<mujoco><worldbody><body name='x'><freejoint/><geom size='.1'/></body></worldbody></mujoco>", "part.xml")
+    inner = files("<mujoco><include file='../part.xml'/></mujoco>", "inner/model.xml")
+    with pytest.raises(FormatError, match="within"):
+        catena.load(inner)
+    assert catena.load(inner, within=tmp_path).body("x").mass > 0
+    with pytest.raises(UnknownNameError, match="within"):
+        catena.load(inner, folder=tmp_path)

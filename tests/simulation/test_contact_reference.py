@@ -1,0 +1,476 @@
+"""The reference numbers of contact, impact and dry friction (`tests/reference/contact/`), each at its own tolerance.
+
+Every file has a function here that builds its problem, runs a case and returns what it found, {name of an entry: value}. Entries that
+are formulae of the statement (a critical angle, a coefficient needed) or columns of laws that catena does not name (Routh, Stronge)
+are not asked for; `found` holds all others.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sympy
+
+from catena.model.loads import Force, JointForce
+from catena.model.mechanism import GROUND, Body, Contact, Frame, Joint, Mechanism
+from catena.model.pose import Pose
+from catena.simulation import simulate
+
+FOLDER = Path(__file__).parents[1] / "reference/contact"
+G = 9.81
+ORIGIN = (0.0, 0.0, 0.0)
+
+
+def reference(name: str) -> dict:
+    return json.loads((FOLDER / f"{name}.json").read_text())
+
+
+def excess(entry: dict, x) -> float:
+    """The error over what is allowed; a number passes up to one."""
+    if entry.get("exact"):
+        return 0.0 if x == entry["value"] else np.inf
+    wanted, x = np.asarray(entry["value"], float), np.asarray(x, float)
+    if x.shape != wanted.shape or not np.isfinite(x).all():
+        return np.inf
+    allowed = entry.get("abs", 0.0) + entry.get("rel", 0.0) * np.abs(wanted)
+    error = np.abs(x - wanted)
+    return float(np.max(np.where(error == 0.0, 0.0, error / np.where(allowed > 0.0, allowed, 1e-300))))
+
+
+# ---------------------------------------------------------------------------------------------------- runs
+def times(run, words: str) -> list[float]:
+    return [t for t, what in zip(run.data["event_time"].values.tolist(), run.event.values) if words in what]
+
+
+def row(run, t: float) -> int:
+    return int(np.abs(run.time - t).argmin())
+
+
+def in_plane(name: str, mass: float, inertia: float, contacts, frames=(), gravity=(0.0, 0.0, -G), **more) -> Mechanism:
+    """A body that slides along x and z and turns about y."""
+    bodies = (Body("a", 0, ORIGIN, ORIGIN), Body("b", 0, ORIGIN, ORIGIN), Body(name, mass, ORIGIN, (inertia,) * 3))
+    joints = (Joint("x", "prismatic", GROUND, "a", axis=(1, 0, 0)), Joint("z", "prismatic", "a", "b", axis=(0, 0, 1)),
+              Joint("turn", "revolute", "b", name, axis=(0, 1, 0)))  # fmt: skip
+    return Mechanism(name, bodies, joints, frames, gravity, contacts=contacts, **more)
+
+
+def free_body(name: str, mass: float, inertia, contacts, frames=(), com=ORIGIN, **more) -> Mechanism:
+    return Mechanism(name, (Body(name, mass, com, inertia),), (Joint("free", "free", GROUND, name),), frames, contacts=contacts, **more)
+
+
+# ---------------------------------------------------------------------------------------------------- block
+def block(mu: float) -> Mechanism:
+    """A point on three slides over the plane z = 0, which is inclined by beta; pulled by c t."""
+    beta = sympy.Symbol("beta")
+    bodies = (Body("a", 0, ORIGIN, ORIGIN), Body("b", 0, ORIGIN, ORIGIN), Body("block", 2.0, ORIGIN, (0.1, 0.1, 0.1)))
+    axes = {"x": (GROUND, "a", (1, 0, 0)), "y": ("a", "b", (0, 1, 0)), "z": ("b", "block", (0, 0, 1))}
+    joints = tuple(Joint(n, "prismatic", parent, child, axis=axis) for n, (parent, child, axis) in axes.items())
+    return Mechanism("block", bodies, joints, gravity=(G * sympy.sin(beta), 0.0, -G * sympy.cos(beta)), parameters={"beta": 0.0, "c": 0.0},
+                     loads=(JointForce("pull", "x", "c*t"),), contacts=(Contact(("block", "ground"), mu, 0.0),))  # fmt: skip
+
+
+def block_incline(case: dict) -> dict:
+    p, start, wanted, found = case["parameters"], case["initial"], case["expected"], {}
+    if case["name"] == "threshold":
+        for which in ("below", "above"):
+            run = simulate(block(p["mu"]), until=1.0, output=1.0, parameters={"beta": p[f"beta_{which}"], "c": 0.0})
+            found[f"acceleration_{which}"] = run.v.values[-1, 0]
+        return found
+    asked = wanted.get("states", {}).get("times", [])
+    later = [wanted[k]["value"] + more for k, more in (("t_slip", 2.0), ("t_back_at_start", 0.0)) if k in wanted]
+    until = 1000.0 if case["name"] == "sticks" else 5.0
+    run = simulate(block(p["mu"]), [0, 0, 0], [start["vx"], start["vy"], 0.0], until, output=sorted({*asked, *later, 2.0, until}),
+                   parameters={"beta": p["beta"], "c": p.get("c", 0.0)}, tolerance=1e-11)  # fmt: skip
+    q, v, two = run.q.values, run.v.values, row(run, 2.0)
+    if "sticks" in case["name"]:
+        touch = run.contacts.isel(time=-1)
+        N, f = float(touch.normal_force[0]), np.linalg.norm(touch.friction_force[0])
+        return {"displacement_after_1000_s": np.abs(q[-1]).max(), "normal_force": N, "friction_force_uphill": f, "cone_margin": p["mu"] * N - f}
+    if "t_stop" in wanted:
+        found["t_stop"] = (times(run, "ground sticks") + times(run, "the other way"))[0]
+    if "x_stop" in wanted:
+        found["x_stop"] = q[-1, 0]
+    if "y_stop" in wanted:
+        found |= {"y_stop": q[-1, 1]}
+    if "distance" in wanted:
+        found["distance"] = np.hypot(*q[-1, :2]) if "stays" in case["name"] or "level" in case["name"] else -q[:, 0].min()
+    if "dissipated" in wanted:
+        found["dissipated"] = -run.work.values[-1]
+    if "friction_force_after_stop" in wanted:
+        found["friction_force_after_stop"] = abs(run.contacts.friction_force.values[-1, 0, 0])
+    if "acceleration" in wanted:
+        found |= {"acceleration": run.a.values[two, 0], "x_at_2s": q[two, 0], "vx_at_2s": v[two, 0], "dissipated_at_2s": -run.work.values[two]}
+    if "states" in wanted:
+        found["states"] = [[*q[row(run, t), :2], *v[row(run, t), :2]] for t in asked]
+    if "t_slip" in wanted:
+        k = row(run, later[0])
+        found |= {"t_slip": times(run, "slips")[0], "x_2s_later": q[k, 0], "v_2s_later": v[k, 0]}
+    if "speed_back_at_start" in wanted:
+        found["speed_back_at_start"] = v[row(run, wanted["t_back_at_start"]["value"]), 0]
+        del found["distance"]
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------- balls
+def bouncing_ball(case: dict) -> dict:
+    start, e, wanted = case["initial"], case["parameters"]["e"], case["expected"]
+    ball = in_plane("ball", 0.5, 0.002, (Contact(("ball", "ground"), 0.0, e, radius=0.1),))
+    rest = wanted.get("rest_time", {"value": 9.0})["value"]
+    run = simulate(ball, [start["x"], start["z"], 0.0], [start["vx"], start["vz"], 0.0], 1.2 * rest, output=[rest, 1.2 * rest])
+    n = len(wanted["impact_times"]["value"])
+    hits = run.impact_time.values[:n]
+    found = {"impact_times": hits, "speeds_after": e * run.approach.values[:n]}
+    if "apex_heights" in wanted:
+        found["apex_heights"] = (e * run.approach.values[:n]) ** 2 / (2 * G)
+    if "rest_time" not in wanted:
+        assert run.ledger.contact.accumulations == 0
+        return found | {"energy": run.energy.values[-1] - 0.5 * G * 0.1}
+    assert run.ledger.contact.accumulations == (0 if e == 0.0 else 1)
+    closed = times(run, "closes")[0]
+    rest_of_series = 0.5 * G * (closed - run.impact_time.values[-1])  # the contact carries the weight from its last impact on
+    found |= {"rest_time": closed, "sum_of_impulses": run.impulse.values[:, 0].sum() + rest_of_series, "dissipated": -run.work.values[-1],
+              "height_of_centre_at_rest": run.q.values[-1, 1], "contact_force_at_rest": run.contacts.normal_force.values[-1, 0]}  # fmt: skip
+    if "x_at_rest_time" in wanted:
+        found["x_at_rest_time"] = run.q.values[1, 0]
+    return found
+
+
+def sphere_slide_roll(case: dict) -> dict:
+    p, start, wanted = case["parameters"], case["initial"], case["expected"]
+    m, R, k, beta = 3.0, 0.1, p["k"], p.get("beta", 0.0)
+    up = -1.0 if "thrown_up" in case["name"] else 1.0
+    slope, inertia = sympy.symbols("slope I")
+    ball = in_plane("ball", m, inertia, (Contact(("ball", "ground"), p["mu"], 0.0, radius=R),), parameters={"slope": 0.0, "I": 1.0},
+                    gravity=(G * sympy.sin(slope), 0.0, -G * sympy.cos(slope)))  # fmt: skip
+    asked = sorted({2.0, 3.0, 4.0, *(wanted[t]["value"] for t in ("t_roll", "t_top", "t_back") if t in wanted)})
+    run = simulate(ball, [0, R, 0], [start["v"], 0, start["omega"]], 4.0, output=asked, parameters={"slope": up * beta, "I": k * m * R**2})
+    return _rolling(run, wanted) | (_at_three(run, m, R, k) if "x_3s" in wanted else {}) | (_at_two(run) if "x_2s" in wanted else {})
+
+
+def _rolling(run, wanted: dict) -> dict:
+    found, q, v = {}, run.q.values, run.v.values
+    if "t_roll" in wanted:
+        k = row(run, wanted["t_roll"]["value"])
+        found = {"t_roll": times(run, "ground sticks")[0], "v_roll": v[k, 0], "omega_roll": v[k, 2], "x_roll": q[k, 0]}
+    if "t_top" in wanted:
+        found |= {"x_top": q[row(run, wanted["t_top"]["value"]), 0], "v_back": v[row(run, wanted["t_back"]["value"]), 0]}
+    if "t_turn" in wanted:
+        found["x_turn"] = q[row(run, wanted["t_turn"]["value"]), 0]
+    return {name: x for name, x in found.items() if name in wanted}
+
+
+def _at_three(run, m: float, R: float, k: float) -> dict:
+    at, v = row(run, 3.0), run.v.values
+    return {"x_3s": run.q.values[at, 0], "dissipated": -run.work.values[at], "friction_after": run.contacts.friction_force.values[at, 0, 0],
+            "angular_momentum_about_track": m * v[at, 0] * R + k * m * R**2 * v[at, 2]}  # fmt: skip
+
+
+def _at_two(run) -> dict:
+    at, touch = row(run, 2.0), run.contacts
+    return {"x_2s": run.q.values[at, 0], "acceleration": run.a.values[at, 0], "angular_acceleration": run.a.values[at, 2],
+            "friction": abs(touch.friction_force.values[at, 0, 0]), "slip_speed_2s": touch.slip.values[at, 0, 0]}  # fmt: skip
+
+
+def sphere_backspin(case: dict) -> dict:
+    start, wanted, R, m = case["initial"], case["expected"], 0.05, 0.2
+    ball = in_plane("ball", m, 0.4 * m * R**2, (Contact(("ball", "ground"), 0.2, 0.0, radius=R),))
+    asked = sorted({4.0, *(wanted[t]["value"] for t in ("t_roll", "t_turn", "t_back_at_start") if t in wanted)})
+    run = simulate(ball, [0, R, 0], [start["v"], 0, start["omega"]], 4.0, output=asked)
+    return _rolling(run, wanted) | {"dissipated": -run.work.values[-1]}
+
+
+def cradle(case: dict) -> dict:
+    p, wanted, v = case["parameters"], case["expected"], np.array(case["initial"]["v"], float)
+    if v.ndim == 2:
+        return _one_against_two(case)
+    n, r, masses = len(v), p.get("radius", 0.05), np.array(p["masses"], float)
+
+    def balls(law: str, impacts: str) -> Mechanism:
+        bodies = tuple(Body(f"b{k}", masses[k], ORIGIN, (1, 1, 1)) for k in range(n))
+        joints = tuple(Joint(f"x{k}", "prismatic", GROUND, f"b{k}", axis=(1, 0, 0)) for k in range(n))
+        contacts = tuple(Contact((f"b{k + 1}", f"b{k}"), 0.0, p["e"][k], law, impacts, radius=r, surface="sphere", surface_radius=r)
+                         for k in range(n - 1))  # fmt: skip
+        return Mechanism("cradle", bodies, joints, gravity=ORIGIN, contacts=contacts)
+
+    if "gap" in p:
+        run = simulate(balls("newton", "simultaneous"), case["initial"]["x"], v, 20.0, output=20.0)
+        return {"impact_times": run.impact_time.values, "velocities_after": run.v.values[-1],
+                "contacts": [int(name[1]) for name in run.impact_contact.values]}  # fmt: skip
+    found, energy = {}, []
+    for name, law, impacts in (("simultaneous_newton", "newton", "simultaneous"), ("simultaneous_poisson", "poisson", "simultaneous"),
+                               ("sequential", "newton", "sequential")):  # fmt: skip
+        run = simulate(balls(law, impacts), 2 * r * np.arange(n), v, 1e-6, output=1e-6)
+        found[name] = run.v.values[-1]
+        energy.append(run.energy.values[-1])
+    return found | {"momentum": float(masses @ found["sequential"]), "kinetic_energy_after": energy}
+
+
+def _one_against_two(case: dict) -> dict:
+    e, r = case["parameters"]["e"][0], 0.1
+    bodies = tuple(Body(f"{axis}{k}", float(axis == "y"), ORIGIN, (float(axis == "y"),) * 3) for k in range(3) for axis in "xy")
+    joints = tuple(Joint(f"{axis}{k}", "prismatic", GROUND if axis == "x" else f"x{k}", f"{axis}{k}", axis=along)
+                   for k in range(3) for axis, along in (("x", (1, 0, 0)), ("y", (0, 1, 0))))  # fmt: skip
+    pairs = ((1, 0), (2, 0), (1, 2))
+    contacts = tuple(Contact((f"y{i}", f"y{j}"), 0.0, e, radius=r, surface="sphere", surface_radius=r) for i, j in pairs)
+    x = 2 * r * np.cos(np.pi / 6)
+    run = simulate(Mechanism("balls", bodies, joints, gravity=ORIGIN, contacts=contacts), [0, 0, x, r, x, -r], [1, 0, 0, 0, 0, 0], 1e-6, output=1e-6)
+    return {"simultaneous_newton": run.v.values[-1].reshape(3, 2), "kinetic_energy_after": run.energy.values[-1]}
+
+
+# ---------------------------------------------------------------------------------------------------- rods
+def rod(mu: float, e: float, ends: tuple[str, ...] = ("A", "B"), radius: float = 0.0) -> Mechanism:
+    """Of length 1 along its x; the turn about y is clockwise in the plane x-z."""
+    frames = (Frame("A", "rod", Pose(position=(-0.5, 0, 0))), Frame("B", "rod", Pose(position=(0.5, 0, 0))))
+    return in_plane("rod", 2.0, 1 / 6, (Contact((ends, "ground"), mu, e, radius=radius),), frames)
+
+
+def rod_drop(case: dict) -> dict:
+    p, start, wanted = case["parameters"], case["initial"], case["expected"]
+    if "theta" in p:
+        return _dropped(p, start, wanted["moreau_newton"])
+    if "omega" in start:
+        t = wanted["impact_time"]["value"]
+        run = simulate(rod(0.0, p["e"]), [0, start["y"], -start["theta"]], [0, start["vy"], -start["omega"]], 0.66, output=[t + 1e-9, 0.66])
+        v = run.v.values[1]
+        return {"impact_time": run.impact_time.values[0], "normal_velocity_before": -run.approach.values[0], "impulse": run.impulse.values[0, 0],
+                "after": [v[1] + 1e-9 * G, -v[2]], "kinetic_energy_lost": -run.work.values[1], "angle": -run.q.values[1, 2] + 1e-9 * v[2]}  # fmt: skip
+    phi, end = p["phi0"], wanted["t_horizontal"]["value"]
+    run = simulate(rod(p["mu"], 0.0, ("A",)), [0.5 * np.sin(phi), 0.5 * np.cos(phi), phi - np.pi / 2], None, end, output=end / 100)
+    q, v = run.q.values, run.v.values
+    if "event_times" not in wanted:
+        return {"omega_horizontal": v[-1, 2], "normal_force_horizontal": run.contacts.normal_force.values[-1, 0]}
+    return {"event_times": times(run, "ground slips"), "state_at_horizontal":
+            [q[-1, 0] - 0.5 * np.cos(q[-1, 2]), v[-1, 0] + 0.5 * np.sin(q[-1, 2]) * v[-1, 2], v[-1, 2]]}  # fmt: skip
+
+
+def _dropped(p: dict, start: dict, law: dict) -> dict:
+    a, r = p["theta"], p.get("radius", 0.0)
+    run = simulate(rod(p["mu"], p["e"], ("A",), r), [0, 0.5 * np.sin(a) + r, -a], [*start["v"], -start["omega"]], 1e-6, output=1e-6)
+    N, t = run.impulse.values[0, :2]
+    turn = (-0.5 * np.cos(a) * N + (0.5 * np.sin(a) + r) * t) * 6
+    before = np.array([*start["v"], start["omega"]])
+    after = before + [t / 2, N / 2, turn]
+    lost = (before**2 - after**2) @ [1, 1, 1 / 12]
+    return {("moreau_newton", "impulse"): [t, N], ("moreau_newton", "after"): after, ("moreau_newton", "kinetic_energy_lost"): lost}
+
+
+def leaning_rod(case: dict) -> dict:
+    a, wanted, L = case["initial"]["theta"], case["expected"], 2.0
+    frames = (Frame("wall", GROUND, Pose.rpy(0, np.pi / 2, 0)), Frame("top", "rod", Pose(position=(-1, 0, 0))), Frame("foot", "rod", Pose(position=(1, 0, 0))))
+    contacts = (Contact(("top", "wall"), 0.0, 0.0), Contact((("foot", "top"), "ground"), 0.0, 0.0))
+    leave, end = wanted["t_leave"]["value"], wanted["t_floor"]["value"]
+    run = simulate(in_plane("rod", 3.0, 1.0, contacts, frames), [np.cos(a), np.sin(a), a], None, 1.01 * end, output=[1e-12, leave, end - 1e-9])
+    q, v, last = run.q.values, run.v.values, run.v.values[3] + 1e-9 * run.a.values[3]
+    N = run.contacts.normal_force.values
+    return {"t_leave": times(run, "top-wall opens")[0], "theta_leave": q[2, 2], "theta_dot_leave": v[2, 2], "vx_leave": v[2, 0],
+            "sin_theta_leave": np.sin(q[2, 2]), "wall_force_start": N[1, 0], "floor_force_start": N[1, 1], "floor_force_leave": N[2, 1],
+            "t_floor": times(run, "top-ground meets")[0], "theta_dot_floor": last[2], "centre_vy_floor": last[1] * L / 2,
+            "x_centre_floor": q[3, 0] + 1e-9 * v[3, 0], "energy": run.energy.values[3]}  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------- mechanisms
+def double_pendulum_stop(case: dict) -> dict:
+    p, start, wanted, (m, L) = case["parameters"], case["initial"], case["expected"], ((1.0, 0.7), (1.0, 0.8))
+    rods = tuple(Body(f"rod{k}", m[k], (0, 0, -L[k] / 2), (m[k] * L[k] ** 2 / 12,) * 2 + (0.0,)) for k in range(2))
+    elbow = {} if "wall_x" in p else {"lower": 0.0}
+    joints = (Joint("q1", "revolute", GROUND, "rod0", axis=(0, -1, 0)),
+              Joint("q2", "revolute", "rod0", "rod1", axis=(0, -1, 0), placement=Pose(position=(0, 0, -L[0])), **elbow))  # fmt: skip
+    if "wall_x" not in p:
+        run = simulate(Mechanism("arm", rods, joints), start["q"], start["qd"], 2.0, limits="stop", restitution=p["e"], output=2.0)
+        n = len(wanted["impact_times"]["value"])
+        return {"impact_times": times(run, "meets")[:n], "state_at_end": [run.q.values[-1], run.v.values[-1]],
+                "later_event_times": [times(run, "rests")[-1], times(run, "leaves")[-1]]}  # fmt: skip
+    frames = (Frame("wall", GROUND, Pose.rpy(0, -np.pi / 2, 0, position=(p["wall_x"], 0, 0))), Frame("tip", "rod1", Pose(position=(0, 0, -L[1]))))
+    arm = Mechanism("arm", rods, joints, frames, contacts=(Contact(("tip", "wall"), p["mu"], p["e"], radius=p["tip_radius"]),))
+    run = simulate(arm, start["q"], start["qd"], p["t_end"], output=p["t_end"], tolerance=1e-10)
+    N, t = run.impulse.values[:, 0], np.linalg.norm(run.impulse.values[:, 1:], axis=1)
+    return {"impact_times": run.impact_time.values, "impulse": np.column_stack([t, N]), "energy_at_end": run.energy.values[-1],
+            "state_at_end": [run.q.values[-1], run.v.values[-1]]}  # fmt: skip
+
+
+def fourbar(p: dict) -> tuple[Mechanism, dict]:
+    """Crank AB, coupler BC with its extension to P, rocker DC; a constant torque on the crank; and its start."""
+    L, m = (0.3, 0.9, 0.6), (0.5, 1.2, 0.8)
+    bars = tuple(Body(n, m[k], (L[k] / 2, 0, 0), (0, m[k] * L[k] ** 2 / 12, m[k] * L[k] ** 2 / 12)) for k, n in enumerate(("crank", "coupler", "rocker")))
+    def pin(name, parent, child, x):
+        return Joint(name, "revolute", parent, child, axis=(0, -1, 0), placement=Pose(position=(x, 0, 0)))
+    loop = Joint("C", "revolute", "coupler", "rocker", axis=(0, -1, 0), placement=Pose(position=(L[1], 0, 0)), offset=Pose(position=(L[2], 0, 0)))
+    frames = (Frame("wall", GROUND, Pose.rpy(0, -np.pi / 2, 0, position=(p["wall_x"], 0, 0))), Frame("P", "coupler", Pose(position=(L[1] + 0.25, 0, 0))))
+    linkage = Mechanism("fourbar", bars, (pin("A", GROUND, "crank", 0), pin("B", "crank", "coupler", L[0]), pin("D", GROUND, "rocker", 1.0)), frames,
+                        loops=(loop,), loads=(JointForce("motor", "A", str(p["torque"])),), contacts=(Contact(("P", "wall"), p["mu"], p.get("e", 0.0)),))  # fmt: skip
+    a = p.get("theta", p.get("theta0"))
+    B = L[0] * np.array([np.cos(a), np.sin(a)])
+    span = np.array([1.0, 0.0]) - B
+    d = np.linalg.norm(span)
+    along = (L[1] ** 2 - L[2] ** 2 + d**2) / (2 * d)
+    C = B + along * span / d + np.sqrt(L[1] ** 2 - along**2) * np.array([-span[1], span[0]]) / d
+    return linkage, {"A": a, "B": np.arctan2(*(C - B)[::-1]) - a, "D": np.arctan2(C[1], C[0] - 1.0)}
+
+
+def fourbar_stop(case: dict) -> dict:
+    p, wanted = case["parameters"], case["expected"]
+    linkage, q = fourbar(p)
+    run = simulate(linkage, q, None, 0.6 if "e" in p else 0.1, output=0.1)
+    if "normal_force_range" in wanted:  # one equation for two forces
+        assert np.isnan(run.contacts.normal_force.values[-1, 0]) and str(run.contacts.mode.values[-1, 0]) == "stick"
+        return {}
+    force = run.contacts.normal_force.values[-1, 0]
+    if "contact_force" in wanted:
+        return {"contact_force": force}
+    return {"impact_times": run.impact_time.values[:10], "impulse": run.impulse.values[:10, 0], "accumulation_time": times(run, "the limit of")[0],
+            "force_after": force}  # fmt: skip
+
+
+def leg_landing(case: dict) -> dict:
+    p, start, wanted, f = case["parameters"], case["initial"], case["expected"], reference("leg_landing")["parameters"]["foot"]
+    limbs = (Body("thigh", 7.0, (0, 0, -0.225), (0.118125, 0.118125, 0.0)), Body("shank", 3.5, (0, 0, -0.215), (0.05392916666666666,) * 2 + (0.0,)))
+    bodies = (Body("a", 0, ORIGIN, ORIGIN), Body("hip", 10.0, ORIGIN, ORIGIN), *limbs, Body("foot", 1.0, (0.05, 0, -0.05), (0.004,) * 3))
+    joints = [Joint("x", "prismatic", GROUND, "a", axis=(1, 0, 0)), Joint("y", "prismatic", "a", "hip", axis=(0, 0, 1))]
+    joints += [Joint(n, "revolute", parent, child, axis=(0, -1, 0), placement=Pose(position=(0, 0, -z)))
+               for n, parent, child, z in (("hip", "hip", "thigh", 0.0), ("knee", "thigh", "shank", 0.45), ("ankle", "shank", "foot", 0.43))]  # fmt: skip
+    frames = tuple(Frame(n, "foot", Pose(position=(f[n][0], 0, f[n][1]))) for n in ("heel", "toe"))
+    leg = Mechanism("leg", bodies, tuple(joints), frames, contacts=(Contact((("heel", "toe"), "ground"), p["mu"], p["e"], name="sole"),))
+    run = simulate(leg, start["q"], start["qd"], 1e-6, output=[1e-13, 1e-6])
+    found = {"velocities_after": run.v.values[1], "kinetic_energy_lost": -run.work.values[1], "mass_matrix": run.machine.mass_matrix(start["q"])}
+    P, touch = run.impulse.values, run.contacts.isel(time=1)
+    if "impulse" in wanted:
+        found |= {"impulse": P[0, [1, 0]], "contact_velocity_before": [wanted["contact_velocity_before"]["value"][0], -run.approach.values[0]]}
+    if "acceleration_just_after" in wanted:
+        found |= {"acceleration_just_after": run.a.values[1], "opens_after": bool(touch.mode[1] == "open")}
+    if "normal_impulses" in wanted:
+        assert np.isnan(P[:, 1]).all()  # of heel and toe apart, tangential impulses are not determined
+        found |= {"normal_impulses": P[:, 0], "sum_of_tangential": run.impulse_sum.values[0, 1], "foot_stays": bool((touch.mode == "stick").all())}
+    if wanted.get("foot_stays", {}).get("value"):
+        assert np.isnan(touch.friction_force).all()
+        found["forces_just_after"] = [touch.force.values[0, 0], *touch.normal_force.values]
+    return found
+
+
+def tree_two_contacts(case: dict) -> dict:
+    p, start, wanted, (l, m) = case["parameters"], case["initial"], case["expected"], ((1.2, 0.9), (3.0, 2.0, 4.0))
+    def thin(k):
+        return (0.0, m[k] * l[k] ** 2 / 12, m[k] * l[k] ** 2 / 12)
+    apex, Y = Pose(position=(l[0], 0, 0)), (0, -1, 0)
+    bodies = (Body("a", 0, ORIGIN, ORIGIN), Body("foot", 0, ORIGIN, ORIGIN), Body("rod1", m[0], (l[0] / 2, 0, 0), thin(0)),
+              Body("rod2", m[1], (-l[1] / 2, 0, 0), thin(1)), Body("hung", m[2], (0, 0, -0.5), ORIGIN))  # fmt: skip
+    joints = (Joint("x", "prismatic", GROUND, "a", axis=(1, 0, 0)), Joint("y", "prismatic", "a", "foot", axis=(0, 0, 1)),
+              Joint("t1", "revolute", "foot", "rod1", axis=Y), Joint("t2", "revolute", "rod1", "rod2", axis=Y, placement=apex),
+              Joint("string", "revolute", "rod1", "hung", axis=Y, placement=apex))  # fmt: skip
+    contacts = (Contact(("foot", "ground"), p["mu"], 0.0), Contact(("tip", "ground"), p["mu"], 0.0))
+    a_frame = Mechanism("A-frame", bodies, joints, (Frame("tip", "rod2", Pose(position=(-l[1], 0, 0))),), contacts=contacts, parameters={"tau": 0.0},
+                        loads=(JointForce("motor", "t2", "tau"),))  # fmt: skip
+    a, b = start["theta1"], start["theta2"]
+    run = simulate(a_frame, [0, 0, a, b - a, -a], None, 1e-6, output=[1e-9, 1e-6], parameters={"tau": p.get("motor_moment", 0.0)})
+    touch = run.contacts.isel(time=1)
+    N, f = touch.normal_force.values, touch.friction_force.values[:, 0]
+    if "normal_forces" in wanted:
+        return {"normal_forces": N, "friction_forces": f}
+    acc, ways = run.a.values[1], np.sign(touch.slip.values[:, 0])
+    modes = [f"slip{way:+.0f}" if mode == "slip" else str(mode) for mode, way in zip(touch.mode.values, ways)]
+    return {"modes": modes, "angular_accelerations": [acc[2], acc[2] + acc[3]], "normal_force_at_slipping_foot": N[0],
+            "normal_force_at_sticking_foot": N[1], "friction_at_sticking_foot": f[1]}  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------- in space
+def box_corners(case: dict) -> dict:
+    p, wanted, (hx, hy, hz), (cx, cy) = case["parameters"], case["expected"], (0.2, 0.15, 0.1), (0.03, -0.02)
+    if case["name"] == "lifted_at_a_corner":
+        return {}
+    beta = sympy.Symbol("beta")
+    feet = p.get("feet", [(hx, hy), (-hx, hy), (-hx, -hy), (hx, -hy)])
+    frames = tuple(Frame(f"foot {k}", "box", Pose(position=(x, y, 0))) for k, (x, y) in enumerate(feet, start=1))
+    box = free_body("box", 5.0, (0.05, 0.06, 0.07), (Contact((tuple(f.name for f in frames), "ground"), p.get("mu", 0.5), 0.0, name="base"),),
+                    (*frames, Frame("hand", "box", Pose(position=(0, cy, 0.15)))), (cx, cy, hz), parameters={"beta": 0.0, "push": 0.0},
+                    gravity=(G * sympy.sin(beta), 0.0, -G * sympy.cos(beta)), loads=(Force("push", "hand", force=("push", 0.0, 0.0)),))  # fmt: skip
+    run = simulate(box, [0, 0, 0, 1, 0, 0, 0], None, 10.0, output=10.0, parameters={"beta": p.get("beta", 0.0), "push": p.get("F", 0.0)})
+    touch = run.contacts.isel(time=-1)
+    assert np.array_equal(run.q.values[-1], run.q.values[0])
+    if "normal_forces" in wanted:
+        return {"normal_forces": touch.normal_force.values}
+    assert np.isnan(touch.normal_force).all() and np.isnan(touch.friction_force).all()
+    return {"sum_of_normal_forces": touch.force.values[0, 2], "pressure_centre": touch.pressure_centre.values[0, :2],
+            "tangential_sum": touch.force.values[0, :2]}  # fmt: skip
+
+
+def spinning_tripod(case: dict) -> dict:
+    start, wanted, h, r = case["initial"], case["expected"], case["parameters"]["h"], 0.1
+    feet = tuple(Frame(f"{k}", "disc", Pose(position=(r * np.cos(2.0943951023931953 * (k - 1)), r * np.sin(2.0943951023931953 * (k - 1)), -h))) for k in (1, 2, 3))
+    disc = free_body("disc", 0.5, (0.00125, 0.00125, 0.0025), (Contact((("1", "2", "3"), "ground"), 0.2, 0.0),), feet)
+    asked = [1e-9, *([wanted["t_foot_sticks"]["value"]] if "t_foot_sticks" in wanted else []), 1.0]
+    run = simulate(disc, [0, 0, h, 1, 0, 0, 0], [*start["v"], 0, 0, 0, start["omega"]], 1.0, output=asked, tolerance=1e-11)
+    def pose(k):
+        return [*run.q.values[k, :2], 2 * np.arctan2(run.q.values[k, 6], run.q.values[k, 3]) % (2 * np.pi)]
+    stuck, found = times(run, "ground sticks"), {}
+    found["t_stop"] = stuck[-1]
+    if "t_foot_sticks" in wanted:
+        touch = run.contacts.isel(time=2)
+        held = next(what for what in run.event.values if "ground sticks" in what)
+        found |= {"foot": int(held[0]), "t_foot_sticks": stuck[0], "state_then": [*pose(2), *run.v.values[2, :2], run.v.values[2, 5]],
+                  "pose_at_rest": pose(-1), "work_until_stick": -run.work.values[2]}  # fmt: skip
+        assert touch.sizes["contact"] == 3
+    elif "pose" in wanted:
+        found |= {"pose": pose(-1), "work_of_friction": -run.work.values[-1]}
+    elif "angle" in wanted:
+        found |= {"angle": pose(-1)[2], "deceleration": -run.a.values[1, 5]}
+    else:
+        found |= {"position": pose(-1)[:2], "normal_forces": run.contacts.normal_force.values[1]}
+    return found
+
+
+def ball_in_bowl(case: dict) -> dict:
+    p, start, wanted, (R, r, m) = case["parameters"], case["initial"], case["expected"], (0.5, 0.05, 0.3)
+    rho, inertia = R - r, 0.4 * m * r**2
+    if "theta" in start:
+        return _in_trough(p, start, wanted, rho, inertia)
+    surface = "trough" if "cylinder" in case["name"] else "bowl"
+    contact = Contact(("ball", "hollow"), p["mu"], 0.0, radius=r, surface=surface, surface_radius=R)
+    ball = free_body("ball", m, (inertia,) * 3, (contact,), (Frame("hollow", GROUND),))
+    asked = next((wanted[k]["times"] for k in ("position", "z") if k in wanted), [1.0])
+    run = simulate(ball, [*start["position"], 1, 0, 0, 0], [*start["velocity"], *start["omega"]], asked[-1], output=asked, tolerance=1e-11)
+    q, v = run.q.values[1:], run.v.values[1:]
+    if "position" in wanted:
+        return {"position": q[:, :3], "velocity": v[:, :3], "energy": run.energy.values[-1]}
+    if "z" in wanted:
+        return {"z": q[:, 2]}
+    touch, turn = run.contacts.isel(time=-1), np.arctan2(q[-1, 1], q[-1, 0])
+    return {"Omega": (turn + 2 * np.pi * np.round((wanted["Omega"]["value"] - turn) / (2 * np.pi))) / asked[-1],
+            "mu_needed": np.linalg.norm(touch.friction_force[0]) / float(touch.normal_force[0])}  # fmt: skip
+
+
+def _in_trough(p: dict, start: dict, wanted: dict, rho: float, inertia: float) -> dict:
+    contact = Contact(("ball", "trough"), p["mu"], 0.0, radius=0.05, surface="trough", surface_radius=0.5)
+    ball = in_plane("ball", 0.3, inertia, (contact,), (Frame("trough", GROUND, Pose.rpy(np.pi / 2, 0, 0)),))
+    a, end = start["theta"], wanted["period"]["value"] if "period" in wanted else p["t_end"]
+    run = simulate(ball, [rho * np.sin(a), -rho * np.cos(a), 0.0], None, end, output=[end / 4, end], tolerance=1e-11)
+    (x, z), (vx, vz, spin) = run.q.values[-1, :2], run.v.values[-1]
+    if "period" in wanted:  # back where it started, at rest: the phase that is missing, as a time
+        bottom, k = run.v.values[1], run.contacts.isel(time=1)
+        assert np.arctan2(x, -z) == pytest.approx(a, rel=1e-9)
+        return {"period": end + vx / (5 / 7 * G * np.sin(a) * np.cos(a)), "speed_at_bottom": np.hypot(*bottom[:2]), "spin_at_bottom": abs(bottom[2]),
+                "normal_force_at_bottom": float(k.normal_force[0])}  # fmt: skip
+    angle = np.arctan2(x, -z)
+    changes = [(t, what) for t, what in zip(run.data["event_time"].values, run.event.values) if t > 0.0]
+    return {"event_times": [t for t, _ in changes], "event_kinds": ["slip->roll" if "sticks" in what else "roll->slip" for _, what in changes],
+            "state_at_end": [angle, (vx * np.cos(angle) + vz * np.sin(angle)) / rho, -spin], "energy_at_end": run.energy.values[-1] + 0.3 * G * rho}  # fmt: skip
+
+
+FILES = {f.__name__: f for f in (
+    block_incline, bouncing_ball, sphere_slide_roll, sphere_backspin, cradle, rod_drop, leaning_rod, double_pendulum_stop, fourbar_stop,
+    leg_landing, tree_two_contacts, box_corners, spinning_tripod, ball_in_bowl)}  # fmt: skip
+CASES = [(name, case) for name in FILES for case in reference(name)["cases"]]
+
+
+def compared(name: str, case: dict) -> dict[str, float]:
+    """{entry: error over what is allowed}."""
+    entries = {key: entry for key, entry in case["expected"].items() if "value" in entry}
+    entries |= {(key, k): x for key, entry in case["expected"].items() if "value" not in entry for k, x in entry.items() if isinstance(x, dict)}
+    return {str(key): excess(entries[key], x) for key, x in FILES[name](case).items()}
+
+
+@pytest.mark.parametrize(("name", "case"), CASES, ids=[f"{name}-{case['name']}" for name, case in CASES])
+def test_reference(name: str, case: dict) -> None:
+    found = compared(name, case)
+    assert {key: x for key, x in found.items() if not x <= 1.0} == {}
