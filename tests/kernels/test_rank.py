@@ -169,8 +169,8 @@ def test_the_smallest_change_is_that_of_the_whole_system_of_equations():
 def test_a_row_that_repeats_others_is_left_out_whatever_its_scale():
     rows = np.array([[1.0, 1, 0], [0, 1, 1], [1, 2, 1], [1e-17, 0, 0]])
     for scale in (1e-12, 1.0, 1e12):
-        A = rows * np.array([[scale], [1.0], [1.0], [1.0]])
-        keep, size = np.zeros(4), np.array([2 * scale**2, 2.0, 6.0, 1.0])
+        A = rows * np.array([[scale], [1 / scale], [1.0], [1.0]])
+        keep, size = np.zeros(4), np.array([2 * scale**2, 2 / scale**2, 6.0, 1.0])
         independent(A @ A.T, size, keep)
         assert keep.tolist() == [0, 1, 1, 0]
 
