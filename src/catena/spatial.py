@@ -91,6 +91,16 @@ def select(condition, a, b):
     return a if condition else b
 
 
+def vanishes(x):
+    """Whether x is zero whatever the state: a zero by structure, which costs nothing then. Machine code does not ask."""
+    return x.is_zero() if hasattr(x, "is_zero") else x == 0.0
+
+
+def filled(row, n):
+    """The indices of the first n entries of a row that do not vanish, the last first; in machine code all of them."""
+    return [i for i in range(n - 1, -1, -1) if not vanishes(row[i])]
+
+
 # ---------------------------------------------------------------------------------------------------- vectors
 @kernel
 def add(a, b):

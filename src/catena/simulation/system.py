@@ -346,14 +346,15 @@ class System:
 
     @cached_property
     def observe(self) -> ca.Function:
-        """(t, x, u, p) -> q, v, a, tau, (kinetic, potential), rows' residuals and rates, what holds, losses with it."""
+        """(t, x, u, p) -> q, v, a, tau, (kinetic, potential), rows' residuals and rates, how close their rank is to
+        another, what holds, losses with it."""
         here = self.t, self.q, self.v, self.p
         energy = self.tape("energy", "", lambda s: [s.energy()])(*here)
         outputs = [self.q, self.v, self.acceleration, self.tau - self.losses - self.held[1], energy]
-        rows = ca.SX.zeros(0)
+        rows: Any = (ca.SX.zeros(0), ca.SX(0))
         if self.mechanism.loops or self.mechanism.nonholonomic:
-            rows = self.tape("rows and rates", "", lambda s: [ca.vertcat(*s.constraint_rows()[:2])])(*here)
-        outputs += [rows, self.held[0], self.losses + self.held[1]]
+            rows = self.tape("observed rows", "", lambda s: [ca.vertcat(*s.constraint_rows()[:2]), s.rank_closeness()])(*here)
+        outputs += [*rows, self.held[0], self.losses + self.held[1]]
         return ca.Function("observe", self.inputs, ca.cse([ca.densify(x) for x in outputs]))
 
     @cached_property
