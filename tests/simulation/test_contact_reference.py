@@ -8,6 +8,7 @@ are not asked for; `found` holds all others.
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -74,6 +75,7 @@ def free_body(name: str, mass: float, inertia, contacts, frames=(), com=ORIGIN, 
 
 
 # ---------------------------------------------------------------------------------------------------- block
+@cache
 def block(mu: float) -> Mechanism:
     """A point on three slides over the plane z = 0, which is inclined by beta; pulled by c t."""
     beta = sympy.Symbol("beta")
@@ -233,6 +235,7 @@ def _one_against_two(case: dict) -> dict:
 
 
 # ---------------------------------------------------------------------------------------------------- rods
+@cache
 def rod(mu: float, e: float, ends: tuple[str, ...] = ("A", "B"), radius: float = 0.0) -> Mechanism:
     """Of length 1 along its x; the turn about y is clockwise in the plane x-z."""
     frames = (Frame("A", "rod", Pose(position=(-0.5, 0, 0))), Frame("B", "rod", Pose(position=(0.5, 0, 0))))
@@ -387,14 +390,19 @@ def tree_two_contacts(case: dict) -> dict:
 
 
 # ---------------------------------------------------------------------------------------------------- in space
-def box_corners(case: dict) -> dict:
-    p, wanted, (hx, hy, hz), (cx, cy) = case["parameters"], case["expected"], (0.2, 0.15, 0.1), (0.03, -0.02)
-    beta = sympy.Symbol("beta")
-    feet = p.get("feet", [(hx, hy), (-hx, hy), (-hx, -hy), (hx, -hy)])
+@cache
+def box_on(feet: tuple) -> Mechanism:
+    """A box on feet, on a plane that is inclined by beta; pushed, and lifted at its first foot."""
+    beta, (cx, cy, hz) = sympy.Symbol("beta"), (0.03, -0.02, 0.1)
     frames = tuple(Frame(f"foot {k}", "box", Pose(position=(x, y, 0))) for k, (x, y) in enumerate(feet, start=1))
-    box = free_body("box", 5.0, (0.05, 0.06, 0.07), (Contact((tuple(f.name for f in frames), "ground"), p.get("mu", 0.5), 0.0, name="base"),),
-                    (*frames, Frame("hand", "box", Pose(position=(0, cy, 0.15)))), (cx, cy, hz), parameters={"beta": 0.0, "push": 0.0, "lift": 0.0},
-                    gravity=(G * sympy.sin(beta), 0.0, -G * sympy.cos(beta)), loads=(Force("push", "hand", force=("push", 0.0, 0.0)), Force("lift", "foot 1", force=(0.0, 0.0, "lift*t"))))  # fmt: skip
+    return free_body("box", 5.0, (0.05, 0.06, 0.07), (Contact((tuple(f.name for f in frames), "ground"), 0.5, 0.0, name="base"),),
+                     (*frames, Frame("hand", "box", Pose(position=(0, cy, 0.15)))), (cx, cy, hz), parameters={"beta": 0.0, "push": 0.0, "lift": 0.0},
+                     gravity=(G * sympy.sin(beta), 0.0, -G * sympy.cos(beta)), loads=(Force("push", "hand", force=("push", 0.0, 0.0)), Force("lift", "foot 1", force=(0.0, 0.0, "lift*t"))))  # fmt: skip
+
+
+def box_corners(case: dict) -> dict:
+    p, wanted, (hx, hy) = case["parameters"], case["expected"], (0.2, 0.15)
+    box = box_on(tuple(map(tuple, p.get("feet", [(hx, hy), (-hx, hy), (-hx, -hy), (hx, -hy)]))))
     values = {"beta": p.get("beta", 0.0), "push": p.get("F", 0.0), "lift": 0.0}
     if "P_lift" in wanted:
         run = simulate(box, [0, 0, 0, 1, 0, 0, 0], None, 1.1, output=0.1, parameters=values | {"lift": 20.0})
