@@ -13,6 +13,7 @@ from peers import best, interleaved, size
 
 import catena
 from catena import Beam, Body, Joint, Mechanism, Pose
+from catena.model.flexible import discretise
 from catena.simulation import fixed_step
 from catena.simulation.integrators import method
 from catena.simulation.system import System
@@ -83,7 +84,7 @@ def batches() -> None:
 
 def rollouts() -> None:
     """RK4 steps of many runs side by side."""
-    m = arm(SEGMENTS)
+    m = discretise(arm(SEGMENTS))
     system, rk4 = System(m), method("rk4")
     kernel = system.kernel("derivative")
     W, batch = kernel.width, size(64, 8)

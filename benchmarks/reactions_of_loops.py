@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from peers import BATCH, best
+from peers import BATCH, best, size
 
 import catena
 from catena.machine.reactions import reactions
@@ -12,7 +12,7 @@ from closed import cut_four_bar, spatial_four_bar, stewart
 
 def main() -> None:
     print(f"{'mechanism':20} {'joints':>6} {'rows':>5} {'a state':>10}")
-    for make in (cut_four_bar, spatial_four_bar, stewart):
+    for make in size((cut_four_bar, spatial_four_bar, stewart), (cut_four_bar,)):
         machine, rng = catena.compile(make(), threads=1), np.random.default_rng(0)
         q, v = catena.assemble(machine, None, rng.normal(size=machine.nv))
         states = np.tile(q, (BATCH, 1)), v * rng.uniform(0.5, 1.5, (BATCH, 1)), rng.normal(size=(BATCH, machine.nv))

@@ -12,12 +12,12 @@ import time
 import numpy as np
 import pinocchio as pin
 from loops_against_pinocchio import pinocchio_model
-from peers import interleaved
+from peers import interleaved, size
 
 import catena
 from catena import Body, Joint, Mechanism, Pose
 
-BATCH = 512
+BATCH = size(512, 16)
 
 
 def tree(n: int) -> Mechanism:
@@ -34,7 +34,7 @@ def tree(n: int) -> Mechanism:
 
 def main(lives: list[str]) -> None:
     print(f"{'bodies':>6} {'life':8} {'quantity':18} {'first':>7} {'Pinocchio':>10} {'catena':>10} {'ratio':>6} {'error':>8}")
-    for n in (100, 300):
+    for n in size((100, 300), (80,)):
         mechanism, rng = tree(n), np.random.default_rng(1)
         model = pinocchio_model(mechanism)[0]
         pool = pin.ModelPool(model, 1)
@@ -52,4 +52,4 @@ def main(lives: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["auto", "generic"])
+    main([word for word in sys.argv[1:] if word != "--tiny"] or size(["auto", "generic"], ["generic"]))

@@ -30,7 +30,7 @@ LENGTH, RHO, WEIGHT, G = 10.0, 0.5, 5.0, 9.81
 SPAN = 6.0  # m between the hooks of the catenary
 COUNTS = (75, 100, 150, 200)
 FIRST = 3  # frequencies
-UNTIL = 2.6  # s, of the swing
+UNTIL = 1.4  # s, of the swing
 
 
 def run() -> Page:
@@ -63,8 +63,8 @@ def run() -> Page:
                 "Left: 200 segments between two hooks (thin), and the catenary (thick). Right: the error of the frequencies falls as 1/n².",
             ),
             Picture(
-                plot(result, "cyclograph", every=0.2, title=""),
-                "The cable is let go from the horizontal, every 0.2 s. At first it falls as loose bodies do; the pull of the hook runs "
+                plot(result, "cyclograph", every=0.1, title=""),
+                "The cable is let go from the horizontal, every 0.1 s. At first it falls as loose bodies do; the pull of the hook runs "
                 "along it as a bend and reaches the weight of 5 kg after a second.",
             ),
             Picture(plot(result, "energies", title=""), f"Its energies over {UNTIL} s; the strain is part of the potential energy."),

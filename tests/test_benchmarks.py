@@ -10,7 +10,7 @@ import pytest
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 SCRIPTS = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "peers")
-PEERS = ("exudyn", "mujoco", "pinocchio")
+PEERS = ("coal", "exudyn", "mujoco", "pinocchio")
 
 
 @pytest.mark.filterwarnings("ignore")

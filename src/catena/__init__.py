@@ -20,12 +20,14 @@ _WHERE = {  # public name -> the module it lives in, and its name there if it is
     "Shape": "model.mechanism",
     "CollisionFilter": "model.shapes",
     "Body": "model.mechanism",
+    "Contact": "model.mechanism",
     "Beam": "model.beams",
     "Joint": "model.mechanism",
     "JOINT_KINDS": "model.joint_kinds:KINDS",
     "Mimic": "model.mechanism",
     "Frame": "model.mechanism",
     "Mechanism": "model.mechanism",
+    "attach": "model.scenes",
     "JointSpring": "model.loads",
     "Spring": "model.loads",
     "Bushing": "model.loads",
@@ -91,8 +93,9 @@ if TYPE_CHECKING:
     from .model.beams import Beam
     from .model.joint_kinds import KINDS as JOINT_KINDS
     from .model.loads import Bushing, Force, JointForce, JointSpring, KnifeEdge, Rolling, SpeedRow, Spring
-    from .model.mechanism import Body, Frame, Joint, Mechanism, Mimic, Shape
+    from .model.mechanism import Body, Contact, Frame, Joint, Mechanism, Mimic, Shape
     from .model.pose import Pose
+    from .model.scenes import attach
     from .model.shapes import CollisionFilter
     from .results.interference import interference
     from .results.result import Result, load_result

@@ -53,6 +53,15 @@ print(in_threads(lambda k: k + 1, range(3)))
 
 def test_parts_are_answered_in_order():
     assert threads.in_threads(lambda k: -k, [3, 1, 2]) == [-3, -1, -2] and threads.in_threads(abs, []) == []
+    nested = threads.in_threads(lambda k: threads.in_threads(lambda l: 10 * k + l, range(3)), range(20))
+    assert nested == [[10 * k + l for l in range(3)] for k in range(20)]
+
+
+@pytest.mark.parametrize("bad", [0, 1, 5])
+def test_a_failure_in_any_thread_is_raised_here(bad):
+    with pytest.raises(ZeroDivisionError):
+        threads.in_threads(lambda k: 1 / (k - bad), range(6))
+    assert threads.in_threads(abs, [-1, 2, -3]) == [1, 2, 3]
 
 
 @pytest.mark.parametrize("expression", [X[1], ca.fmin(X[0], 1.0) + X[1], ca.if_else(X[0] > 0, X[1], X[1]), X[1] / X[0], ca.atan(X[0]) * X[1]])

@@ -297,6 +297,28 @@ def test_cutting_a_tape_changes_nothing_but_rounding(chunk):
         np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-14)
 
 
+def test_blocks_that_share_a_piece_of_code_change_nothing(monkeypatch):
+    """A cut tape takes several blocks of lanes through each piece: every bit is as if a state were alone, whoever its neighbours
+    are and however many threads there are; also where one row serves all states."""
+    monkeypatch.setattr(lanes, "WORTH_A_THREAD", 1000)
+    f, most = chain(12), 4 * emit.BLOCKS
+    kernel = lanes._of(f, 4, lanes.object_code(f, 4, 60), None)
+    q, v, g = states(f, 2 * most + 3)
+    whole, _ = kernel([q, v, g[0]], len(q))
+    for batch in (1, 5, most - 1, most, most + 1, 2 * most + 2):
+        for threads in (1, 3):
+            for a, b in zip(kernel([q[-batch:].copy(), v[-batch:].copy(), g[0]], batch, threads=threads)[0], whole):
+                np.testing.assert_array_equal(a, b[-batch:])
+
+
+def test_a_divisor_is_inverted_once():
+    f = ca.Function("f", [X, Y], [ca.vertcat(X / Y, (X + 1) / Y, 1 / Y, Y / X)])
+    ops = [node.op for node in tape.read(f).nodes]
+    assert ops.count("DIV") + ops.count("INV") == 3  # by y, by y where it stands alone, by x
+    inputs = states(f, 5)
+    np.testing.assert_allclose(compile_lanes(f)(inputs, 5)[0][0], by_casadi(f, inputs, 5)[0], rtol=4e-16)
+
+
 def test_slots_are_used_again():
     """A work array of slots for what is alive, not for all that crosses a cut."""
     nodes = tape.read(chain(80))

@@ -97,7 +97,7 @@ def catena(version: Version = False) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit status."""
-    if sys.stdout is None or sys.stderr is None:  # closed by who called: nobody listens
+    if sys.stdout is None or sys.stderr is None:  # closed by the caller
         nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
         sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
     try:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import casadi as ca
-import numpy as np
+from collections.abc import Sequence
 
-from ..kernels import dynamics
+import casadi as ca
+
+from ..kernels.dynamics_derivatives import inverse_dynamics_derivatives as closed_form
 from .symbols import elements, matrix
 from .trace import Tracer
 
@@ -19,31 +20,52 @@ def _tangent(s: Tracer, f: ca.SX, *others: ca.SX) -> tuple[ca.SX, ...]:
 
 def inverse_dynamics_derivatives(s: Tracer) -> tuple[ca.SX, ...]:
     """d tau / d(q, v, a) and, where there are parameters, d tau / dp."""
-    f = ca.cse(s.inverse_dynamics())
-    free = (s.p,) if s.p.numel() else ()
-    dq, dv, *dp = _tangent(s, f, s.v, *free)
+    dq, dv, *dp = _slopes(s, s.a)
     return (dq, dv, s.mass_matrix(), *dp)
 
 
 def forward_dynamics_derivatives(s: Tracer) -> tuple[ca.SX, ...]:
     """d a / d(q, v, tau, p) = -M^-1 d(inverse dynamics) at the acceleration found; d a / d tau = M^-1."""
-    nv = s.layout.nv
-    free = (s.p,) if s.p.numel() else ()
     if s.layout.mechanism.loops or s.layout.mechanism.nonholonomic:
-        dq, dv, dtau, *dp = _tangent(s, ca.cse(s.forward_dynamics()), s.v, s.tau, *free)
-        return (dq, dv, dtau, *dp)
-    f = ca.cse(s.inverse_dynamics())
-    parts = _tangent(s, f, s.v, *free)
-    at_a = ca.Function("at_a", [s.t, s.q, s.v, s.a, s.p, s.w], list(parts))
-    acceleration = _solved(s, s.tau - s.bias())  # by the same factor as the slopes
-    parts = tuple(at_a.call([s.t, s.q, s.v, acceleration, s.p, s.w]))
-    dq, dv, *dp = (_solved(s, -part) for part in parts)
-    return (dq, dv, _solved(s, ca.SX.eye(nv)), *dp)
+        return _tangent(s, ca.cse(s.forward_dynamics()), s.v, s.tau, *_free(s))
+    inverse = _Inverse(s)
+    dq, dv, *dp = (inverse(-part) for part in _slopes(s, inverse(s.tau - s.bias())))
+    return (dq, dv, inverse.whole(), *dp)
 
 
-def _solved(s: Tracer, B: ca.SX) -> ca.SX:
-    """M^-1 B, column by column: zeros of B cost nothing."""
-    solved = [np.array(elements(ca.densify(B[:, k])), dtype=object) for k in range(B.shape[1])]
-    for column in solved:
-        dynamics.solve(s._factor, column)
-    return ca.densify(matrix(np.array(solved, dtype=object).T))
+def _free(s: Tracer) -> tuple[ca.SX, ...]:
+    """The parameters, where there are any."""
+    return (s.p,) if s.p.numel() else ()
+
+
+def _slopes(s: Tracer, a: ca.SX) -> tuple[ca.SX, ...]:
+    """d tau / d(q, v, p) of the inverse dynamics at the acceleration a: in closed form where nothing but bodies and joints acts."""
+    if s.flexible or s.lift or s.wrenches or s.layout.mechanism.loads:
+        return _at(s, a, _tangent(s, ca.cse(s.inverse_dynamics()), s.v, *_free(s)))
+    nv = s.layout.nv
+    dq, dv, M = (s.blank(nv, nv) for _ in range(3))
+    closed_form(s.tree, s.Q, s.V, elements(a), s.work(), dq, dv, M)
+    dp = _at(s, a, [ca.densify(ca.jacobian(ca.cse(s.inverse_dynamics()), p)) for p in _free(s)])
+    return (matrix(dq), matrix(dv), *dp)
+
+
+def _at(s: Tracer, a: ca.SX, parts: Sequence[ca.SX]) -> tuple[ca.SX, ...]:
+    """Expressions of the symbols s.a, at another acceleration."""
+    return tuple(ca.Function("at_a", [s.t, s.q, s.v, s.a, s.p, s.w], list(parts)).call([s.t, s.q, s.v, a, s.p, s.w])) if parts else ()
+
+
+class _Inverse:
+    """M^-1 = N D^-1 N' with N = L^-1 of M = L' D L: a freedom meets only those below it, so that branches which do not meet cost nothing."""
+
+    def __init__(self, s: Tracer):
+        F = ca.sparsify(matrix(s._factor))
+        L = ca.tril(F, False) + ca.SX.eye(s.layout.nv)
+        self.N, self.inverted = ca.sparsify(ca.solve(L, ca.SX.eye(s.layout.nv))), ca.diag(1 / ca.diag(F))
+
+    def __call__(self, B: ca.SX) -> ca.SX:
+        """M^-1 B."""
+        return ca.densify(self.N @ (self.inverted @ (self.N.T @ ca.sparsify(B))))
+
+    def whole(self) -> ca.SX:
+        """M^-1, of which one half is computed."""
+        return ca.densify(ca.tril2symm(ca.tril(self.N @ (self.inverted @ self.N.T))))

@@ -7,9 +7,9 @@
     loads           springs, bushings, forces, knife edges, rolling, speed rows, a registry
     shapes          Shape, a registry of its kinds; CollisionFilter
     beams           Beam, a flexible body; bodies: Body
-    contacts        Contact, a pair that may touch, and the points it comes down to
+    contacts        Contact, a pair that may touch
     mechanism       Mechanism, Frame: inert data
-    planarity       the plane in which a mechanism moves; collision_pairs: the shapes that may meet
+    planarity       the plane in which a mechanism moves; collision_pairs: the shapes that may meet; contact_points: where contacts touch
     flexible        discretise: flexible bodies made into bodies, joints and springs
     spanning_tree   a graph of bodies and joints cut to a tree and the joints that close it
     validation      every fault of a mechanism, told at once

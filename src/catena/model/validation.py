@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import MechanismError, unknown
 from .bodies import Body
-from .contacts import contact_faults
+from .contact_points import contact_faults
 from .flexible import discretise
 from .mechanism import GROUND, Mechanism
 from .motions import Motion

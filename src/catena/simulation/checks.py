@@ -1,4 +1,4 @@
-"""The door of a simulation: times, starting points and names, checked once, with every fault in the user's words."""
+"""Checks of the arguments of a simulation: times, initial states, names, options. Each fault is told in the user's words."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ class Forces(Controller):
         return Law(vector(tau))
 
 
-# ---------------------------------------------------------------------------------------------------- at the door
+# ---------------------------------------------------------------------------------------------------- limits, targets and gains
 def clipped(system: System, tau: ca.SX, limits: Limits, smooth: bool = False) -> ca.SX:
     """Forces within limits: a corner, or a tanh between them."""
     if limits is None:

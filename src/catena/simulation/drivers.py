@@ -2,8 +2,8 @@
 derivative by its address, W states side by side in the lanes of a register.
 
 All arrays are flat, entry k of lane l at k W + l: a `buffer` is what the derivative reads, t, x, u, p one after another; K has
-the stages' derivatives, one a row. No views are made inside a step: each would cost as much as a short stage. Drivers return a
-status; what it means in words is in `OUTCOMES`.
+the stages' derivatives, one per row. No views are made inside a step: each would cost as much as a short stage. Drivers return
+a status; `OUTCOMES` has a sentence for each.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def adaptive(
     address, settle, guard, A, s, C, E, P, D, order, degree, x, buffer, K, new, t, end, h, largest, rtol, atol, times, row, out, first,
     g, g_new, most, W,
 ):  # fmt: skip
-    """Advance x from t to `end`, filling rows of `out` (W, rows, size) at `times` from `row` on; s stages a step.
+    """Advance x from t to `end`, filling rows of `out` (W, rows, size) at `times` from `row` on; s stages per step.
 
     first: the row of `out` that the first of the times has.
 
@@ -247,7 +247,7 @@ def _locate(guard, buffer, x, new, K, P, b, scratch, t, step, g, g_new, values, 
     """The first guard that falls to zero within a step, and where: looked for at some places, then halved on the dense output.
 
     For one lane. Guards at the step's end are left in g_new. The place is found to the last digit of its distance from the
-    step's start: what happens soon after the last event is located as well as what happens late.
+    step's start, so that an event soon after the last one is located as precisely as a late one.
     """
     before[:] = g
     low, high, event = 0.0, 1.0, -1

@@ -72,7 +72,7 @@ class EventHandler:
         return {
             "start": self._start, "last": self._last, "crowd": self._crowd, "count": self._count, "energy": self.energy, "done": sorted(self._done),
             "touching": sorted(self.touching), "impacts": [[*key, *x] for key, x in self.impacts.items()],
-            "log": self.log,
+            "log": list(self.log),
             "contacts": self.contacts.checkpoint() if self.contacts is not None else None,
         }  # fmt: skip
 

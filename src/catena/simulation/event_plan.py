@@ -14,7 +14,7 @@ from ..compiler.trace import Tracer
 from ..errors import MechanismWarning
 from ..kernels.motion import BALL
 from ..machine.machine import Machine
-from ..model.contacts import contact_points
+from ..model.contact_points import contact_points
 from ..results.labels import units
 from .contact_rows import TouchingPoint
 from .event_kinds import at_instants, kind_of

@@ -1,8 +1,8 @@
-"""Pieces: a trajectory as a table, evaluated on arrays by one function and traced into machine code by another.
+"""Piecewise trajectories: polynomials and sines of time, evaluated on arrays, or traced into machine code.
 
     q_j(t) = sum_k c_ijk s^k + A_ij sin(w_ij s + f_ij),      s = t - o_ij,      in piece i
 
-Before its first time and after its last a trajectory goes on at the speed it has there: it stays, if it ends at rest.
+Before its first time and after its last a trajectory continues at the speed it has there; one that ends at rest stays.
 """
 
 from __future__ import annotations
@@ -85,11 +85,11 @@ class Trajectory:
 
     # ------------------------------------------------------------------------------------------------ against a mechanism
     def check(self, asked: Mechanism | Machine) -> tuple[Coordinate, ...]:
-        """Where its coordinates are in q and v; an UnknownNameError for one that the mechanism does not have."""
+        """Where its coordinates are in q and v. Raises UnknownNameError for one that the mechanism does not have."""
         return places(asked, self.names)
 
     def along(self, asked: Mechanism | Machine, t: ArrayLike, q: ArrayLike | None = None) -> tuple[Array, Array, Array]:
-        """q (..., nq), v, a (..., nv) of the whole mechanism at times t; what the trajectory leaves out stands still at q."""
+        """q (..., nq), v, a (..., nv) of the whole mechanism at times t (s); coordinates not in the trajectory rest at q (nq,)."""
         machine = machine_of(asked)
         where_to = self.check(machine)
         qi, vi = [c.qi for c in where_to], [c.vi for c in where_to]
@@ -101,7 +101,7 @@ class Trajectory:
         return full
 
     def jumps(self) -> list[str]:
-        """A sentence for each place where a coordinate or its speed jumps: no finite force makes a mechanism follow there."""
+        """A sentence for each knot at which a coordinate or its speed jumps; no finite force makes a mechanism follow there."""
         found = []
         for i, b in enumerate(self.breaks):
             before, after = (self._only(i + k)(b) for k in (0, 1))
@@ -112,7 +112,7 @@ class Trajectory:
 
     # ------------------------------------------------------------------------------------------------ made from others
     def of(self, names: Sequence[str]) -> Trajectory:
-        """The same for these of its coordinates."""
+        """The trajectory of these of its coordinates. Raises UnknownNameError for a name it does not have."""
         for name in names:
             if name not in self.names:
                 raise UnknownNameError("coordinate", name, self.names, "the trajectory")
@@ -120,7 +120,7 @@ class Trajectory:
         return Trajectory(tuple(names), self.breaks, self.origins[:, j], self.powers[:, j], self.waves[:, j])
 
     def __or__(self, other: Trajectory) -> Trajectory:
-        """Two trajectories of different coordinates as one."""
+        """Two trajectories of different coordinates as one. Raises StateError where they share a coordinate."""
         return together([self, other])
 
     def _only(self, i: int) -> Trajectory:
@@ -221,7 +221,7 @@ def rising(kind: str, times: ArrayLike, positions: Values) -> tuple[Array, Array
         k = int(falls[0])
         raise StateError(f"{kind}: times rise; found {t[k]:g} s and then {t[k + 1]:g} s, in places {k} and {k + 1}")
     if not positions:
-        raise StateError(f"{kind}: no coordinate is given; positions are {{coordinate: one value a time}}")
+        raise StateError(f"{kind}: no coordinate is given; positions are {{coordinate: one value per time}}")
     return t, np.stack([numbers(kind, name, x, len(t)) for name, x in positions.items()], axis=-1)
 
 

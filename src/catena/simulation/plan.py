@@ -1,4 +1,4 @@
-"""The plan of a simulation: what was asked, checked, with everything made that it needs to run or to be resumed."""
+"""The plan of a simulation: its arguments, checked, and everything that it needs to run or to be resumed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..machine.constraint_rows import metric
 from ..machine.equation_machine import EquationMachine
 from ..machine.machine import Machine, compile
 from ..model.mechanism import Mechanism
-from . import checks as door
+from . import checks
 from .engine import Engine, Pieces
 from .event_plan import EventPlan, plan_events
 from .events import Event
@@ -37,7 +37,7 @@ MARGIN = 4.0  # units of rounding of the time that are left out on either side o
 
 @dataclass(frozen=True)
 class RunPlan:
-    """A simulation that has passed the door: everything it needs to run, and to be resumed.
+    """A simulation whose arguments were checked: everything it needs to run, and to be resumed.
 
     x0: (runs, size). lead: the leading shape the start came in. varied: whether parameters were given. largest: s, of a
     step of an adaptive method. refine: how many times as many equal steps are taken as `step` asks for. asked: what decides
@@ -67,7 +67,7 @@ class RunPlan:
 
     @cached_property
     def switches(self) -> Array:
-        """When loads jump, begin or end on the way, as they say themselves, s; rising."""
+        """The instants (s), rising, at which loads jump, begin or end during the run."""
         times = {float(t) for load in self.machine.mechanism.loads for t in load.holding("times")}
         return np.array(sorted(t for t in times if self.start < t < self.until))
 
@@ -92,13 +92,13 @@ class RunPlan:
 
     @cached_property
     def groups(self) -> list[slice]:
-        """The runs that go side by side."""
+        """The groups of runs that are integrated side by side, in lanes."""
         count, width = len(self.x0), self.width
         return [slice(k, min(k + width, count)) for k in range(0, count, width)]
 
     @cached_property
     def width(self) -> int:
-        """How many go side by side: one where something can happen or a library integrates."""
+        """Runs per group: one where there are events or a library integrates."""
         alone = len(self.x0) == 1 or not self.scheme.empty or self.how.kind == "library"
         return 1 if alone else default_width()
 
@@ -137,7 +137,7 @@ def prepare(
     friction: str, contact: str, stabilise: Any, motion: Any, threads: int | None, most_steps: int, options: dict[str, Any],
     largest_step: float | None = None, forces: Any = None,
 ) -> RunPlan:  # fmt: skip
-    """Check everything that is asked, and make what is needed to run it."""
+    """The plan of a run: all arguments checked as `simulate` says, the machine and system compiled or taken from the last run."""
     machine, events = machine_of(mechanism), tuple(events)
     if not machine.nv:
         raise SimulationError(
@@ -146,21 +146,21 @@ def prepare(
     own = machine.equations if isinstance(machine, EquationMachine) else None
     by = by or (own.formulation if own is not None else DEFAULT)
     own = own if own is not None and own.formulation == by and not options else None
-    door.known_options(by, options)
-    how, times = method(integrator), door.output_times(start, until, output)
-    limits, friction = door.choice("way with limits", limits, door.LIMITS), door.choice("friction", friction, door.FRICTION)
-    tolerance, restitution = door.number("tolerance", tolerance, 1e-14, 0.1), door.number("restitution", restitution, 0.0, 1.0)
-    q, v, p, lead = door.starting_points(machine, q, v, parameters)
+    checks.known_options(by, options)
+    how, times = method(integrator), checks.output_times(start, until, output)
+    limits, friction = checks.choice("way with limits", limits, checks.LIMITS), checks.choice("friction", friction, checks.FRICTION)
+    tolerance, restitution = checks.number("tolerance", tolerance, 1e-14, 0.1), checks.number("restitution", restitution, 0.0, 1.0)
+    q, v, p, lead = checks.starting_points(machine, q, v, parameters)
     if limits != "ignore":
-        door.within_limits(machine, q, kept(("bounds", id(machine)), machine, lambda: door.bounds(machine)))
-    contact = door.choice("way with contacts", contact, door.CONTACT)
+        checks.within_limits(machine, q, kept(("bounds", id(machine)), machine, lambda: checks.bounds(machine)))
+    contact = checks.choice("way with contacts", contact, checks.CONTACT)
     happening = plan_events(machine, events, limits, friction, restitution, contact)
-    door.events_possible(happening, how, by, start, until)
+    checks.events_possible(happening, how, by, start, until)
     law = control if hasattr(control, "law") else None
     if forces is not None:
         if control is not None:
             raise SimulationError("both control and forces are given; forces are all that acts besides the loads: give one of them")
-        forces = door.forces(forces, len(q), machine.nv)
+        forces = checks.forces(forces, len(q), machine.nv)
     motion = of_run(motion, start, until)
     asked = {"motion": motion, "stabilise": stabilise, "options": options if own is None else own.derivative}
     try:
@@ -171,7 +171,7 @@ def prepare(
             machine.forward_dynamics(q[0], v[0], np.zeros(machine.nv))  # names it
         raise
     x0 = started(system, start, q, v, p)
-    door.closed(machine, start, *decoded(system, x0.T, p.T), p)
+    checks.closed(machine, start, *decoded(system, x0.T, p.T), p)
     x0 = settled(system, start, x0, p)
     if step is not None and not (np.isfinite(step) and 0 < step <= until - start):
         raise SimulationError(f"step = {step} s; it lies above zero and is at most the run's {until - start:g} s")

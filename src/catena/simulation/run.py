@@ -2,11 +2,11 @@
 
     plan --Runner--> slices --> a sink: Memory, or File (`out=`) --> Result with its Ledger
 
-plan          what is asked, checked at the door
+plan          the arguments, checked
 system        the mechanism, its losses and its controller as one tape
 engine        the method running that tape, many states side by side
 runner        the time loop, a generator of slices
-event_handler what happens at instants: stops, impulses, locks
+event_handler events: stops, impulses, locks
 sinks         where slices end up; record: what is shown of them, and the ledger
 """
 

@@ -1,8 +1,8 @@
 """Runner: the time loop of a group of runs, as a generator of slices.
 
 A slice ends after a number of rows or steps that depends on nothing but the plan, so that a run that was stopped after any
-slice and continued from its checkpoint is the same, bit for bit, as one that was not stopped. Between slices a Python
-controller is asked, and events happen.
+slice and continued from its checkpoint is the same, bit for bit, as one that was not stopped. Between slices Python controllers
+are sampled and events are handled.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from .plan import RunPlan, decoded
 Array = NDArray[np.float64]
 ROWS = 4096  # in a slice
 STEPS = {"adaptive": 2000, "library": 200}  # in a slice; equal steps are counted by their rows
+JUMP = 1e-9  # of the largest number in a state: by so much it has jumped
 EQUAL_STEPS = 20_000
 
 
@@ -58,7 +59,7 @@ class Checkpoint:
 
 
 class Runner:
-    """Runs on their way: the engine, what can happen, and how far they have come."""
+    """Runs in progress: the engine, the event handler, and the time and row reached."""
 
     def __init__(self, plan: RunPlan, rows: slice = slice(0, 1)):
         self.plan, self.rows, self.engine = plan, rows, plan.engine(rows)
@@ -89,14 +90,15 @@ class Runner:
             yield part
 
     def _begin(self) -> Slice:
-        """The state of the start, and then what happens at that instant."""
-        self.begun, x = True, self.engine.x.copy()
+        """The row of the start; then the events at that instant are handled."""
+        self.begun, x, held = True, self.engine.x.copy(), self.engine.held.copy()
         ended = self.agenda.begin(self.t) if self.agenda is not None else False
         if self.sampled:
             self._ask()
         if ended:
             self._end()
-        return Slice(np.array([self.t]), x[None], self.engine.held.copy()[None])
+        jumped = np.abs(self.engine.x - x).max() > JUMP * np.abs(x).max()  # modes after an impact do not fit the state before it
+        return Slice(np.array([self.t]), x[None], (held if jumped else self.engine.held.copy())[None])
 
     def advance(self) -> Slice:
         """The next rows."""
@@ -148,7 +150,7 @@ class Runner:
         self.over, self.status, self.sentence = True, drivers.NOT_FINITE, why
 
     def _until(self) -> tuple[float, int]:
-        """Where the next slice ends if nothing happens, and the row after its last."""
+        """The end of the next slice without events (s), and the index after its last row."""
         times, length = self.plan.times, self._length()
         last = min((self.row // length + 1) * length, len(times))
         end = times[last - 1] if last < len(times) else self.plan.until
@@ -168,7 +170,7 @@ class Runner:
         return int(min(max(EQUAL_STEPS / max(1.0, between / self.plan.step), 1), ROWS))
 
     def _events(self, event: int) -> bool:
-        """Let what is due happen; whether the run ends by it."""
+        """Handle the events that are due. True ends the run."""
         if self.agenda is None:
             return False
         if self.status == drivers.EVENT:
@@ -188,13 +190,13 @@ class Runner:
 
     # ------------------------------------------------------------------------------------------------ to continue later
     def checkpoint(self) -> Checkpoint:
-        """Of a single run, between two slices."""
+        """The state of a single run between two slices."""
         e, events = self.engine, self.agenda.checkpoint() if self.agenda is not None else None
         return Checkpoint(self.t, self.row, self.asked, e.h, e.x[:, 0].tolist(), e.held[:, 0].tolist(), Tally(**asdict(e.tally)),
                           events, self.over, self.status, self.sentence)  # fmt: skip
 
     def restore(self, c: Checkpoint) -> None:
-        """Continue from there; a run that had failed tries again."""
+        """Continue from a checkpoint; a run that had failed is tried again."""
         e, self.begun = self.engine, True
         self.t, self.row, self.asked, e.h = c.t, c.row, c.asked, c.h
         e.x[:, 0], e.held[:, 0] = c.x, c.held
@@ -207,7 +209,7 @@ class Runner:
 
 # ---------------------------------------------------------------------------------------------------- controllers in Python
 def forces(engine: Engine, control: Any) -> Array:
-    """Constant joint forces as (nv, 1)."""
+    """Constant joint forces as (nv, 1), N m or N. Raises SimulationError where `control` is not nv finite numbers."""
     nv = engine.system.nv
     try:
         given = np.asarray(control, float)
@@ -216,12 +218,12 @@ def forces(engine: Engine, control: Any) -> Array:
             f"control is a {type(control).__name__}; it is joint forces, a controller, or a function (t, q, v) -> forces"
         ) from None
     if given.shape != (nv,) or not np.isfinite(given).all():
-        raise SimulationError(f"control has shape {given.shape}; constant joint forces are {nv} finite numbers, one a speed")
+        raise SimulationError(f"control has shape {given.shape}; constant joint forces are {nv} finite numbers, one per speed")
     return given[:, None]
 
 
 def ask(engine: Engine, control: Any, t: float) -> None:
-    """Ask a Python controller for the forces to hold until its next sample."""
+    """Set the inputs to what a Python controller returns at t (s), to be held until its next sample. Raises SimulationError."""
     s = engine.system
     q, v = decoded(s, engine.x, engine.p)
     one = engine.W == 1
@@ -229,7 +231,7 @@ def ask(engine: Engine, control: Any, t: float) -> None:
     wanted = (s.nv,) if one else (engine.W, s.nv)
     if answer.shape != wanted:
         said = f"the controller returned shape {answer.shape} at t = {t:g} s"
-        raise SimulationError(f"{said}; it returns {wanted}, one force a speed")
+        raise SimulationError(f"{said}; it returns {wanted}, one force per speed")
     if not np.isfinite(answer).all():
         k = int(np.argwhere(~np.isfinite(answer))[0][-1])
         names = list(s.mechanism.speed_names)

@@ -2,9 +2,9 @@
 
     x' = f(t, x, u, p),      x = (state of the formulation, controller's own state, work done)
 
-u is what a sampled controller holds, and after it the modes of what can be held (`switched_constraints.py`); a traced controller stands
-inside f. The last entry of x is the work that everything but gravity and springs has done on the mechanism, so that the energy
-balance can be checked at every instant.
+u: the forces that a sampled controller holds, then the modes of switched constraints (`switched_constraints.py`); a traced
+controller is part of f. The last entry of x is the work that everything but gravity and springs has done on the mechanism (J),
+so that the energy balance can be checked at every instant.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from ..kernels.motion import BALL
 from ..kernels.rank import column_scales
 from ..kernels.tree import SNAP, layout
 from ..model.mechanism import Mechanism
-from ..model.motions import SMOOTH
 from ..results.labels import Labels, labels
 from .contact_record import contact_state
 from .guards import Guard, expressions
+from .joint_losses import damping, losses
 from .piecewise import Trajectory
 from .projection import Binding, moved, projected
 from .stabilisation import Stabiliser, needs_speeds, stabiliser
-from .switched_constraints import SwitchedConstraints, nonzero
+from .switched_constraints import SwitchedConstraints
 from .trajectory_state import Following, Follows
 
 
@@ -59,9 +59,9 @@ class System:
     """The tapes of one simulation.
 
     law: a controller inside the tape, whose `law(system) -> Law` reads the symbols t, q, v, u, p of this system. motion: what
-    is prescribed, {coordinate: Trajectory} or {joint: "locked"}; see `prescribed.py`. friction: "smooth", or "stick" for what
-    `holding` holds. stabilise: how loops are kept closed, a name or record of `stabilise.py`. equations: those of `by`, where
-    they are there already; otherwise options are the formulation's. snap: as of a Machine.
+    is prescribed, {coordinate: Trajectory} or {joint: "locked"}; see `prescribed.py`. friction: "smooth", or "stick" for the
+    joints in `holding`. stabilise: how loops are kept closed, a name or record of `stabilisation.py`. equations: those of `by`,
+    where they exist already; otherwise options are the formulation's. snap: as of a Machine.
     """
 
     def __init__(self, mechanism: Mechanism, by: str = "recursive", law: Any = None, friction: str = "smooth",
@@ -209,7 +209,7 @@ class System:
 
     @cached_property
     def power(self) -> ca.SX:
-        """What everything but gravity and springs puts in, W."""
+        """The power of everything but gravity and springs, W."""
         return ca.dot(self.tau, self.v) + self._load_power() + self._row_power() + self.pull[1]
 
     @cached_property
@@ -226,7 +226,7 @@ class System:
 
     @cached_property
     def guards(self) -> tuple[Guard, ...]:
-        """What can happen on the way."""
+        """The guards of all events of the run."""
         return self.holding.guards(self)
 
     @cached_property
@@ -254,7 +254,7 @@ class System:
         return ca.Function("jump", self.inputs, [ca.cse(ca.densify(ca.vertcat(self.x, self.controller.jump, self.work)))])
 
     def _load_power(self) -> ca.SX:
-        """What loads put in besides the energy of springs."""
+        """The power of loads, W, less the rate of the energy stored in springs."""
         if not self.mechanism.loads:
             return ca.SX(0)
         def power(s: Tracer) -> list[ca.SX]:
@@ -346,14 +346,15 @@ class System:
 
     @cached_property
     def observe(self) -> ca.Function:
-        """(t, x, u, p) -> q, v, a, tau, (kinetic, potential), rows' residuals and rates, what holds, losses with it."""
+        """(t, x, u, p) -> q, v, a, tau, (kinetic, potential), rows' residuals and rates, how close their rank is to
+        another, what holds, losses with it."""
         here = self.t, self.q, self.v, self.p
         energy = self.tape("energy", "", lambda s: [s.energy()])(*here)
         outputs = [self.q, self.v, self.acceleration, self.tau - self.losses - self.held[1], energy]
-        rows = ca.SX.zeros(0)
+        rows: Any = (ca.SX.zeros(0), ca.SX(0))
         if self.mechanism.loops or self.mechanism.nonholonomic:
-            rows = self.tape("rows and rates", "", lambda s: [ca.vertcat(*s.constraint_rows()[:2])])(*here)
-        outputs += [rows, self.held[0], self.losses + self.held[1]]
+            rows = self.tape("observed rows", "", lambda s: [ca.vertcat(*s.constraint_rows()[:2]), s.rank_closeness()])(*here)
+        outputs += [*rows, self.held[0], self.losses + self.held[1]]
         return ca.Function("observe", self.inputs, ca.cse([ca.densify(x) for x in outputs]))
 
     @cached_property
@@ -392,17 +393,3 @@ class System:
         for k, f in self.pieces:
             x[k : k + f.symbols.numel()] = f.values(t)
         return x if self.jump is None else np.array(self.jump(t, x, np.zeros(self.nu), p)).ravel()
-
-
-def damping(s: Tracer) -> ca.Function:
-    """(v, p) -> (nv,): the joint forces of damping."""
-    d = ca.vertcat(*(s.value(x) for j in s.layout.mechanism.moving for x in j.damping))
-    return ca.Function("damping", [s.v, s.p], [-d * s.v])
-
-
-def losses(s: Tracer) -> ca.Function:
-    """(v, p) -> (nv,): the joint forces of damping and of Coulomb friction, smoothed over small speeds."""
-    coulomb = [s.value(x) for j in s.layout.mechanism.moving for x in j.friction]
-    dry = ca.vertcat(*coulomb) * ca.tanh(s.v / SMOOTH) if any(nonzero(x) for x in coulomb) else 0.0
-    return ca.Function("losses", [s.v, s.p], [damping(s)(s.v, s.p) - dry])
-

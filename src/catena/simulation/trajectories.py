@@ -1,12 +1,13 @@
-"""Trajectories: coordinates as functions of time, with their speeds and accelerations; see `pieces.py` for what one is.
+"""Trajectories: coordinates as functions of time, with their speeds and accelerations; see `piecewise.py` for what one is.
 
-    constant   a place                              sine    swings for ever
+    constant   a fixed position                     sine    a sine for all times
     cubic      between states, speeds given         spline  through points, the speeds are found
     quintic    accelerations too                    csv     a spline through the rows of a file
     cycloid    [Passerello1972] eq. 5.1             line    a frame along a straight line, by inverse kinematics
     cosine     half a swing                         function  texts such as "0.4*sin(3*t)", or functions of t
 
-Times are seconds, coordinates rad or m. After its last time a trajectory goes on at its last speed: it stays, if that is zero.
+Times are in s, coordinates in rad or m. After its last time a trajectory continues at its last speed.
+Bad arguments raise StateError or UnknownNameError.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def sine(amplitude: Values, frequency: float, *, phase: float = 0.0, offset: Val
 def cubic(times: ArrayLike, positions: Values, speeds: Values | ArrayLike = 0.0) -> Trajectory:
     """Cubic polynomials between states ([Merwe1995] section 4.6): place and speed given at each of the rising times (s).
 
-    positions, speeds: {coordinate: one value a time}; a speed that is not given is zero, one number is for all.
+    positions, speeds: {coordinate: one value per time}; a speed that is not given is zero, one number is for all.
     """
     return _hermite("cubic", times, positions, speeds)
 

@@ -1,8 +1,8 @@
-"""Following: trajectories inside a run, a piece at a time.
+"""Trajectories inside a run, one piece at a time.
 
-At a knot of a trajectory accelerations may jump, and no integrator goes over a jump at its order; so a run goes from knot to
-knot. When the piece that is on ends is a state of the run, `until` (s): it says which piece is on, on both sides of a knot
-rightly. A long trajectory is not traced whole: its piece itself stands in the state, as numbers.
+At a knot of a trajectory accelerations may jump, and an integrator loses its order over a jump; so a run goes from knot to knot.
+The end of the current piece, `until` (s), is a state of the run: it tells which piece is current, exactly at a knot too. Of a
+long trajectory only the current piece is in the tape, its coefficients as states of the run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FOR_EVER = 1e30  # s
 
 @dataclass(frozen=True)
 class Following:
-    """A trajectory that a run follows. symbols: until, then the numbers of the piece that is on where it is long."""
+    """A trajectory that a run follows. symbols: `until`, then the coefficients of the current piece where it is long."""
 
     trajectory: Trajectory
     symbols: ca.SX
@@ -53,7 +53,7 @@ class Following:
         return path.traced_piece(t, [table[:, k] for k in range(table.shape[1])], K)
 
     def values(self, t: float) -> Array:
-        """The numbers of its states when the piece at t is on."""
+        """The values of its states where the piece at t (s) is the current one."""
         path, size = self.trajectory, self.symbols.numel()
         i = int(np.searchsorted(path.breaks, t, side="right"))
         until = path.breaks[i] if i < len(path.breaks) else FOR_EVER
@@ -73,7 +73,7 @@ class Follows(list):
         return self[-1]
 
     def within(self, law: Any) -> tuple[Any, list[tuple[int, Following]]]:
-        """A law with the pieces that are on in its state, and where they are in it."""
+        """A law whose state also holds the current pieces, and where they are in it."""
         parts = [f for f in self if f.symbols.numel()]
         names = [name for f in parts for name in f.names]
         before = np.cumsum([len(law.names), *(f.symbols.numel() for f in parts)]).tolist()

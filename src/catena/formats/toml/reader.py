@@ -15,6 +15,7 @@ from ..draft import MISSING, Draft
 from ..units import describe, quantity
 from .bodies import read_body
 from .contacts import read_contact
+from .includes import with_includes
 from .joints import read_joints, read_loop
 from .loads import read_load, read_row
 from .poses import read_pose
@@ -50,6 +51,7 @@ def draft(path: Path, top: Table) -> Draft:
         ground=tuple(read_shape(t, collides=True) for t in top.tables("ground")),
         collisions=read_collisions(top),
     )
+    mechanism = with_includes(mechanism, path, top)
     return Draft(path, mechanism, top.ledger.faults, cut_at=_texts(top, "cut"))
 
 

@@ -129,7 +129,7 @@ def balanced(count: int, most: int) -> list[range]:
 
 
 def by_unit(units: Sequence[str], most: int = 7) -> list[tuple[str, list[int]]]:
-    """(unit, places) of each panel: one unit a panel, not too many lines in one."""
+    """(unit, places) of each panel: one unit per panel, at most `most` lines each."""
     panels = []
     for unit in dict.fromkeys(units):
         places = [k for k, u in enumerate(units) if u == unit]

@@ -22,9 +22,9 @@ from ...model.mechanism import Mechanism
 from ...results.labels import labelled, labels
 from ...results.ledger import Extremes, Ledger, versions
 from ...results.result import Result
+from ..joint_losses import losses
 from ..piecewise import Trajectory, places
 from ..plan import machine_of
-from ..system import losses
 from ..trajectories import csv
 from .orientations import Orientation, orientations
 

@@ -1,0 +1,224 @@
+"""Scenes: several mechanisms in one, and parts of one.
+
+    attach(scene, robot, prefix="left_", on="table", at=Pose(...))     everything of the robot under new names, on a body of the scene
+    subtree(mechanism, "forearm")                                      a body and all that it carries, held by the ground
+    locked(mechanism, {"elbow": 0.5})                                  joints made rigid where they are
+
+Each gives a new mechanism; what was given stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..errors import MechanismError, UnknownNameError
+from .contacts import Contact
+from .loads.keys import Keyed, identifier
+from .mechanism import GROUND, Body, Frame, Joint, Mechanism
+from .pose import Pose, Scalar
+from .shapes import CollisionFilter
+
+Record = TypeVar("Record")
+Named = TypeVar("Named", bound=Keyed)
+HERE = Pose()
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_PREFIX = re.compile(r"[A-Za-z]\w*")
+
+
+def attach(scene: Mechanism, part: Mechanism, prefix: str, on: str = GROUND, at: Pose = HERE) -> Mechanism:
+    """The scene with another mechanism in it.
+
+    prefix: before every name of the part, its bodies, joints, frames, loads and parameters; letters, digits and _. on: a body or frame
+    of the scene, or the ground, that takes the place of the part's ground. at: the pose of the part's ground there, X_on,part. Gravity
+    is the scene's. Joints, loops, loads, rows, contacts and shapes of the ground come along; loads in world axes stay in those.
+
+    >>> from catena.formats import load
+    >>> arm = load("two_link_arm")
+    >>> both = attach(attach(Mechanism("two arms", (), ()), arm, "left_"), arm, "right_", at=Pose(position=(1, 0, 0)))
+    >>> both.coordinate_names
+    ('left_shoulder', 'left_elbow', 'right_shoulder', 'right_elbow')
+    """
+    if not _PREFIX.fullmatch(prefix):
+        raise MechanismError(f"the prefix {prefix!r} cannot stand before names: it is a letter, then letters, digits and _")
+    frame = scene.frame(on)
+    taken = _Attached(prefix, part, frame.body, frame.pose @ at)
+    notes = () if part.gravity == scene.gravity else (f"{prefix}: its gravity {part.gravity} is left out, the scene's holds",)
+    shapes = {} if taken.body == GROUND else {taken.body: tuple(taken.shapes())}
+    made = replace(
+        scene,
+        bodies=(*(replace(b, shapes=(*b.shapes, *shapes.get(b.name, ()))) for b in scene.bodies), *map(taken.part_of, part.bodies)),
+        joints=(*scene.joints, *map(taken.joint, part.joints)),
+        loops=(*scene.loops, *map(taken.joint, part.loops)),
+        frames=(*scene.frames, *map(taken.frame, part.frames), *taken.mount()),
+        loads=(*scene.loads, *map(taken.keyed, part.loads)),
+        nonholonomic=(*scene.nonholonomic, *map(taken.keyed, part.nonholonomic)),
+        contacts=(*scene.contacts, *map(taken.contact, part.contacts)),
+        parameters={**scene.parameters, **{prefix + name: x for name, x in part.parameters.items()}},
+        ground=(*scene.ground, *(taken.shapes() if taken.body == GROUND else ())),
+        collisions=_both(scene.collisions, taken.collisions()),
+        planar=None,
+        as_found=scene.as_found or part.as_found,
+        notes=(*scene.notes, *(f"{prefix}: {note}" for note in part.notes), *notes),
+    )
+    return made
+
+
+def subtree(mechanism: Mechanism, body: str) -> Mechanism:
+    """A body and all that it carries, the body held by the ground where its frame was; the rest is left out.
+
+    Loops, loads, rows and contacts that need something outside are left out too, and `notes` names them.
+    """
+    m = mechanism
+    m.body(body)
+    kept = {body}
+    for j in m.ordered:
+        if j.parent in kept:
+            kept.add(j.child)
+    root = Joint(next(j.name for j in m.joints if j.child == body), "fixed", GROUND, body)
+    joints = (root, *(j for j in m.joints if j.parent in kept))
+    return _without(m, f"the subtree of {body!r}", joints, bodies=tuple(b for b in m.bodies if b.name in kept))
+
+
+def locked(mechanism: Mechanism, joints: Mapping[str, float | Sequence[float]]) -> Mechanism:
+    """Joints made rigid at values of their own coordinates (rad, m, quaternions scalar first).
+
+    Loads along their coordinates are left out, and `notes` names them.
+    """
+    m = mechanism
+    for name in joints:
+        if name not in {j.name for j in m.joints}:
+            raise UnknownNameError("joint", name, [j.name for j in m.joints], f"mechanism {m.name!r}")
+    return _without(m, f"with {', '.join(joints)} locked", tuple(_rigid(j, joints[j.name]) if j.name in joints else j for j in m.joints))
+
+
+def _rigid(j: Joint, q: float | Sequence[float]) -> Joint:
+    own = [float(x) for x in np.atleast_1d(np.asarray(q, float))]
+    if len(own) != j.nq:
+        raise MechanismError(f"joint {j.name!r} is locked at {len(own)} values; it has {j.nq} coordinates: {', '.join(j.coordinate_names)}")
+    return Joint(j.name, "fixed", j.parent, j.child, placement=j.pose(own) @ j.offset, offset=j.offset)
+
+
+def _without(m: Mechanism, what: str, joints: tuple[Joint, ...], bodies: tuple[Body, ...] | None = None) -> Mechanism:
+    """The mechanism with these joints and bodies, less everything that needs others."""
+    bodies = m.bodies if bodies is None else bodies
+    there = {GROUND, *(b.name for b in bodies)}
+    frames = tuple(f for f in m.frames if f.body in there)
+    loops = tuple(j for j in m.loops if {j.parent, j.child} <= there)
+    made = replace(m, bodies=bodies, joints=joints, loops=loops, frames=frames)
+    places, names = there | {f.name for f in frames}, {*made.coordinate_names, *made.speed_names}
+    symbols = {f"{letter}_{identifier(n)}" for letter in "qv" for n in names} | {"t", *m.parameters}
+
+    def stays(x: Any) -> bool:
+        if isinstance(x, Contact):
+            return {*x.between[0], x.between[1]} <= places
+        texts = [w for text in x.holding("expression", "expressions", "text") if isinstance(text, str) for w in _WORD.findall(text)]
+        return ({*x.holding("frame", "frames")} <= places and {*x.holding("coordinate", "coordinates", "speed")} <= names
+                and all(w in symbols for w in texts if w[:2] in ("q_", "v_")))  # fmt: skip
+
+    parts: dict[str, Any] = {key: tuple(x for x in getattr(m, key) if stays(x)) for key in ("loads", "nonholonomic", "contacts")}
+    gone = [x.name for key, kept in parts.items() for x in getattr(m, key) if x not in kept]
+    gone += [j.name for j in m.loops if j not in loops]
+    notes = (*m.notes, f"{what}: left out, as they need what is not there: {', '.join(gone)}") if gone else m.notes
+    return replace(made, **parts, notes=notes, planar=None)
+
+
+# ---------------------------------------------------------------------------------------------------- new names
+@dataclass(frozen=True)
+class _Attached:
+    """How a part is seen in a scene: its names with a prefix, its ground as a place X on a body of the scene."""
+
+    prefix: str
+    source: Mechanism
+    body: str
+    X: Pose
+
+    def name(self, name: str) -> str:
+        return self.prefix + name
+
+    def joint(self, j: Joint) -> Joint:
+        new = self.renamed(j)
+        mimic = replace(new.mimic, joint=self.name(new.mimic.joint)) if new.mimic else None
+        (parent, placement), (child, offset) = self.end(j.parent, new.placement), self.end(j.child, new.offset)
+        return replace(new, name=self.name(j.name), parent=parent, child=child, placement=placement, offset=offset, mimic=mimic)
+
+    def end(self, body: str, X: Pose) -> tuple[str, Pose]:
+        """A place on a body, or on the part's ground, as one of the scene."""
+        return (self.body, self.X @ X) if body == GROUND else (self.name(body), X)
+
+    def part_of(self, b: Body) -> Body:
+        return replace(self.renamed(b), name=self.name(b.name))
+
+    def frame(self, f: Frame) -> Frame:
+        return Frame(self.name(f.name), *self.end(f.body, self.renamed(f.pose)))
+
+    def mount(self) -> Iterator[Frame]:
+        """The part's ground as a frame, where something of the part names it."""
+        if any(GROUND in x.holding("frame", "frames") for x in (*self.source.loads, *self.source.nonholonomic)):
+            yield Frame(self.name(GROUND), self.body, self.X)
+
+    def keyed(self, x: Named) -> Named:
+        """A load or row: names of frames, coordinates and speeds, and texts."""
+        rename: dict[str, Callable[[str], str]] = {
+            **dict.fromkeys(("frame", "frames", "coordinate", "coordinates", "speed"), self.name),
+            **dict.fromkeys(("expression", "expressions", "text"), self.text)}  # fmt: skip
+        changes = {key: _each(getattr(x, key), rename[k.sort]) for key, k in x.schema().items() if k.sort in rename}
+        return replace(self.renamed(x), name=self.name(x.name), **changes)
+
+    def contact(self, c: Contact) -> Contact:
+        touching, surface = c.between
+        pair = tuple(map(self.name, touching)), surface if surface == GROUND else self.name(surface)
+        return replace(c, between=pair, name=self.name(c.name))
+
+    def shapes(self) -> Iterable[Any]:
+        return (replace(s, pose=self.X @ s.pose) for s in map(self.renamed, self.source.ground))
+
+    def collisions(self) -> CollisionFilter:
+        c = self.source.collisions
+        named = lambda n: n if n == GROUND else self.name(n)  # noqa: E731
+        pairs = {key: tuple((named(a), named(b)) for a, b in getattr(c, key)) for key in ("include", "exclude", "only")}
+        return CollisionFilter(**pairs, groups={self.name(k): tuple(map(named, v)) for k, v in c.groups.items()})
+
+    def text(self, text: str) -> str:
+        """An expression with the part's coordinates, speeds and parameters under their new names."""
+
+        def new(match: re.Match[str]) -> str:
+            word = match[0]
+            if word[:2] in ("q_", "v_"):
+                return word[:2] + self.prefix + word[2:]
+            return self.name(word) if word in self.source.parameters else word
+
+        return _WORD.sub(new, text)
+
+    def renamed(self, x: Record) -> Record:
+        """A record whose numbers are expressions of the parameters under their new names."""
+        if not self.source.parameters:
+            return x
+        return self._deep(x)
+
+    def _deep(self, x: Any) -> Any:
+        if isinstance(x, tuple):
+            return tuple(map(self._deep, x))
+        if is_dataclass(x) and not isinstance(x, type):
+            changed = {f.name: new for f in fields(x) if f.init and (new := self._deep(old := getattr(x, f.name))) is not old and new != old}
+            return replace(x, **changed) if changed else x
+        return self._symbols(x) if getattr(x, "free_symbols", None) else x
+
+    def _symbols(self, x: Scalar) -> Scalar:
+        import sympy
+
+        return x.xreplace({s: sympy.Symbol(self.name(s.name)) for s in x.free_symbols})
+
+
+def _each(value: Any, rename: Callable[[str], str]) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_each(x, rename) for x in value)
+    return rename(value) if isinstance(value, str) else value
+
+
+def _both(a: CollisionFilter, b: CollisionFilter) -> CollisionFilter:
+    return CollisionFilter((*a.include, *b.include), (*a.exclude, *b.exclude), (*a.only, *b.only), {**a.groups, **b.groups})

@@ -1,0 +1,35 @@
+"""Derivatives of the inverse dynamics in closed form, against those of the tape by automatic differentiation."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from catena.compiler.derivatives import _tangent
+from catena.compiler.symbols import matrix
+from catena.compiler.trace import Tracer
+from catena.kernels.dynamics_derivatives import inverse_dynamics_derivatives
+from catena.kernels.tree import layout
+from catena.machine import coordinates
+from catena.machine.spec import Spec
+from catena.model.joint_kinds import KINDS
+from zoo import follower, random_tree
+
+MOVING = [kind for kind in KINDS if kind != "fixed"]
+TREES = {"every_kind": random_tree(3, [*MOVING[:5], "fixed", *MOVING[5:]]), "branches": random_tree(4, ["free", "revolute", "ball"] * 2), "mimic": follower()}
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_closed_form_and_automatic_differentiation_agree(name):
+    m = TREES[name]
+    s, nv = Tracer(layout(m)), layout(m).nv
+    found = [s.blank(nv, nv) for _ in range(3)]
+    inverse_dynamics_derivatives(s.tree, s.Q, s.V, s.OWN[2], s.work(), *found)
+    expected = (*_tangent(s, s.inverse_dynamics(), s.v), s.mass_matrix())
+    both = ca.Function("both", [s.q, s.v, s.a], [*map(matrix, found), *expected])
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        *ours, dq, dv, M = both(coordinates.sample(Spec(m), rng), *rng.standard_normal((2, nv)))
+        for got, want in zip(ours, (dq, dv, M)):
+            np.testing.assert_allclose(np.array(got), np.array(want), rtol=0, atol=1e-12 * np.abs(np.array(want)).max())
