@@ -13,6 +13,7 @@ from peers import best, interleaved, size
 
 import catena
 from catena import Beam, Body, Joint, Mechanism, Pose
+from catena.model.flexible import discretise
 from catena.simulation import fixed_step
 from catena.simulation.integrators import method
 from catena.simulation.system import System
@@ -83,19 +84,19 @@ def batches() -> None:
 
 def rollouts() -> None:
     """RK4 steps of many runs side by side."""
-    m = arm(SEGMENTS)
+    m = discretise(arm(SEGMENTS))
     system, rk4 = System(m), method("rk4")
     kernel = system.kernel("derivative")
     W, batch = kernel.width, size(64, 8)
     q = 0.01 * np.random.default_rng(0).standard_normal((batch, system.nv))
     x0 = np.stack([system.start(row, 0 * row, np.zeros(0)) for row in q])
-    out = np.zeros((1, system.size * W))
+    out, none = np.zeros((W, 1, system.size)), np.zeros((W, 0, system.nv))
     buffer, K = np.zeros(sum(kernel.input_sizes) * W), np.zeros((4, system.size * W))
 
     def run() -> None:
         for g in range(batch // W):
             x = np.ascontiguousarray(x0[g * W : (g + 1) * W].T).reshape(-1)
-            fixed_step.explicit(kernel.block_address, 0, rk4.A, rk4.B[None], rk4.C, x, buffer, K, 0.0, STEP, STEPS, STEPS, out, W)
+            fixed_step.explicit(kernel.block_address, 0, rk4.A, rk4.B[None], rk4.C, x, buffer, K, none, 1, 0, 0.0, STEP, STEPS, STEPS, out, 0, W)
 
     run()
     assert np.isfinite(out).all()

@@ -65,11 +65,15 @@ PAGES = [page for page in sorted((ROOT / "docs").glob("*.md")) if blocks("python
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_python_blocks_of_the_docs_run(page, desk, robots, capsys, monkeypatch):
+def test_python_blocks_of_the_docs_run(page, desk, robots, capsys):
     room: dict = {}
-    monkeypatch.setattr(quantities, "QUANTITIES", dict(quantities.QUANTITIES))  # a page adds one
-    for block in blocks("python", page.read_text(encoding="utf-8")):
-        exec(compile(block, page.name, "exec"), room)
+    known = dict(quantities.QUANTITIES)
+    try:
+        for block in blocks("python", page.read_text(encoding="utf-8")):
+            exec(compile(block, page.name, "exec"), room)
+    finally:  # a page adds a quantity
+        for name in quantities.QUANTITIES.keys() - known:
+            del quantities.QUANTITIES[name]
 
 
 @pytest.fixture

@@ -32,10 +32,8 @@ class Mutant(NamedTuple):
 MUTANTS = [
     Mutant("kernels/dynamics.py", "A[5] + armature[k + 2])", "A[5] + armature[k + 1])", "machine/test_theorems.py -k armature"),
     Mutant("kernels/constraint_rows.py", "error[k] -= (TURN * h) *", "error[k] -= 0.0 * (TURN * h) *", "analysis/test_loops.py -k whole_turns"),
-    Mutant("kernels/constrained_dynamics.py", "        gamma[k] += lam[k]\n        for i in range(nv):\n            H[k, i]",
-           "        for i in range(nv):\n            H[k, i]", "simulation/test_stabilisers.py -k beside_gamma"),
-    Mutant("kernels/constrained_dynamics.py", "x, S, G)\n        gamma[k] += lam[k]\n", "x, S, G)\n",
-           "simulation/test_stabilisers.py -k beside_gamma"),
+    Mutant("kernels/rank.py", "kept = G[k, k] > RANK * size[k]", "kept = G[k, k] > RANK", "kernels/test_rank.py -k repeats_others"),
+    Mutant("compiler/trace.py", "G[k, k] / (RANK * size[k])", "G[k, k] / size[k]", "kernels/test_rank.py -k close_decision"),
     Mutant("simulation/stabilisation.py", "self.beta**2 * error", "self.beta * error", "simulation/test_stabilisers.py -k baumgarte"),
     Mutant("simulation/stabilisation.py", "-2.0 * self.alpha * rate", "-self.alpha * rate", "simulation/test_stabilisers.py -k baumgarte"),
     Mutant("simulation/stabilisation.py", "- self.damping * rate", "+ self.damping * rate", "simulation/test_stabilisers.py -k corrective"),

@@ -25,5 +25,5 @@ def minimal_coordinates(m: Mechanism | Machine, q: Any, v: Any, tau: Any, wrench
     q, v, tau = state(machine, "minimal coordinates", q=q, v=v, tau=tau)
     t = terms(machine, q, v, wrenches)
     T = t.spaces.T
-    a_p = np.linalg.lstsq(t.A, t.rows.gamma, rcond=1e-10)[0] if len(t.A) else np.zeros(machine.nv)
+    a_p = t.spaces.inverse @ t.rows.gamma
     return a_p + T @ np.linalg.solve(T.T @ t.M @ T, T.T @ (tau - t.b - t.M @ a_p))

@@ -55,6 +55,15 @@ def sqrt(x):
     return math.sqrt(x) if isinstance(x, (float, int)) else x.sqrt()
 
 
+def copysign(size, x):
+    """The size with the sign of x."""
+    if isinstance(x, (float, int)):
+        return math.copysign(size, x)
+    import casadi
+
+    return casadi.copysign(size, x)
+
+
 def smaller(a, b):
     """The smaller of two scalars."""
     if isinstance(a, (float, int)) and isinstance(b, (float, int)):
@@ -80,6 +89,16 @@ def select(condition, a, b):
 
         return casadi.if_else(condition, a, b)
     return a if condition else b
+
+
+def vanishes(x):
+    """Whether x is zero whatever the state: a zero by structure, which costs nothing then. Machine code does not ask."""
+    return x.is_zero() if hasattr(x, "is_zero") else x == 0.0
+
+
+def filled(row, n):
+    """The indices of the first n entries of a row that do not vanish, the last first; in machine code all of them."""
+    return [i for i in range(n - 1, -1, -1) if not vanishes(row[i])]
 
 
 # ---------------------------------------------------------------------------------------------------- vectors

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import gc
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import casadi as ca
+import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
-from catena.compiler import lanes, tape, threads
+from catena.compiler import emit, generic, host, lanes, tape, threads
 from catena.compiler.lanes import compile_lanes, object_code
 
 X = ca.SX.sym("x", 3)
@@ -77,3 +79,53 @@ def test_inputs_that_no_result_shows_are_looked_at(expression, bad):
 def test_only_what_no_result_shows_is_looked_at():
     f = ca.Function("f", [X], [ca.sin(X[0]) * X[1]])
     assert tape.silent(tape.read(f)) == [2]
+
+
+# ---------------------------------------------------------------------------------------------------- targets
+STATES = """
+import numpy as np
+from catena.compiler import host
+from catena.formats import load
+from catena.machine.machine import compile
+from catena.simulation import simulate
+machine, rng = compile(load("every_joint"), threads=1), np.random.default_rng(0)
+q, v, a = machine.sample(rng, 5), rng.standard_normal((5, machine.nv)), rng.standard_normal((5, machine.nv))
+found = [machine.inverse_dynamics(q, v, a), machine.forward_dynamics(q, v, a), machine.forward_dynamics(q[0], v[0], a[0])]
+arm = simulate(load("two_link_arm"), q=0.1 * q[:, :2], until=0.2, integrator="rk4", step=0.01, output=0.1)
+print(host.default_width(), host.has_fma(), *np.concatenate([x.ravel() for x in [*found, arm.data["state"].values]]))
+"""
+
+
+def told(target: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"CATENA_TARGET": target}
+    return subprocess.run([sys.executable, "-c", STATES], capture_output=True, text=True, env=environment)
+
+
+def test_narrower_targets_agree():
+    has = llvm.get_host_cpu_features()
+    names = ["", *(name for name, (*_, needed) in host.TARGETS.items() if has.get(needed))]
+    answers = {name: told(name).stdout.split() for name in names}
+    wanted = np.array(answers[""][2:], float)
+    assert wanted.size > 100 and len(names) > 1
+    for name in names[1:]:
+        _, width, fused, _ = host.TARGETS[name]
+        assert answers[name][:2] == [str(width), str(fused)]
+        np.testing.assert_allclose(np.array(answers[name][2:], float), wanted, rtol=1e-12, atol=1e-12 * np.abs(wanted).max())
+
+
+def test_a_target_that_cannot_run_here_is_refused():
+    foreign = "neon" if llvm.get_host_cpu_features().get("sse2") else "sse2"
+    assert f"CATENA_TARGET={foreign} cannot run on this processor" in told(foreign).stderr
+
+
+@pytest.mark.parametrize(("name", "triple", "machine"), [("neon", "aarch64-unknown-linux-gnu", 183), ("avx512", "x86_64-unknown-linux-gnu", 62)])
+def test_code_for_other_processors_is_assembled(name, triple, machine):
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    cpu, width, fused, _ = host.TARGETS[name]
+    made = host.machine_of(host.Target(triple, cpu, "", width, fused))
+    f = ca.Function("f", [X], [ca.sin(X) * X + ca.atan2(X[0], X[1])])
+    nodes = tape.read(f)
+    texts = [emit.module(nodes, tape.plan(nodes), width, fused), generic.text("forward_dynamics", width)]
+    for code in (host.assemble(text, optimise, made) for optimise, text in zip((0, 2), texts)):
+        assert code[:4] == b"\x7fELF" and int.from_bytes(code[18:20], "little") == machine

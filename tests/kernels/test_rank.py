@@ -15,6 +15,7 @@ from sympy import Symbol
 
 import catena
 from catena import Body, Joint, Mechanism, Pose, SpeedRow
+from catena.errors import QuestionError
 from catena.kernels.rank import independent
 from catena.machine.constraint_rows import Metric, least_change, metric
 from catena.simulation import diagnostics
@@ -91,6 +92,17 @@ def test_accelerations_do_not_depend_on_ratios_of_inertia(gear, rod):
     assert a[0] == pytest.approx(expected(0.7, gear, rod), rel=1e-8)
 
 
+@pytest.mark.parametrize("by", ["lagrange", "hamilton", "newton_euler", "kane"])
+def test_no_formulation_knows_units_or_ratios(by):
+    """newton_euler holds a rod 1e12 times as heavy as the crank by forces whose difference moves the crank: six digits are left."""
+    q, v = state(0.7)
+    ratios, e = catena.derive(MACHINE.mechanism, by=by), catena.derive(crank_and_gear(1e6, 1e-6, 1.0, 1e-3), by=by)
+    for gear, rod in RATIOS:
+        a = float(ratios.acceleration(0, q, v, np.zeros(4), [rod, gear])[0])
+        assert a == pytest.approx(expected(0.7, gear, rod), rel=1e-5 if rod > 1e6 and by == "newton_euler" else 1e-9)
+    assert float(e.acceleration(0, *state(0.7, 1e6), np.zeros(4), [])[0]) == pytest.approx(expected(0.7, 1e-3, 1.0), rel=1e-12)
+
+
 @pytest.mark.parametrize("rod", [1e-12, 1e-6, 1.0, 1e6, 1e12])
 @pytest.mark.parametrize("length", [1.0, 1e3, 1e-6, 1e6])
 def test_the_generic_life_knows_neither_units_nor_ratios(length, rod):
@@ -115,6 +127,35 @@ def test_questions_know_neither_units_nor_ratios():
         assert np.abs(error).max() < 1e-12 * max(1.0, length) and np.abs(rate).max() < 1e-12 * max(1.0, length)
         kept = catena.assemble(machine, q, v)[1]
         assert kept / [1, 1, length, 1] == pytest.approx(v / [1, 1, length, 1], abs=1e-9)
+        driven = catena.analysis.kinematics(machine, {"shaft": (0.7, SPEED, 0.0), "spin": (0.0, -10 * SPEED, 0.0)}, q)
+        assert driven.v / [1, 1, length, 1] == pytest.approx(v / [1, 1, length, 1], abs=1e-9)
+        with pytest.raises(QuestionError, match="tear loop 'wrist'"):
+            catena.analysis.kinematics(machine, {"shaft": (0.7, SPEED), "pin": (q[1], 1e-3), "spin": 0.0}, q)
+
+
+@pytest.mark.parametrize(("length", "rod"), [(1.0, 1.0), (1e3, 1e-12), (1e-6, 1e12), (1e6, 1e6)])
+def test_forces_of_rows_know_neither_units_nor_ratios(length, rod):
+    """The wrist's force by Newton's law of the piston; refused forces are refused in any unit."""
+    machine = catena.compile(crank_and_gear(length, 1e3, rod, 1.0).with_(nonholonomic=()), life="generic")
+    q, v = state(0.7, length)
+    still = np.zeros(4)
+    a = machine.forward_dynamics(q, v, still)
+    push = -catena.analysis.reactions(machine, q, v, a, still, axes="world")["wrist"][3]
+    assert abs(push) == pytest.approx(abs(5e3 * a[2]), rel=1e-6 if rod <= 1e6 else 1e-4)  # a difference of the rod's forces
+    lam, A = machine.multipliers(q, v, still), machine.constraint_rows(q, v)[3]
+    need = (machine.inverse_dynamics(q, v, a) - A.T @ lam) / np.abs(A.T @ lam).max()
+    assert np.abs(need).max() < 1e-6
+    with pytest.raises(QuestionError, match="'spin' is short"):
+        catena.analysis.reactions(machine, q, v, a, np.array([0, 0, 0, max(rod, 1.0) * length**2]), axes="world")
+
+
+@pytest.mark.parametrize("length", [1e-12, 1.0, 1e12])
+def test_rows_that_act_are_found_in_any_unit(length):
+    """Two links on balls, hinged to the ground: three displacements and two angles, whatever a metre is."""
+    links = [Body(n, 1.0, (0.5 * length, 0, 0), (0.1 * length**2,) * 3) for n in "ab"]
+    balls = [Joint("A", "ball", "ground", "a"), Joint("B", "ball", "a", "b", at(length))]
+    hinge = Joint("C", "revolute", "b", "ground", at(length), offset=at(length))
+    assert len(catena.compile(Mechanism("m", links, balls, loops=[hinge]), life="generic").rows) == 5
 
 
 def test_the_smallest_change_is_that_of_the_whole_system_of_equations():
@@ -128,8 +169,8 @@ def test_the_smallest_change_is_that_of_the_whole_system_of_equations():
 def test_a_row_that_repeats_others_is_left_out_whatever_its_scale():
     rows = np.array([[1.0, 1, 0], [0, 1, 1], [1, 2, 1], [1e-17, 0, 0]])
     for scale in (1e-12, 1.0, 1e12):
-        A = rows * np.array([[scale], [1.0], [1.0], [1.0]])
-        keep, size = np.zeros(4), np.array([2 * scale**2, 2.0, 6.0, 1.0])
+        A = rows * np.array([[scale], [1 / scale], [1.0], [1.0]])
+        keep, size = np.zeros(4), np.array([2 * scale**2, 2 / scale**2, 6.0, 1.0])
         independent(A @ A.T, size, keep)
         assert keep.tolist() == [0, 1, 1, 0]
 
@@ -159,6 +200,16 @@ def test_a_streamed_run_has_the_same_verdict(tmp_path):
         assert getattr(found.ledger, name) == getattr(whole.ledger, name)
 
 
+def test_a_close_decision_on_rank_leaves_a_trace():
+    """A rhombus, nearly flat: the pivots pass the threshold as its angle does, in the square."""
+    m = rhombus()
+    for angle, close in ((1.0, False), (1.1e-3, True), (1e-3, True)):
+        ledger = catena.simulate(m, q=[angle, -angle, np.pi + angle], until=1e-3).ledger
+        assert (ledger.rank > 1e-2) is close and ("threshold of rank" in ledger.verdict) is close
+        assert ledger.met is None
+    assert catena.simulate(MACHINE.mechanism, *state(0.0), 0.1).ledger.rank < 1e-5
+
+
 @pytest.mark.parametrize(("field", "word"), [("opening", "open"), ("slip", "not met"), ("imbalance", "energy")])
 def test_every_doubt_has_its_words(field, word):
     sound = catena.simulate(MACHINE.mechanism, *state(0.0), 0.1).ledger
@@ -168,16 +219,20 @@ def test_every_doubt_has_its_words(field, word):
         assert found.met is False and word in found.verdict and found.outcome.startswith("the end was reached; NOT")
 
 
-def test_a_singular_configuration_is_named_before_forces_are_blamed():
-    """A rhombus of four equal links lies flat: its rows lose rank, and branches of motion meet."""
+def rhombus() -> Mechanism:
+    """Four equal links."""
     links = [Body(n, 1.0, (0.5, 0, 0), (0.1,) * 3) for n in "abc"]
     joints = [
         Joint("A", "revolute", "ground", "a"),
         Joint("B", "revolute", "a", "b", at(1)),
         Joint("C", "revolute", "b", "c", at(1)),
     ]
-    flat = Mechanism("rhombus", links, joints, loops=[Joint("D", "revolute", "c", "ground", at(1), offset=at(1))])
-    machine = catena.compile(flat, life="generic")
+    return Mechanism("rhombus", links, joints, loops=[Joint("D", "revolute", "c", "ground", at(1), offset=at(1))])
+
+
+def test_a_singular_configuration_is_named_before_forces_are_blamed():
+    """A rhombus lies flat: its rows lose rank, and branches of motion meet."""
+    machine = catena.compile(rhombus(), life="generic")
     there = np.array([0.0, 0.0, np.pi])
     assert "singular configuration is likely" in diagnostics._condition(machine, there, np.zeros(3), None, 0.0)
     q, _ = catena.assemble(machine, [1.0, -1.0, -2.1])

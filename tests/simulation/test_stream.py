@@ -291,7 +291,7 @@ def plan_of(m, **more):
     from catena.simulation.plan import prepare
 
     given = {"control": None, "by": None, "integrator": "dop853", "tolerance": 1e-9, "step": None, "output": None, "parameters": None,
-             "start": 0.0, "events": (), "limits": "check", "restitution": 0.0, "friction": "smooth", "stabilise": "project",
+             "start": 0.0, "events": (), "limits": "check", "restitution": 0.0, "friction": "smooth", "contact": "events", "stabilise": "project",
              "motion": None, "threads": None, "most_steps": 1000, "options": {}}  # fmt: skip
     return prepare(m, None, None, 0.1, **(given | more))
 
@@ -319,6 +319,8 @@ def test_everything_that_decides_a_run_is_in_its_key():
         "other event": (m, {"events": [When(when="q_elbow - 1", name="e")]}), "stops": (m, {"limits": "stop"}),
         "output": (m, {"output": 0.05}), "tolerance": (m, {"tolerance": 1e-8}), "parameters": (m, {"parameters": {"m2": 3.0}}),
         "integrator": (m, {"integrator": "dopri5"}), "largest step": (m, {"largest_step": 0.01}),
+        "contact": (m, {"contact": "ignore"}),
+        "forces by step": (m, {"integrator": "rk4", "step": 0.01, "forces": np.ones((10, 2))}), "rk4": (m, {"integrator": "rk4", "step": 0.01}),
     }  # fmt: skip
     keys = {name: key(plan_of(mechanism, **more)) for name, (mechanism, more) in ({"plain": (m, {})} | others).items()}
     assert all(keys[a] != keys[b] for a in keys for b in keys if a != b)

@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from ..kernels.rank import RANK
 
@@ -256,6 +255,8 @@ def _holds(one: Solution, friction: Friction, turning: Sequence[int], size: Arra
 
 def _member(one: Solution, friction: Friction) -> Solution | None:
     """With those forces, of all that rigid bodies do not determine, that are farthest inside their cones: a linear programme."""
+    from scipy.optimize import linprog
+
     f, Z, rows, right = one.force, one.loose, [], []
     angles = 2.0 * np.pi * np.arange(FACETS) / FACETS
     for i, mode in enumerate(one.modes):

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from ..errors import QuestionError, StateError, UnknownNameError
-from ..machine.constraint_rows import metric, rows_at, spaces
+from ..machine.constraint_rows import Metric, Rows, metric, rows_at, spaces
 from ..machine.lookup import Coordinate, coordinates, machine_of, state, where
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from .assembly import closed
 
 Array = np.ndarray
+TORN = 1e-8  # a rate of opening, beside the fastest motion, that is no rounding
 
 
 @dataclass(frozen=True)
@@ -90,23 +91,26 @@ def _moment(machine: Machine, q: Array, places: list[Coordinate], values: Array)
     free = [k for k in range(machine.nv) if k not in held]
     q = closed(machine, q, free)
     v[held], a[held] = values[:, 1], values[:, 2]
-    rows = rows_at(machine, q)
-    loose = spaces(rows.A[:, free], metric(machine, acting=False).speeds(free)).T
+    rows, by = rows_at(machine, q), metric(machine, acting=False)
+    left, unit = spaces(rows.A[:, free], by.speeds(free)), np.sqrt(by.column)
+    loose = left.T
     if loose.shape[1]:
         names = [machine.speed_names[free[k]] for k in np.argsort(-np.linalg.norm(loose, axis=1), kind="stable")]
         raise QuestionError(f"kinematics: {loose.shape[1]} degree(s) of freedom are left free in {where(machine)}; drive "
                             f"{loose.shape[1]} more coordinate(s), such as {names[0]!r}")  # fmt: skip
-    v[free] = _follow(machine, rows.names, rows.A, free, -rows.A @ v, "speeds")
+    v[free] = left.inverse @ (-rows.A @ v)
+    fastest = np.abs(v / unit).max(initial=0.0)
+    _require_closed(machine, rows, by, rows.A @ v, fastest, "speeds")
     rows = rows_at(machine, q, v)
-    a[free] = _follow(machine, rows.names, rows.A, free, rows.gamma - rows.A @ a, "accelerations")
+    a[free] = left.inverse @ (rows.gamma - rows.A @ a)
+    _require_closed(machine, rows, by, rows.A @ a - rows.gamma, fastest**2 + np.abs(a / unit).max(initial=0.0), "accelerations")
     return q, v, a
 
 
-def _follow(machine: Machine, names: Any, A: Array, free: list[int], wanted: Array, what: str) -> Array:
-    found = np.linalg.lstsq(A[:, free], wanted, rcond=1e-11)[0] if len(wanted) else np.zeros(len(free))
-    left = np.abs(A[:, free] @ found - wanted)
-    if left.max(initial=0.0) > 1e-8 * max(1.0, np.abs(wanted).max(initial=0.0)):
-        raise QuestionError(f"kinematics: the {what} of the driven coordinates tear loop {names[int(left.argmax())][0]!r} of "
-                            f"{where(machine)} open, by {left.max():.3g} in SI units; drive fewer coordinates, or motions that "
-                            "agree")  # fmt: skip
-    return found
+def _require_closed(machine: Machine, rows: Rows, by: Metric, gap: Array, fastest: float, what: str) -> None:
+    """Refuse a motion that opens a loop, beside the fastest part of the motion, both in the metric `by`."""
+    left = np.abs(gap) / np.sqrt(by.sizes(rows.A))
+    if left.max(initial=0.0) > TORN * fastest:
+        k = int(left.argmax())
+        raise QuestionError(f"kinematics: the {what} of the driven coordinates tear loop {rows.names[k][0]!r} of {where(machine)} "
+                            f"open, by {abs(gap[k]):.3g} in SI units; drive fewer coordinates, or motions that agree")  # fmt: skip

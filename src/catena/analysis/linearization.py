@@ -22,7 +22,7 @@ from ..machine.lookup import all_speeds_of, machine_of, state, where
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from ..model.values import value_of
-from .tangent import Tangent, tangent, turning
+from .tangent import Tangent, row_forces, tangent, turning
 
 Array = np.ndarray
 
@@ -71,7 +71,8 @@ def linearize(
     motors = list(range(machine.nv)) if actuated is None else all_speeds_of(machine, actuated)
     D = dampings(machine) if damping else np.zeros(machine.nv)
     a = machine.forward_dynamics(q, v, tau - D * v)
-    t = tangent(machine, q, v, a, _loop_forces(machine, q, v, a, tau - D * v))
+    need = machine.inverse_dynamics(q, v, a) - tau + D * v
+    t = tangent(machine, q, v, a, row_forces(machine, q, v, need))
     loops = loop_count(machine)
     T = spaces(t.A[:loops], metric(machine).rows(slice(loops))).T
     z = _independent(machine, T, coordinates)
@@ -89,14 +90,6 @@ def dampings(machine: Machine) -> Array:
     """The joints' viscous damping, one value per speed."""
     values = [value_of(x, machine.mechanism.parameters) for j in machine.mechanism.moving for x in j.damping]
     return np.array(values, float).reshape(machine.nv)
-
-
-def _loop_forces(machine: Machine, q: Array, v: Array, a: Array, tau: Array) -> Array:
-    """The multipliers of the rows that can act."""
-    if not machine.rows:
-        return np.zeros(0)
-    A = machine.constraint_rows(q, v)[3]
-    return np.linalg.lstsq(A.T, machine.inverse_dynamics(q, v, a) - tau, rcond=1e-10)[0]
 
 
 def _independent(machine: Machine, T: Array, names: Iterable[str] | None) -> list[int]:
@@ -119,7 +112,7 @@ def _independent(machine: Machine, T: Array, names: Iterable[str] | None) -> lis
 
 def _following(t: Tangent, G: Array, H: Array, w: list[int]) -> Array:
     """K: how the speeds must change when the coordinates do: A K + (d(A v + B)/dq) G = 0, K = 0 in the independent ones."""
-    x = -np.linalg.pinv(t.A, rcond=1e-10) @ (t.s_q @ G) if len(t.A) else np.zeros_like(G)
+    x = -t.spaces.inverse @ (t.s_q @ G) if len(t.A) else np.zeros_like(G)
     return x - H @ x[w]
 
 
@@ -129,6 +122,5 @@ def _accelerations(t: Tangent, D: Array) -> tuple[Array, Array, Array]:
     P = T @ np.linalg.solve(T.T @ t.M @ T, T.T)  # the response to a force, within the loops
     if not len(t.A):
         return -P @ t.r_q, -P @ (t.r_v + np.diag(D)), P
-    back = -np.linalg.pinv(t.A, rcond=1e-10)
-    a_q, a_v = back @ t.c_q, back @ t.c_v
+    a_q, a_v = -t.spaces.inverse @ t.c_q, -t.spaces.inverse @ t.c_v
     return a_q - P @ (t.r_q + t.M @ a_q), a_v - P @ (t.r_v + np.diag(D) + t.M @ a_v), P

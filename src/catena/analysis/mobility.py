@@ -111,7 +111,7 @@ def mobility(m: Mechanism | Machine, q: Any = None, actuated: Iterable[str] | No
         q = closed(machine, q, everything)
     rows = rows_at(machine, q)
     by = metric(machine, acting=False)
-    rank, T, _, values = spaces(rows.A, by)
+    rank, T, _, values, _ = spaces(rows.A, by)
     ways = np.linalg.qr(T / np.sqrt(by.column)[:, None])[0] if T.size else T  # of order one, whatever the units
     held = int(np.linalg.matrix_rank(ways[motors], tol=STILL)) if T.size and motors else 0
     still = [name for k, name in enumerate(machine.speed_names) if np.abs(ways[k]).max(initial=0.0) < STILL]

@@ -21,7 +21,7 @@ from ..machine.terms import name_of
 from ..model.mechanism import Mechanism
 from .actuation import Actuation, inverse_dynamics
 from .assembly import CLOSED, closed, gauss_newton, shortened
-from .tangent import Rest, rest
+from .tangent import Rest, rest, row_forces
 
 Array = np.ndarray
 STEPS, REACH, STILL = 200, 0.5, 1e-10  # Newton steps, how far one may go (rad, m), what force is none (beside the largest)
@@ -61,11 +61,7 @@ def balance(machine: Machine, q: Array, tau: Array) -> tuple[Array, Rest]:
     """g (nv,), the joint forces that rest at q needs beyond tau, and the derivatives there, the loops' forces included."""
     still = np.zeros(machine.nv)
     g = machine.bias(q, still) - tau
-    lam = np.zeros(0)
-    if machine.rows:
-        A = machine.constraint_rows(q, still)[3]
-        lam = np.linalg.lstsq(A.T, g, rcond=1e-10)[0]
-    return g, rest(machine, q, lam)
+    return g, rest(machine, q, row_forces(machine, q, still, g))
 
 
 def stiffness(t: Rest) -> Array:

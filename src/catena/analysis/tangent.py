@@ -48,6 +48,11 @@ class Tangent(Rest):
     s_q: Array
 
 
+def row_forces(machine: Machine, q: Array, v: Array, need: Array) -> Array:
+    """lam of the rows in `machine.rows`, the least with A' lam = need."""
+    return spaces(machine.constraint_rows(q, v)[3], metric(machine)).inverse.T @ need if machine.rows else np.zeros(0)
+
+
 def rest(machine: Machine, q: Array, lam: Array) -> Rest:
     """The derivatives at q with v = a = 0, and multipliers lam of the rows in `machine.rows`."""
     if long(machine):

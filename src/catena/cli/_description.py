@@ -10,6 +10,7 @@ import numpy as np
 
 from ..equations.formulations import formulations
 from ..errors import CatenaError
+from ..machine.constraint_rows import metric, spaces
 from ..machine.export import coordinate_units, speed_units
 from ..machine.machine import Machine
 from ..model import flexible
@@ -104,7 +105,7 @@ def _tied(machine: Machine, rng: np.random.Generator) -> Trip:
     q = assemble(machine)[0] if machine.mechanism.loops else machine.sample(rng, STATES)
     v, tau = rng.standard_normal((2, STATES, machine.nv))
     A = machine.constraint_rows(q, v)[3]
-    v -= np.einsum("bij,bjk,bk->bi", np.linalg.pinv(A, rcond=1e-9), A, v)  # speeds that the rows allow
+    v -= [spaces(rows, metric(machine)).inverse @ (rows @ x) for rows, x in zip(A, v)]  # speeds that the rows allow
     a, multipliers = machine.forward_dynamics(q, v, tau), machine.multipliers(q, v, tau)
     forces = machine.inverse_dynamics(q, v, a)
     return forces - np.einsum("bij,bi->bj", A, multipliers), tau, forces

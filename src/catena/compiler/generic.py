@@ -9,6 +9,7 @@ everything else in w. One mechanism's kernel is a few instructions around that c
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 from collections.abc import Callable
@@ -68,6 +69,8 @@ intrinsic(spatial.atan2)(lambda m, y, x: m.binary("atan2", y, x))
 intrinsic(spatial.sqrt)(lambda m, x: m.unary("sqrt", x))
 intrinsic(spatial.floor)(lambda m, x: m.unary("floor", x))
 intrinsic(spatial.select)(lambda m, condition, a, b: m.selected(condition, a, b))
+intrinsic(spatial.vanishes)(lambda m, x: False)
+intrinsic(spatial.filled)(lambda m, row, n: m.call(range, m.arithmetic(ast.Sub, n, 1), -1, -1))
 
 
 # ---------------------------------------------------------------------------------------------------- kernels
@@ -105,7 +108,6 @@ def forward_dynamics_dense(tree, q, v, tau, wrench, zeros, x, M, out):
 def constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam, out):
     """a under the rows of loops, then the multipliers."""
     still(zeros)
-    still(gamma)
     constrained.constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam)
     _both(acc, lam, out)
 
@@ -113,7 +115,6 @@ def constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error
 def constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam, M, A, out):
     """The same by the mass matrix, where joints mimic others."""
     still(zeros)
-    still(gamma)
     clear(M)
     clear(A)
     constrained.constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam, M, A)

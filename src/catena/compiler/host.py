@@ -2,6 +2,8 @@
 
 Object code is loaded by LLVM's JITLink. It puts all of a kernel in one piece of memory, so that the code may be of the
 small kind, where a constant is one operand and not two instructions, and it answers a missing symbol with an error.
+
+    CATENA_TARGET=avx512, avx2, sse2 or neon    code for these registers, instead of for all that this processor has
 """
 
 from __future__ import annotations
@@ -10,12 +12,14 @@ import ctypes
 import ctypes.util
 import functools
 import itertools
+import os
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 import llvmlite
 import llvmlite.binding as llvm
 
+from ..errors import CompileError
 from .operations import EXTERNAL
 
 SHARED = 16  # libraries with one linker: a linker of its own would cost a library 0.1 MB and a millisecond
@@ -23,41 +27,73 @@ SHARED = 16  # libraries with one linker: a linker of its own would cost a libra
 _names = itertools.count()
 
 
+class Target(NamedTuple):
+    """What code is made for: LLVM's names of machine, processor and features, doubles in a register, fused multiply-add."""
+
+    triple: str
+    cpu: str
+    features: str
+    width: int
+    fused: bool
+
+
+TARGETS = {  # what may be asked for: LLVM's processor, doubles in a register, fused multiply-add, the feature that it needs
+    "avx512": ("x86-64-v4", 8, True, "avx512f"),
+    "avx2": ("x86-64-v3", 4, True, "avx2"),
+    "sse2": ("x86-64", 2, False, "sse2"),
+    "neon": ("generic", 2, True, "neon"),
+}
+
+
+@functools.cache
+def target() -> Target:
+    """What this process makes code for: all that its processor has, or what CATENA_TARGET says."""
+    has, triple, asked = llvm.get_host_cpu_features(), llvm.get_process_triple(), os.environ.get("CATENA_TARGET", "").strip().lower()
+    if not asked:
+        width = 8 if has.get("avx512f") else 4 if has.get("avx") else 2
+        fused = bool(has.get("fma")) or triple.startswith(("aarch64", "arm64"))  # every 64-bit ARM has it
+        return Target(triple, llvm.get_host_cpu_name(), has.flatten(), width, fused)
+    runs = [name for name, (*_, needed) in TARGETS.items() if has.get(needed)]
+    if asked not in runs:
+        raise CompileError(f"CATENA_TARGET={asked} cannot run on this processor ({llvm.get_host_cpu_name()}); it can run {', '.join(runs)}")
+    cpu, width, fused, _ = TARGETS[asked]
+    return Target(triple, cpu, "", width, fused)
+
+
 def default_width() -> int:
     """How many doubles a vector register holds: 8 with AVX-512, 4 with AVX, else 2 (SSE2, NEON)."""
-    has = _features()
-    return 8 if has.get("avx512f") else 4 if has.get("avx") else 2
+    return target().width
 
 
 def has_fma() -> bool:
-    """Whether the processor has fused multiply-add (every 64-bit ARM has)."""
-    return bool(_features().get("fma")) or llvm.get_process_triple().startswith(("aarch64", "arm64"))
+    """Whether there is fused multiply-add."""
+    return target().fused
 
 
 @functools.cache
 def description() -> tuple[str, ...]:
     """All that object code depends on, besides the text it is made from."""
     versions = (llvmlite.__version__, ".".join(map(str, llvm.llvm_version_info)))
-    return (*versions, llvm.get_process_triple(), llvm.get_host_cpu_name(), _features().flatten())
+    return (*versions, *map(str, target()))
 
 
-def assemble(text: str, optimise: int = 0) -> bytes:
-    """LLVM text to object code for this machine. Raises RuntimeError, with LLVM's words, if it cannot be done.
+def assemble(text: str, optimise: int = 0, machine: Any = None) -> bytes:
+    """LLVM text to object code for this machine, or for LLVM's `machine`. Raises RuntimeError, with LLVM's words, if it cannot be done.
 
     optimise: the level of LLVM's pipeline to run first, 1 to 3; a tape needs none, code with loops and branches does. Loops
     are left as they are written: LLVM's own unrolling and vectors take as long again to compile, and gain nothing measurable.
     """
-    target = _target()
+    machine = _machine() if machine is None else machine
     with llvm.parse_assembly(text) as module:
-        module.triple = llvm.get_process_triple()
-        module.data_layout = str(target.target_data)
+        module.triple = machine.triple
+        module.data_layout = str(machine.target_data)
         module.verify()
         if optimise:
             options = llvm.create_pipeline_tuning_options(speed_level=optimise)
             options.loop_unrolling = options.loop_vectorization = options.slp_vectorization = False
-            builder = llvm.create_pass_builder(target, options)
+            builder = llvm.create_pass_builder(machine, options)
             builder.getModulePassManager().run(module, builder)
-        code: bytes = target.emit_object(module)
+        code: bytes = machine.emit_object(module)
     return code
 
 
@@ -90,17 +126,16 @@ class Library:
 
 
 @functools.cache
-def _features() -> Any:
-    return llvm.get_host_cpu_features()
-
-
-@functools.cache
-def _target() -> Any:
+def _machine() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=_features().flatten(), opt=1, reloc="pic", codemodel="small", jit=True
-    )
+    return machine_of(target())
+
+
+def machine_of(t: Target) -> Any:
+    """LLVM's machine for a target. LLVM's targets must be initialised."""
+    made = llvm.Target.from_triple(t.triple)
+    return made.create_target_machine(cpu=t.cpu, features=t.features, opt=1, reloc="pic", codemodel="small", jit=True)
 
 
 @functools.lru_cache(maxsize=1)
@@ -109,9 +144,9 @@ def _linker(generation: int) -> Any:
 
     LLVM keeps 10 kB of each library until its linker is closed, even when the library itself is gone.
     """
-    _target()  # initialises LLVM
-    target = llvm.Target.from_triple(llvm.get_process_triple())
-    owned = target.create_target_machine(reloc="pic", codemodel="small", jit=True)  # the linker keeps it for itself
+    _machine()  # initialises LLVM
+    own = llvm.Target.from_triple(llvm.get_process_triple())
+    owned = own.create_target_machine(reloc="pic", codemodel="small", jit=True)  # the linker keeps it for itself
     return llvm.create_lljit_compiler(owned, use_jit_link=True)
 
 

@@ -38,6 +38,7 @@ def machine_function(*known: str) -> Callable[[Callable[..., Any]], MachineFunct
 class _Code(NamedTuple):
     library: Any
     call: Any
+    given: struct.Struct
     results: struct.Struct
 
 
@@ -67,9 +68,8 @@ class MachineFunction:
                 kinds.append("f" if isinstance(x, float) else "i")
                 flat.append(x)
         code = self._codes.get(tuple(kinds)) or self._first(tuple(kinds))
-        layout = "".join(self._layout(kind, name) for kind, name in zip(kinds, self.names))
         results = ctypes.create_string_buffer(code.results.size)
-        code.call(struct.pack(layout, *flat), results)
+        code.call(code.given.pack(*flat), results)
         return code.results.unpack(results.raw)
 
     def _layout(self, kind: Any, name: str) -> str:
@@ -91,7 +91,8 @@ class MachineFunction:
             disk.store(key, entry)
         results, _, code = entry.partition(b"\n")
         library = host.link(code, "driver")
-        self._codes[kinds] = _Code(library, _CALL(library["driver"]), struct.Struct(results.decode()))
+        given = "".join(self._layout(kind, name) for kind, name in zip(kinds, self.names))
+        self._codes[kinds] = _Code(library, _CALL(library["driver"]), struct.Struct(given), struct.Struct(results.decode()))
         return self._codes[kinds]
 
     def text(self, kinds: tuple[Any, ...]) -> tuple[str, str]:

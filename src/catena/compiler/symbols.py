@@ -23,6 +23,11 @@ def elements(x: Any) -> list:
     return [x[k] for k in range(x.numel())]
 
 
+def entries(x: ca.SX) -> np.ndarray:
+    """The entries of a CasADi matrix as an array that kernels take."""
+    return np.array([elements(row) for row in ca.vertsplit(x)], dtype=object).reshape(x.shape)
+
+
 def matrix(rows: Any) -> ca.SX:
     """A nested sequence of scalars as a dense CasADi matrix."""
     return ca.densify(ca.vertcat(*(ca.horzcat(*row) for row in rows)))

@@ -18,15 +18,15 @@ from ..kernels.constrained_dynamics import constrained_dynamics, constrained_dyn
 from ..kernels.constraint_rows import Constraints, constraints, evaluate_rows, on_child, row_jacobian
 from ..kernels.coriolis import coriolis_matrix
 from ..kernels.motion import speeds
-from ..kernels.rank import speed_row_scales
+from ..kernels.rank import RANK, independent, speed_row_scales
 from ..kernels.reactions import body_table, joint_wrenches
 from ..spatial import add, cross, unrotate
 from .beam_sections import Sections
 from .load_expressions import Applied
-from .symbols import elements, matrix, vector
+from .symbols import elements, entries, matrix, vector
 from .trace_kinematics import Kinematics
 
-__all__ = ["DENSE", "Tracer", "elements", "matrix", "smallest_change", "vector"]
+__all__ = ["DENSE", "Tracer", "elements", "entries", "factored", "matrix", "met", "smallest_change", "solved", "vector"]
 
 DENSE = 12  # up to so many speeds, factoring the mass matrix beats the articulated pass in a tape (measured: UR5, Panda)
 
@@ -111,7 +111,7 @@ class Tracer(Kinematics):
         """M (nv, nv)."""
         M = self.lift.between(self._inertia_of_nodes())
         for sections in self.flexible:
-            M = M + np.array([elements(row) for row in ca.vertsplit(ca.densify(sections.inertia()))], dtype=object)
+            M = M + entries(sections.inertia())
         return M
 
     def _inertia_of_nodes(self) -> np.ndarray:
@@ -138,9 +138,9 @@ class Tracer(Kinematics):
         if self.layout.mechanism.nonholonomic or self.lift:
             return self._constrained_by_rows()
         m, nv = len(self.con.kind), self.layout.nv
-        a, lam, extra = self.blank(nv), self.blank(m), self.blank(m)
+        a, lam = self.blank(nv), self.blank(m)
         shapes = ((m, nv), (m, nv), (m, m), (m, m), (2, m))
-        scratch = (self.blank(m, 12), extra, self.blank(m), self.blank(m), *(self.blank(*shape) for shape in shapes))
+        scratch = (self.blank(m, 12), *(self.blank(m) for _ in range(3)), *(self.blank(*shape) for shape in shapes))
         given = (self.tree, self.con, self.Q, self.V, self.pushed, self.loads, self.zeros, self.work(), *scratch, a, lam)
         if self.layout.coupled or nv <= DENSE:
             constrained_dynamics_dense(*given, self.blank(nv, nv), self.blank(m, nv))
@@ -157,17 +157,12 @@ class Tracer(Kinematics):
 
     def _free(self) -> ca.SX:
         """a (nv,) of the forces tau without rows, by the mass matrix."""
-        bias = self._forces(self.OWN[1], self.still)
-        free = np.array([x - y for x, y in zip(self.pushed, elements(bias))], dtype=object)
-        dynamics.solve(self._factor, free)
-        return vector(free)
+        return solved(self._factor, vector(self.pushed) - self._forces(self.OWN[1], self.still))
 
     @cached_property
     def _factor(self) -> np.ndarray:
         """The factor of the mass matrix."""
-        M = self._inertia()
-        dynamics.factor(M)
-        return M
+        return factored(self._inertia())
 
     def smallest_change(self, A: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
         """M^-1 A' lam with A M^-1 A' lam = r: of all speeds with A v = r those of least kinetic energy; and lam."""
@@ -176,6 +171,15 @@ class Tracer(Kinematics):
     def row_scales(self) -> list[float]:
         """N of all rows, loops first, where rank is decided (`kernels.rank`); 0 for a text, measured by its entries."""
         return [*self.con.size, *speed_row_scales(self.layout)]
+
+    def rank_closeness(self) -> ca.SX:
+        """How close the rank of the rows is to another: the pivot nearest to its threshold beside it, or the reverse; 1 is on it."""
+        A = ca.sparsify(self.constraint_rows()[3])
+        G = entries(A @ ca.diag(vector(self.con.column)) @ A.T)
+        size = _own_sizes(self.row_scales(), G)
+        independent(G, size, self.blank(len(G)))
+        beside = vector([G[k, k] / (RANK * size[k]) for k in range(len(G))])
+        return ca.mmax(ca.fmin(beside, 1.0 / beside))
 
     def multipliers(self) -> ca.SX:
         """The rows' multipliers (m,) for the forces tau."""
@@ -292,26 +296,42 @@ class Tracer(Kinematics):
         return ca.densify(ca.vertcat(m, c / m, P / m, L - ca.cross(c / m, P)))
 
 
+def factored(M: np.ndarray) -> np.ndarray:
+    """The factor of a symmetric matrix of symbols, in its own memory."""
+    dynamics.factor(M)
+    return M
+
+
+def solved(factor: np.ndarray, b: ca.SX) -> ca.SX:
+    """M^-1 b of a factor, for a column b."""
+    x = np.array(elements(b), dtype=object)
+    dynamics.solve(factor, x)
+    return vector(x)
+
+
 def _solve_columns(factor: np.ndarray, B: ca.SX) -> ca.SX:
-    """M^-1 B of the factor M = L' D L, with sparse matrices of symbols: what is zero costs nothing."""
+    """M^-1 B of a factor, with sparse matrices of symbols: what is zero costs nothing."""
     F = ca.sparsify(matrix(factor))
     L = ca.tril(F, False) + ca.SX.eye(len(factor))
-    return ca.solve(L, ca.solve(L.T, B) / ca.diag(F))
-
-
-def entries(x: ca.SX) -> np.ndarray:
-    """The entries of a matrix as an array that kernels take."""
-    return np.array([elements(row) for row in ca.vertsplit(ca.densify(x))], dtype=object).reshape(x.shape)
+    return ca.solve(L, ca.solve(L.T, B) * ca.diag(F))
 
 
 def smallest_change(factor: np.ndarray, A: ca.SX, r: ca.SX, column: Any, size: Any) -> tuple[ca.SX, ca.SX]:
     """M^-1 A' lam with A M^-1 A' lam = r, and lam, of the factor of M. column, size: C and N of `kernels.rank`; a size of 0: own."""
-    m, n = A.shape
     A = ca.sparsify(A)
-    Y = _solve_columns(factor, A.T)  # M^-1 A'
-    rows, H, S, G = (entries(x) for x in (A, Y.T, A @ Y, A @ ca.diag(vector(column)) @ A.T))
+    return met(A, _solve_columns(factor, A.T), r, A @ ca.diag(vector(column)) @ A.T, size)
+
+
+def _own_sizes(size: Any, G: np.ndarray) -> list:
+    """N of rows, those of 0 measured by their entries."""
+    return [x if x != 0.0 else G[k, k] for k, x in enumerate(size)]
+
+
+def met(A: ca.SX, Y: ca.SX, r: ca.SX, G: ca.SX, size: Any) -> tuple[ca.SX, ca.SX]:
+    """Y lam with A Y lam = r, and lam, where Y (n, m) is what the forces of the rows A (m, n) do. G = A C A', size: N."""
+    m, n = A.shape
+    rows, H, S, metric = (entries(x) for x in (A, Y.T, A @ Y, G))
     blank = lambda *shape: np.full(shape, 0.0, dtype=object)  # noqa: E731
-    sizes = [size[k] if size[k] != 0.0 else G[k, k] for k in range(m)]
     lam, change = blank(m), np.array([ca.SX(0)] * n, dtype=object)
-    meet(rows, H, S, G, sizes, elements(r), lam, blank(2, m), change)
+    meet(rows, H, S, metric, _own_sizes(size, metric), elements(r), lam, blank(2, m), change)
     return vector(change), vector(lam)

@@ -8,7 +8,7 @@ the rows are consistent. A second route goes by the mass matrix and the rows wri
 
 from __future__ import annotations
 
-from ..spatial import accumulate, add, cross, get, kernel, put, select, sweep
+from ..spatial import accumulate, add, cross, filled, get, kernel, put, select, sweep, vanishes
 from .constraint_rows import evaluate_rows, row_jacobian, rows_of_motion
 from .dynamics import articulate, factor, follow, give_way, net_forces, press, solve
 from .dynamics import inverse_dynamics as _inverse_dynamics
@@ -36,14 +36,14 @@ def meet(A, H, S, G, size, b, lam, L, a):
     for _ in range(ROUNDS):
         for k in range(m):
             row, left = A[k], b[k]
-            for i in range(len(a)):
+            for i in filled(row, len(a)):
                 left -= row[i] * a[i]
             y[k] = left
-        solve_rows(S, y)
+        solve(S, y)
         for k in range(m):
             row, far = H[k], y[k]
             lam[k] += far
-            for i in range(len(a)):
+            for i in filled(row, len(a)):
                 a[i] += row[i] * far
 
 
@@ -57,27 +57,11 @@ def factor_rows(S, keep, y):
         pivot = select(S[k, k] > y[k], S[k, k], y[k])
         S[k, k] = keep[k] / select(keep[k] > 0.5, pivot, 1.0 + 0.0 * pivot)
         pushed, d = S[k], S[k, k]
-        for i in range(k - 1, -1, -1):
+        for i in filled(pushed, k):
             row, g = S[i], d * pushed[i]
-            for j in range(i + 1):
+            for j in filled(pushed, i + 1):
                 row[j] -= g * pushed[j]
             pushed[i] = g
-
-
-@sweep
-def solve_rows(S, y):
-    """y <- S^-1 y by its factors; zero for rows that are not kept."""
-    m = len(y)
-    for i in range(m - 1, -1, -1):
-        row, known = S[i], y[i]
-        for j in range(i):
-            y[j] -= row[j] * known
-        y[i] = known * row[i]
-    for i in range(m):
-        row, left = S[i], y[i]
-        for j in range(i):
-            left -= row[j] * y[j]
-        y[i] = left
 
 
 @kernel
@@ -135,6 +119,8 @@ def _met(tree, con, k, Y, H, x, S, G):
             H[k, n] = far
             for l in range(k + 1):
                 there = Y[l, n]
+                if vanishes(there):
+                    continue
                 S[k, l] += there * far
                 G[k, l] += there * here
         i = tree.parent[i]
@@ -145,15 +131,13 @@ def constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error
     """a and lam of the forces tau under the constraint rows: one articulated-body pass, and half a pass per row along its path to the root.
 
     Y are the rows along the freedoms as they give way, A times a triangle of unit diagonal: of the same rank.
-    Scratch: W (m, 12), gamma, error, rate (m,), Y, H (m, nv), S, G (m, m), L (2, m). gamma comes in as what is to be added
-    to it (a stabilising term, or zeros).
+    Scratch: W (m, 12), gamma, error, rate (m,), Y, H (m, nv), S, G (m, m), L (2, m).
     """
     m, n, nv = len(con.kind), len(tree.parent), len(a)
     for k in range(m):
-        lam[k] = gamma[k]
         for i in range(nv):
-            Y[k, i] = 0.0 * gamma[k]
-            H[k, i] = 0.0 * gamma[k]
+            Y[k, i] = 0.0
+            H[k, i] = 0.0
     net_forces(tree, q, v, zeros, wrench, x)
     base = (-tree.gravity[0], -tree.gravity[1], -tree.gravity[2])  # the same for all ends, so that it falls out of the rows
     rows_of_motion(tree, con, v, base, x, W, gamma, error, rate)
@@ -165,7 +149,6 @@ def constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error
     for k in range(m):
         _resist(tree, con, k, W, zeros, x, Y[k])
         _met(tree, con, k, Y, H, x, S, G)
-        gamma[k] += lam[k]
     meet(Y, H, S, G, con.size, gamma, lam, L, a)
     for i in range(n):
         for c in range(speeds(tree.motion[i])):
@@ -177,8 +160,6 @@ def constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error
 def constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, a, lam, M, A):
     """The same by the mass matrix M and the rows A written out (both zeros on entry): a second route."""
     m, nv = len(con.kind), len(a)
-    for k in range(m):
-        lam[k] = gamma[k]
     evaluate_rows(tree, con, q, v, zeros, x, W, gamma, error, rate)
     row_jacobian(tree, con, W, x, A)
     _inverse_dynamics(tree, q, v, zeros, wrench, x, a)
@@ -188,7 +169,6 @@ def constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma,
         a[i] = tau[i] - a[i]
     solve(M, a)
     for k in range(m):
-        gamma[k] += lam[k]
         for i in range(nv):
             H[k, i] = A[k, i]
             Y[k, i] = con.column[i] * A[k, i]

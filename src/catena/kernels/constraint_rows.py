@@ -20,8 +20,8 @@ from ..model.values import value_of
 from ..spatial import add, atan2, cross, dot, floor, get, get33, kernel, neg, rotate, scale, sub, sweep, unrotate
 from .kinematics import accelerations, states
 from .lifting import Lift
-from .motion import component, out, speeds
-from .rank import column_scales, loop_length
+from .motion import BALL, component, out, speeds
+from .rank import EXACT, column_scales, loop_length
 from .tree import Layout, as_array
 from .workspace import Work
 
@@ -87,15 +87,18 @@ def _found_active(layout: Layout) -> list[int]:
     value = lambda x: x if isinstance(x, float) else value_of(x, layout.mechanism.parameters)  # noqa: E731
     con, tree = constraints(layout, value), layout.tree()
     m, n, rng = len(con.kind), layout.nv + len(layout.followers), np.random.default_rng(0)
-    size = np.zeros(m)
+    size, scale = np.zeros(m), np.sqrt(con.column)
     for _ in range(3 if m else 0):
         q, x = layout.sample(rng), Work.empty(len(layout.nodes))
+        for place in layout.coordinates:
+            if place.motion != BALL:
+                q[place.qi] *= scale[place.vi]
         W, A, zeros = np.zeros((m, 12)), np.zeros((m, n)), np.zeros(n)
         lift = Lift(layout, value, q)
         evaluate_rows(tree, con, np.array(lift.q), zeros, zeros, x, W, *np.zeros((3, m)))
         row_jacobian(tree, con, W, x, A)
-        size = np.maximum(size, np.abs([lift.back(row) for row in A]).max(axis=1))
-    return [k for k in range(m) if size[k] > 1e-9 * size.max(initial=0.0)]
+        size = np.maximum(size, np.abs([lift.back(row) * scale for row in A]).max(axis=1) / np.sqrt(con.size))
+    return [k for k in range(m) if size[k] > EXACT]
 
 
 def row_names(layout: Layout) -> list[tuple[str, str]]:

@@ -12,93 +12,27 @@ Nothing branches on values: a pair has one sequence of instructions for every co
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
 
-from ..spatial import add, cross, dot, larger, neg, rotate, scale, select, smaller, sqrt, sub, unrotate
+from ..spatial import add, copysign, cross, dot, larger, neg, rotate, scale, select, smaller, sqrt, sub, unrotate
+from .solids import (
+    ROUNDING,
+    Proximity,
+    Scalar,
+    Solid,
+    Vector,
+    choose,
+    clamp,
+    direction,
+    half_axis,
+    half_edges,
+    into_ground,
+    nonzero,
+    perpendicular,
+    rounded,
+    sign,
+)
 
-Scalar = Any
-Vector = tuple[Scalar, Scalar, Scalar]
-ROUNDING = 1e-15  # beside the lengths in play: below it a distance or a direction is nothing but rounding
 ROUNDS = 12  # Newton steps to the nearest point of an ellipsoid; the fourth leaves rounding, unless it is a needle
-
-
-class Proximity(NamedTuple):
-    """Signed distance (m), nearest points of the first and of the second shape, unit normal from first to second."""
-
-    distance: Scalar
-    a: Vector
-    b: Vector
-    normal: Vector
-
-    def flipped(self) -> Proximity:
-        """As the second shape sees it."""
-        return Proximity(self.distance, self.b, self.a, neg(self.normal))
-
-
-class Solid(NamedTuple):
-    """A shape at its place: R_WS as three rows, p_WS, sizes."""
-
-    R: Any
-    p: Vector
-    size: tuple[Scalar, ...]
-
-    def axis(self, k: int) -> Vector:
-        """The k-th axis of its frame."""
-        return (self.R[0][k], self.R[1][k], self.R[2][k])
-
-
-# ---------------------------------------------------------------------------------------------------- scalars and vectors
-def _clamp(x: Scalar, limit: Scalar) -> Scalar:
-    return larger(-limit, smaller(x, limit))
-
-
-def _sign(x: Scalar) -> Scalar:
-    return select(x < 0.0, -1.0, 1.0)
-
-
-def _choose(condition: Any, a: Vector, b: Vector) -> Vector:
-    return (select(condition, a[0], b[0]), select(condition, a[1], b[1]), select(condition, a[2], b[2]))
-
-
-def _nonzero(x: Scalar) -> Scalar:
-    """x, or something very small in place of zero."""
-    return select(abs(x) < 1e-290, 1e-290, x)
-
-
-def _unit(v: Vector, instead: Vector, scale2: Scalar) -> tuple[Scalar, Vector]:
-    """Length and direction of v; another direction where v is nothing beside a squared length."""
-    square = dot(v, v)
-    none = square <= ROUNDING**2 * scale2
-    length = sqrt(square)
-    return length, _choose(none, instead, scale(1.0 / select(none, 1.0, length), v))
-
-
-def _across(v: Vector) -> Vector:
-    """A unit vector perpendicular to v, which is not zero."""
-    wide = abs(v[0]) > abs(v[2])
-    w = _choose(wide, (-v[1], v[0], 0.0 * v[0]), (0.0 * v[0], -v[2], v[1]))
-    return scale(1.0 / sqrt(_nonzero(dot(w, w))), w)
-
-
-def _rounded(core: Proximity, ra: Scalar, rb: Scalar) -> Proximity:
-    """The pair of two cores with radii."""
-    d, a, b, n = core
-    return Proximity(d - ra - rb, add(a, scale(ra, n)), sub(b, scale(rb, n)), n)
-
-
-def _half(s: Solid) -> Vector:
-    """From the middle of a capsule or cylinder to the end of its axis."""
-    return scale(0.5 * s.size[1], s.axis(2))
-
-
-def _halves(s: Solid) -> Vector:
-    return (0.5 * s.size[0], 0.5 * s.size[1], 0.5 * s.size[2])
-
-
-def _into_ground(s: Solid, found: Proximity) -> Proximity:
-    """From the shape's own frame."""
-    d, a, b, n = found
-    return Proximity(d, add(s.p, rotate(s.R, a)), add(s.p, rotate(s.R, b)), rotate(s.R, n))
 
 
 # ---------------------------------------------------------------------------------------------------- half-spaces
@@ -116,13 +50,13 @@ def plane_sphere(plane: Solid, s: Solid) -> Proximity:
 
 def plane_capsule(plane: Solid, s: Solid) -> Proximity:
     """The lower end; both where it lies flat: the middle."""
-    n, h = plane.axis(2), _half(s)
+    n, h = plane.axis(2), half_axis(s)
     return _above(plane, sub(s.p, add(scale(_tilt(dot(n, h)), h), scale(s.size[0], n))))
 
 
 def plane_box(plane: Solid, s: Solid) -> Proximity:
     """The lowest corner, or the middle of the lowest edge or face."""
-    n, h, low = plane.axis(2), _halves(s), s.p
+    n, h, low = plane.axis(2), half_edges(s), s.p
     for k in range(3):
         low = sub(low, scale(_tilt(dot(n, s.axis(k))) * h[k], s.axis(k)))
     return _above(plane, low)
@@ -130,7 +64,7 @@ def plane_box(plane: Solid, s: Solid) -> Proximity:
 
 def plane_cylinder(plane: Solid, s: Solid) -> Proximity:
     """The lowest point of the lower rim; of a flat end its centre."""
-    n, h, z = plane.axis(2), _half(s), s.axis(2)
+    n, h, z = plane.axis(2), half_axis(s), s.axis(2)
     side = sub(n, scale(dot(n, z), z))
     square = dot(side, side)
     flat = square <= ROUNDING**2
@@ -148,37 +82,37 @@ def plane_ellipsoid(plane: Solid, s: Solid) -> Proximity:
 
 def _tilt(x: Scalar) -> Scalar:
     """The sign of x, zero for what is nothing but rounding."""
-    return select(abs(x) <= ROUNDING, 0.0, _sign(x))
+    return select(abs(x) <= ROUNDING, 0.0, sign(x))
 
 
 # ---------------------------------------------------------------------------------------------------- spheres
 def sphere_sphere(s: Solid, o: Solid) -> Proximity:
     """The distance of the centres less the radii."""
     ra, rb = s.size[0], o.size[0]
-    d, n = _unit(sub(o.p, s.p), o.axis(2), (ra + rb) * (ra + rb))
-    return _rounded(Proximity(d, s.p, o.p, n), ra, rb)
+    d, n = direction(sub(o.p, s.p), o.axis(2), (ra + rb) * (ra + rb))
+    return rounded(Proximity(d, s.p, o.p, n), ra, rb)
 
 
 def sphere_capsule(s: Solid, o: Solid) -> Proximity:
     """The nearest point of the capsule's axis."""
     z, L = o.axis(2), 0.5 * o.size[1]
-    b = add(o.p, scale(_clamp(dot(sub(s.p, o.p), z), L), z))
-    d, n = _unit(sub(b, s.p), _across(z), L * L)
-    return _rounded(Proximity(d, s.p, b, n), s.size[0], o.size[0])
+    b = add(o.p, scale(clamp(dot(sub(s.p, o.p), z), L), z))
+    d, n = direction(sub(b, s.p), perpendicular(z), L * L)
+    return rounded(Proximity(d, s.p, b, n), s.size[0], o.size[0])
 
 
 def sphere_box(s: Solid, o: Solid) -> Proximity:
     """The nearest point of the box; of the nearest face where the centre is inside."""
-    x, h = unrotate(o.R, sub(s.p, o.p)), _halves(o)
+    x, h = unrotate(o.R, sub(s.p, o.p)), half_edges(o)
     q = _within(x, h)
     over = (abs(x[0]) - h[0], abs(x[1]) - h[1], abs(x[2]) - h[2])
     depth = larger(over[0], larger(over[1], over[2]))
     inside = depth <= 0.0
     on_z = over[2] >= larger(over[0], over[1])
-    face = _choose(on_z, (0.0, 0.0, _sign(x[2])), _choose(over[1] >= over[0], (0.0, _sign(x[1]), 0.0), (_sign(x[0]), 0.0, 0.0)))
-    d, n = _unit(sub(q, x), neg(face), dot(h, h))
-    d, n = select(inside, depth, d), _choose(inside, neg(face), n)
-    return _rounded(_into_ground(o, Proximity(d, x, add(x, scale(d, n)), n)), s.size[0], 0.0)
+    face = choose(on_z, (0.0, 0.0, sign(x[2])), choose(over[1] >= over[0], (0.0, sign(x[1]), 0.0), (sign(x[0]), 0.0, 0.0)))
+    d, n = direction(sub(q, x), neg(face), dot(h, h))
+    d, n = select(inside, depth, d), choose(inside, neg(face), n)
+    return rounded(into_ground(o, Proximity(d, x, add(x, scale(d, n)), n)), s.size[0], 0.0)
 
 
 def sphere_cylinder(s: Solid, o: Solid) -> Proximity:
@@ -188,14 +122,14 @@ def sphere_cylinder(s: Solid, o: Solid) -> Proximity:
     axial = rho <= ROUNDING * r
     k = 1.0 / select(axial, 1.0, rho)
     out = (select(axial, 1.0, k * x[0]), select(axial, 0.0, k * x[1]), 0.0)  # the radial direction
-    up = (0.0, 0.0, _sign(x[2]))
+    up = (0.0, 0.0, sign(x[2]))
     side, end = rho - r, abs(x[2]) - h
     inside = larger(side, end) <= 0.0
     e, f = larger(side, 0.0), larger(end, 0.0)
-    d, n = _unit(add(scale(e, out), scale(f, up)), out, r * r)
-    n = neg(_choose(inside, _choose(side >= end, out, up), n))
+    d, n = direction(add(scale(e, out), scale(f, up)), out, r * r)
+    n = neg(choose(inside, choose(side >= end, out, up), n))
     d = select(inside, larger(side, end), d)
-    return _rounded(_into_ground(o, Proximity(d, x, add(x, scale(d, n)), n)), s.size[0], 0.0)
+    return rounded(into_ground(o, Proximity(d, x, add(x, scale(d, n)), n)), s.size[0], 0.0)
 
 
 def sphere_ellipsoid(s: Solid, o: Solid) -> Proximity:
@@ -215,10 +149,10 @@ def sphere_ellipsoid(s: Solid, o: Solid) -> Proximity:
         square = g[0] * g[0] + g[1] * g[1] + g[2] * g[2]
         slope = g[0] * g[0] * m[0] + g[1] * g[1] * m[1] + g[2] * g[2] * m[2]
         t = t + square / slope * (sqrt(square) - 1.0)
-    q = tuple(_sign(x[i]) * D[i] * D[i] * y[i] / (e[i] + t) for i in range(3))
-    _, out = _unit((q[0] / (D[0] * D[0]), q[1] / (D[1] * D[1]), q[2] / (D[2] * D[2])), (1.0, 0.0, 0.0), 0.0 * t)
+    q = tuple(sign(x[i]) * D[i] * D[i] * y[i] / (e[i] + t) for i in range(3))
+    _, out = direction((q[0] / (D[0] * D[0]), q[1] / (D[1] * D[1]), q[2] / (D[2] * D[2])), (1.0, 0.0, 0.0), 0.0 * t)
     d = dot(sub(x, q), out)
-    return _rounded(_into_ground(o, Proximity(d, x, q, neg(out))), s.size[0], 0.0)  # type: ignore[arg-type]
+    return rounded(into_ground(o, Proximity(d, x, q, neg(out))), s.size[0], 0.0)  # type: ignore[arg-type]
 
 
 # ---------------------------------------------------------------------------------------------------- segments
@@ -226,135 +160,163 @@ def capsule_capsule(s: Solid, o: Solid) -> Proximity:
     """Two segments: the nearest points of their lines, each within its ends."""
     y, z, K, L = s.axis(2), o.axis(2), 0.5 * s.size[1], 0.5 * o.size[1]
     a, b = _segments(s.p, y, K, o.p, z, L)
-    _, across = _unit(cross(y, z), _across(y), 1.0)
-    d, n = _unit(sub(b, a), across, K * K + L * L)
-    return _rounded(Proximity(d, a, b, n), s.size[0], o.size[0])
+    _, across = direction(cross(y, z), perpendicular(y), 1.0)
+    d, n = direction(sub(b, a), across, K * K + L * L)
+    return rounded(Proximity(d, a, b, n), s.size[0], o.size[0])
 
 
-def _segments(p: Vector, y: Vector, K: Scalar, q: Vector, z: Vector, L: Scalar) -> tuple[Vector, Vector]:
-    """The nearest points of the segments p + t y, |t| <= K, and q + u z, |u| <= L; y and z are unit vectors."""
+def _segments(p: Vector, y: Vector, K: Scalar, q: Vector, z: Vector, L: Scalar, inverse: Scalar = None) -> tuple[Vector, Vector]:
+    """The nearest points of the segments p + t y, |t| <= K, and q + u z, |u| <= L; y and z are unit vectors.
+
+    inverse: one over the squared sine between them, where it is known.
+    """
     w = sub(q, p)
     c, f, g = dot(y, w), dot(z, w), dot(y, z)
-    t = _clamp((c - f * g) / larger(1.0 - g * g, ROUNDING), K)
-    u = _clamp(g * t - f, L)
-    t = _clamp(g * u + c, K)
+    t = clamp((c - f * g) * (_inverse(1.0 - g * g) if inverse is None else inverse), K)
+    u = clamp(g * t - f, L)
+    t = clamp(g * u + c, K)
     return add(p, scale(t, y)), add(q, scale(u, z))
 
 
 def _within(x: Vector, h: Vector) -> Vector:
-    return (_clamp(x[0], h[0]), _clamp(x[1], h[1]), _clamp(x[2], h[2]))
+    return (clamp(x[0], h[0]), clamp(x[1], h[1]), clamp(x[2], h[2]))
 
 
 def _nearest_to_box(x: Vector, u: Vector, h: Vector) -> Vector:
     """The point x + t u, |t| <= 1, that is nearest to the box of half sizes h.
 
-    The slope of the squared distance is u . (y - clamp(y)), y = x + t u: piecewise linear and never falling. It bends where y crosses
-    a face's plane; its zero lies between the last bend with a slope below zero and the next.
+    Along axis i it is between the faces for t from a to b. Half the slope of the squared distance is the sum of u^2 (t - clamp(t, a, b)):
+    piecewise linear and never falling. Its zero lies between the last bend with a slope below zero and the next.
     """
+    k = [1.0 / nonzero(u[i]) for i in range(3)]
+    spans = [(u[i] * u[i], -k[i] * x[i] - abs(k[i]) * h[i], -k[i] * x[i] + abs(k[i]) * h[i]) for i in range(3)]
 
-    def slope(t: Scalar) -> Scalar:
-        y = add(x, scale(t, u))
-        return dot(u, sub(y, _within(y, h)))
+    def slope(t: Scalar, own: int = -1) -> Scalar:
+        parts = [U * (t - larger(a, smaller(t, b))) for i, (U, a, b) in enumerate(spans) if i != own]
+        return parts[0] + parts[1] if own >= 0 else parts[0] + parts[1] + parts[2]
 
     low, high = -1.0, 1.0
-    for i in range(3):
-        k = 1.0 / _nonzero(u[i])
-        for face in (-h[i], h[i]):
-            t = _clamp((face - x[i]) * k, 1.0)
-            rising = slope(t) > 0.0
-            low, high = larger(low, select(rising, -1.0, t)), smaller(high, select(rising, t, 1.0))
+    for i, (_, a, b) in enumerate(spans):
+        for bend in (a, b):
+            rising = slope(bend, i) > 0.0
+            low, high = larger(low, select(rising, -1.0, bend)), smaller(high, select(rising, bend, 1.0))
+    low, high = smaller(low, 1.0), larger(high, -1.0)
     below, above = slope(low), slope(high)
-    return add(x, scale(larger(low, smaller(high, low - below * (high - low) / _nonzero(above - below))), u))
+    return add(x, scale(larger(low, smaller(high, low - below * (high - low) / nonzero(above - below))), u))
 
 
 def _axes(candidates: list[tuple[Scalar, Vector]]) -> tuple[Scalar, Vector]:
-    """The separating axis of the largest signed distance."""
-    d, n = candidates[0]
+    """The largest signed distance along separating axes, and the axis of it as a unit vector; they come with signed squares."""
+    most, n = candidates[0]
     for other, axis in candidates[1:]:
-        better = other > d
-        d, n = select(better, other, d), _choose(better, axis, n)
-    return d, n
+        n, most = choose(other > most, axis, n), larger(other, most)
+    return copysign(sqrt(abs(most)), most), scale(1.0 / sqrt(dot(n, n)), n)
 
 
-def _edge_axis(L: Vector, centre: Vector, reach: Scalar, scale2: Scalar) -> tuple[Scalar, Vector]:
-    """Signed distance along the axis L of two shapes with half widths `reach`; L need not be a unit, and may be nothing."""
-    square = dot(L, L)
-    none = square <= ROUNDING * scale2
-    k = 1.0 / sqrt(select(none, 1.0, square))
-    along = dot(centre, L)
-    return select(none, -1e300, k * (abs(along) - reach)), scale(k * _sign(along), L)
+def _face_axis(x: Scalar, half: Scalar, axis: Vector) -> tuple[Scalar, Vector]:
+    """Signed square of a distance, and the axis towards the second: middles x apart along a unit axis, half widths together."""
+    d = abs(x) - half
+    return d * abs(d), scale(sign(x), axis)
 
 
-def _reach(L: Vector, h: Vector) -> Scalar:
-    """Half the width of a box along an axis of its own frame."""
-    return abs(L[0]) * h[0] + abs(L[1]) * h[1] + abs(L[2]) * h[2]
+def _edge_axis(L: Vector, along: Scalar, half: Scalar, inverse: Scalar) -> tuple[Scalar, Vector]:
+    """The same along L, which is no unit vector; inverse is one over its square, which is very large for none."""
+    d = abs(along) - half
+    return select(inverse >= 1.0 / ROUNDING, -1e300, d * abs(d) * inverse), scale(sign(along), L)
 
 
+def _inverse(square: Scalar) -> Scalar:
+    """One over the square of a sine; 1 / ROUNDING where that is nothing."""
+    return 1.0 / larger(square, ROUNDING)
+
+
+TURNS = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
 UNITS = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 def capsule_box(s: Solid, o: Solid) -> Proximity:
     """A segment and a box: in the box's frame, along the segment; by six separating axes where they overlap."""
-    h, w = _halves(o), neg(unrotate(o.R, sub(s.p, o.p)))  # w: from the segment's middle to the box's
-    u, size = unrotate(o.R, _half(s)), h[0] + h[1] + h[2]
-    faces = [(abs(w[i]) - h[i] - abs(u[i]), scale(_sign(w[i]), UNITS[i])) for i in range(3)]
-    edges = [_edge_axis(L := cross(UNITS[i], u), w, _reach(L, h), dot(u, u)) for i in range(3)]
-    depth, axis = _axes(faces + edges)
+    h, w = half_edges(o), neg(unrotate(o.R, sub(s.p, o.p)))  # w: from the segment's middle to the box's
+    z, size = unrotate(o.R, s.axis(2)), h[0] + h[1] + h[2]
+    u = scale(0.5 * s.size[1], z)
+    axes = [_face_axis(w[i], h[i] + abs(u[i]), UNITS[i]) for i in range(3)]
+    for i, j, k in TURNS:
+        inverse = _inverse(z[j] * z[j] + z[k] * z[k])
+        axes.append(_edge_axis(cross(UNITS[i], z), w[k] * z[j] - w[j] * z[k], h[j] * abs(z[k]) + h[k] * abs(z[j]), inverse))
+    depth, axis = _axes(axes)
     overlap = depth <= ROUNDING * size
     away = scale(select(overlap, size - depth, 0.0), axis)  # parts them
     y = _nearest_to_box(neg(add(w, away)), u, h)
-    n = _choose(overlap, axis, _unit(sub(_within(y, h), y), axis, size * size)[1])
+    n = choose(overlap, axis, direction(sub(_within(y, h), y), axis, size * size)[1])
     x = _nearest_to_box(neg(w), u, h)  # the distance alone does not need the axis
     e = sub(_within(x, h), x)
     d, a = select(overlap, depth, sqrt(dot(e, e))), add(y, away)
-    return _rounded(_into_ground(o, Proximity(d, a, add(a, scale(d, n)), n)), s.size[0], 0.0)
+    return rounded(into_ground(o, Proximity(d, a, add(a, scale(d, n)), n)), s.size[0], 0.0)
 
 
 # ---------------------------------------------------------------------------------------------------- boxes
 def box_box(s: Solid, o: Solid) -> Proximity:
     """Fifteen separating axes where they overlap; else the nearest of eight corners of each and nine pairs of edges."""
-    g, h = _halves(s), _halves(o)
+    g, h = half_edges(s), half_edges(o)
     w = unrotate(s.R, sub(o.p, s.p))  # everything in the frame of the first
     E = [unrotate(s.R, o.axis(k)) for k in range(3)]  # axes of the second
     size = g[0] + g[1] + g[2] + h[0] + h[1] + h[2]
-    depth, axis = _axes(_box_axes(w, E, g, h))
+    inverse = [[_inverse(E[j][i1] * E[j][i1] + E[j][i2] * E[j][i2]) for j in range(3)] for _, i1, i2 in TURNS]  # of pairs of edges
+    depth, axis = _axes(_box_axes(w, E, g, h, inverse))
     overlap = depth <= ROUNDING * size
     away = scale(select(overlap, size - depth, 0.0), axis)
-    _, a, b = _parted_boxes(add(w, away), E, g, h)
-    n = _choose(overlap, axis, _unit(sub(b, a), axis, size * size)[1])
-    d = select(overlap, depth, sqrt(_parted_boxes(w, E, g, h)[0]))  # the distance alone does not need the axis
-    return _into_ground(s, Proximity(d, a, add(a, scale(d, n)), n))
+    _, a, b = _parted_boxes(add(w, away), E, g, h, inverse)
+    n = choose(overlap, axis, direction(sub(b, a), axis, size * size)[1])
+    d = select(overlap, depth, sqrt(_parted_boxes(w, E, g, h, inverse)[0]))  # the distance alone does not need the axis
+    return into_ground(s, Proximity(d, a, add(a, scale(d, n)), n))
 
 
-def _box_axes(w: Vector, E: list[Vector], g: Vector, h: Vector) -> list[tuple[Scalar, Vector]]:
-    """(signed distance, axis) of the faces of both and of the pairs of edges."""
-    reach = lambda L: _reach((dot(L, E[0]), dot(L, E[1]), dot(L, E[2])), h) + _reach(L, g)  # noqa: E731
-    faces = [(abs(dot(w, L)) - reach(L), scale(_sign(dot(w, L)), L)) for L in (*UNITS, *E)]
-    return faces + [_edge_axis(L := cross(UNITS[i], e), w, reach(L), 1.0) for i in range(3) for e in E]
+def _box_axes(w: Vector, E: list[Vector], g: Vector, h: Vector, inverse: list[list[Scalar]]) -> list[tuple[Scalar, Vector]]:
+    """The axes of the faces of both and of the pairs of edges; half widths by entries of E alone."""
+    A = [[abs(x) for x in e] for e in E]
+    found = [_face_axis(w[i], g[i] + (h[0] * A[0][i] + h[1] * A[1][i] + h[2] * A[2][i]), UNITS[i]) for i in range(3)]
+    found += [_face_axis(dot(w, E[j]), h[j] + (g[0] * A[j][0] + g[1] * A[j][1] + g[2] * A[j][2]), E[j]) for j in range(3)]
+    for i, i1, i2 in TURNS:
+        for j, j1, j2 in TURNS:
+            half = g[i1] * A[j][i2] + g[i2] * A[j][i1] + h[j1] * A[j2][i] + h[j2] * A[j1][i]
+            found.append(_edge_axis(cross(UNITS[i], E[j]), w[i2] * E[j][i1] - w[i1] * E[j][i2], half, inverse[i][j]))
+    return found
 
 
-def _parted_boxes(w: Vector, E: list[Vector], g: Vector, h: Vector) -> tuple[Scalar, Vector, Vector]:
+def _parted_boxes(w: Vector, E: list[Vector], g: Vector, h: Vector, inverse: list[list[Scalar]]) -> tuple[Scalar, Vector, Vector]:
     """Squared distance and nearest points of two boxes that do not overlap: a corner and a box, or two edges along their common normal."""
-    found = []
-    for k in range(8):
-        signs = tuple(1.0 if k >> i & 1 else -1.0 for i in range(3))
-        mine, other = tuple(signs[i] * g[i] for i in range(3)), add(w, _combined(E, tuple(signs[i] * h[i] for i in range(3))))
-        x = sub(mine, w)
-        found.append((mine, add(w, _combined(E, _within((dot(x, E[0]), dot(x, E[1]), dot(x, E[2])), h)))))
-        found.append((_within(other, g), other))
-    for i in range(3):
-        for j in range(3):
-            L = cross(UNITS[i], E[j])
-            n = scale(_sign(dot(w, L)), L)
-            p = [0.0 if k == i else _sign(n[k]) * g[k] for k in range(3)]
-            q = [0.0 if k == j else -_sign(dot(n, E[k])) * h[k] for k in range(3)]
-            found.append(_segments((p[0], p[1], p[2]), UNITS[i], g[i], add(w, _combined(E, q)), E[j], h[j]))
-    best, a, b = 1e300, found[0][0], found[0][1]
-    for mine, other in found:
-        square = dot(sub(mine, other), sub(mine, other))
-        better = square < best
-        a, b, best = _choose(better, mine, a), _choose(better, other, b), smaller(square, best)
+    rows = (E[0], E[1], E[2])  # rotate(rows, x) is x in the second's frame
+    best, a, b = 1e300, w, w
+    mine = _corners((0.0, 0.0, 0.0), [scale(g[i], UNITS[i]) for i in range(3)])
+    for x, y in zip(mine, _corners(neg(rotate(rows, w)), [(g[i] * E[0][i], g[i] * E[1][i], g[i] * E[2][i]) for i in range(3)])):
+        on = _within(y, h)
+        best, a, b = _nearer(best, a, b, sub(y, on), x, add(w, _combined(E, on)))
+    for x in _corners(w, [scale(h[k], E[k]) for k in range(3)]):
+        on = _within(x, g)
+        best, a, b = _nearer(best, a, b, sub(x, on), on, x)
+    for i, i1, i2 in TURNS:
+        for j, j1, j2 in TURNS:  # L = e_i x E_j, of which L . E_j1 = E_j2[i] and L . E_j2 = -E_j1[i]
+            side = sign(w[i2] * E[j][i1] - w[i1] * E[j][i2])
+            p = add(scale(copysign(g[i1], -side * E[j][i2]), UNITS[i1]), scale(copysign(g[i2], side * E[j][i1]), UNITS[i2]))
+            q = add(scale(copysign(h[j1], -side * E[j2][i]), E[j1]), scale(copysign(h[j2], side * E[j1][i]), E[j2]))
+            x, y = _segments(p, UNITS[i], g[i], add(w, q), E[j], h[j], inverse[i][j])
+            best, a, b = _nearer(best, a, b, sub(y, x), x, y)
     return best, a, b
+
+
+def _corners(middle: Vector, halves: list[Vector]) -> list[Vector]:
+    """The eight corners of a box."""
+    found = [middle]
+    for half in halves:
+        found = [x for y in found for x in (add(y, half), sub(y, half))]
+    return found
+
+
+def _nearer(best: Scalar, a: Vector, b: Vector, apart: Vector, x: Vector, y: Vector) -> tuple[Scalar, Vector, Vector]:
+    """The nearer of two pairs of points, with its squared distance."""
+    square = dot(apart, apart)
+    better = square < best
+    return smaller(square, best), choose(better, x, a), choose(better, y, b)
 
 
 def _combined(E: list[Vector], x: Sequence[Scalar]) -> Vector:

@@ -15,6 +15,7 @@ from ..spatial import (
     apply,
     cross,
     dot,
+    filled,
     get,
     get6,
     get33,
@@ -310,27 +311,30 @@ def _carry(tree, i, p, x, A, B, C):
 
 @sweep
 def factor(M):
-    """M = L' D L in place, leaves first, so that branches which do not meet stay zero: D on the diagonal, L below it."""
+    """M = L' D L in place, leaves first, so that branches which do not meet stay zero: 1 / D on the diagonal, L below it."""
     for k in range(len(M) - 1, -1, -1):
-        d = 1.0 / M[k, k]
-        for i in range(k - 1, -1, -1):
-            g = d * M[k, i]
-            for j in range(i, -1, -1):
-                M[i, j] -= g * M[k, j]
-            M[k, i] = g
+        pushed, d = M[k], 1.0 / M[k, k]
+        M[k, k] = d
+        for i in filled(pushed, k):
+            row, g = M[i], d * pushed[i]
+            for j in filled(pushed, i + 1):
+                row[j] -= g * pushed[j]
+            pushed[i] = g
 
 
 @sweep
 def solve(L, b):
-    """Overwrite b with M^-1 b, for the factor L of M."""
+    """Overwrite b with M^-1 b, for the factor L of M; zero where the factor has left a row out."""
     n = len(L)
     for i in range(n - 1, -1, -1):  # L' y = b
-        for j in range(i):
-            b[j] -= L[i, j] * b[i]
+        row, known = L[i], b[i]
+        for j in filled(row, i):
+            b[j] -= row[j] * known
     for i in range(n):  # D L z = y
-        b[i] = b[i] / L[i, i]
-        for j in range(i):
-            b[i] -= L[i, j] * b[j]
+        row, left = L[i], b[i] * L[i, i]
+        for j in filled(row, i):
+            left -= row[j] * b[j]
+        b[i] = left
 
 
 @kernel

@@ -20,7 +20,7 @@ import numpy as np
 from ..model.contact_points import contact_points
 from ..model.motions import Motion
 from ..model.values import value_of
-from ..spatial import select, sweep
+from ..spatial import filled, select, sweep
 
 if TYPE_CHECKING:
     from ..model.mechanism import Joint
@@ -45,9 +45,9 @@ def independent(G, size, keep):
         keep[k] = select(kept, one, zero)
         d = keep[k] / select(kept, G[k, k], one)
         pushed = G[k]
-        for i in range(k - 1, -1, -1):
+        for i in filled(pushed, k):
             row, g = G[i], d * pushed[i]
-            for j in range(i + 1):
+            for j in filled(pushed, i + 1):
                 row[j] -= g * pushed[j]
 
 

@@ -76,30 +76,33 @@ class Metric(NamedTuple):
 
 
 class Spaces(NamedTuple):
-    """Rank and null spaces of rows A (m, nv): T (nv, nv - rank) with A T = 0, N (m, m - rank) with N' A = 0."""
+    """Rank and null spaces of rows A (m, nv): T (nv, nv - rank) with A T = 0, N (m, m - rank) with N' A = 0.
+
+    inverse (nv, m) = C^1/2 (A~)+ N^-1/2: the least d with A d = r is inverse r, the least lam with A' lam = f inverse' f, in the
+    metric of `kernels.rank`.
+    """
 
     rank: int
     T: Array
     N: Array
     values: Array  # the singular values of A~, largest first
+    inverse: Array
 
 
-_tables: WeakKeyDictionary[Machine, tuple[Tree, Constraints, Callable[..., Lift]]] = WeakKeyDictionary()
+_tables: WeakKeyDictionary[Machine, tuple[Tree, Constraints, Callable[..., Lift], list[int]]] = WeakKeyDictionary()
 
 
 def metric(machine: Machine, acting: bool = True) -> Metric:
     """The metric of `machine.rows`, or of all rows, as `rows_at` has them."""
-    layout = machine.layout
-    con = _table(machine)[1]
-    size = con.size[active_rows(layout)] if acting else con.size
-    return Metric(con.column, np.array([*size, *speed_row_scales(layout)]))
+    _, con, _, active = _table(machine)
+    return Metric(con.column, np.array([*(con.size[active] if acting else con.size), *speed_row_scales(machine.layout)]))
 
 
-def _table(machine: Machine) -> tuple[Tree, Constraints, Callable[..., Lift]]:
+def _table(machine: Machine) -> tuple[Tree, Constraints, Callable[..., Lift], list[int]]:
     if machine not in _tables:
         value = partial(value_of, parameters=machine.mechanism.parameters)
         tree = machine.layout.tree(snap=machine.snap)
-        _tables[machine] = tree, constraints(machine.layout, value), partial(Lift, machine.layout, value)
+        _tables[machine] = tree, constraints(machine.layout, value), partial(Lift, machine.layout, value), active_rows(machine.layout)
     return _tables[machine]
 
 
@@ -107,7 +110,7 @@ def rows_at(machine: Machine, q: Array, v: Array | None = None, t: float = 0.0) 
     """Every row at one state (q, v) and time t (s); v defaults to rest."""
     v = np.zeros(machine.nv) if v is None else v
     m = machine.mechanism
-    tree, con, lift_at = _table(machine)
+    tree, con, lift_at, _ = _table(machine)
     found = [(j, row.label) for j in m.loops for row in j.closure]
     W, A, x = np.zeros((len(found), 12)), np.zeros((len(found), machine.nv)), Work.empty(len(machine.layout.nodes))
     gamma, error, rate = np.zeros((3, len(found)))
@@ -166,12 +169,12 @@ def spaces(A: Array, by: Metric | None = None, tolerance: float = EXACT) -> Spac
     """
     m, n = A.shape
     if not m or not n:
-        return Spaces(0, np.eye(n), np.eye(m), np.zeros(0))
+        return Spaces(0, np.eye(n), np.eye(m), np.zeros(0), np.zeros((n, m)))
     by = by or Metric(np.ones(n), np.zeros(m))
     U, s, Vt = np.linalg.svd(by.scaled(A))
     rank = int((s > tolerance).sum())
-    T, N = Vt[rank:].T * np.sqrt(by.column)[:, None], U[:, rank:] / np.sqrt(by.sizes(A))[:, None]
-    return Spaces(rank, _orthonormal(T), _orthonormal(N), s)
+    V, W = Vt.T * np.sqrt(by.column)[:, None], U / np.sqrt(by.sizes(A))[:, None]
+    return Spaces(rank, _orthonormal(V[:, rank:]), _orthonormal(W[:, rank:]), s, V[:, :rank] / s[:rank] @ W[:, :rank].T)
 
 
 def _orthonormal(T: Array) -> Array:

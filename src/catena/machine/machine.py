@@ -156,13 +156,16 @@ class Machine:
     ) -> Array:  # fmt: skip
         """lambda (..., rows): the forces of the loops' rows, as `machine.rows` names them, at the motion of tau.
 
-        Where rows are redundant, of all lambda that act alike the shortest.
+        Where rows are redundant, of all lambda that act alike the shortest, in the metric of `kernels.rank`.
         """
         (lam,) = self._ask("multipliers", (q, v, tau), wrenches, parameters, t=t)
         short = (lam == 0.0).any(axis=-1)  # rows that say what others say were left out there
         if short.any():
             A = np.broadcast_to(self.constraint_rows(q, v, parameters, t=t)[3], (*short.shape, lam.shape[-1], self.nv))[short]
-            lam[short] = np.einsum("...ij,...kj,...k->...i", np.linalg.pinv(np.swapaxes(A, -1, -2), rcond=1e-10), A, lam[short])
+            from .constraint_rows import metric, spaces
+
+            by = metric(self)
+            lam[short] = [spaces(rows, by).inverse.T @ (rows.T @ x) for rows, x in zip(A, lam[short])]
         return lam
 
     def constraint_rows(

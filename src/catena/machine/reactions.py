@@ -71,9 +71,9 @@ def reactions(
     tree = machine._ask("reactions", (q, v, a), wrenches, t=t)[0]
     joints = joints_of(machine)
     if machine.mechanism.loops or machine.rows:
-        need = machine.inverse_dynamics(q, v, a, wrenches, t=t) - tau
-        table, left = under_rows(machine, q, tree, need, axes, t)
-        _check(machine, need, left)
+        moved, still = (machine.inverse_dynamics(q, v, x, wrenches, t=t) for x in (a, 0.0 * a))
+        table, left = under_rows(machine, q, tree, moved - tau, axes, t)
+        _check(machine, np.abs(moved) + np.abs(still) + np.abs(tau), left)
     else:
         table = _turned(machine, q, tree, axes)
     return {j.name: table[..., k, :] for k, j in enumerate(joints)}
@@ -111,9 +111,11 @@ def _kernel(rows: int, nv: int, joints: int) -> LaneKernel:
     return generic.bind("loop_reactions", generic.SizesOnly(m=rows, nv=nv, b=joints))
 
 
-def _check(machine: Machine, need: Array, left: Array) -> None:
-    """A QuestionError where the rows do not give what the motion needs."""
-    short = np.abs(left).max(axis=-1, initial=0.0) > CONSISTENT * np.maximum(1.0, np.abs(need).max(axis=-1, initial=0.0))
+def _check(machine: Machine, forces: Array, left: Array) -> None:
+    """A QuestionError where the rows do not give what the motion needs, beside the forces along the speeds (`kernels.rank` has
+    the units)."""
+    unit = np.sqrt(metric(machine).column)
+    short = (np.abs(left) * unit).max(axis=-1, initial=0.0) > CONSISTENT * (forces * unit).max(axis=-1, initial=0.0)
     if short.any():
         name, size = name_of(machine, left[short][0])
         raise QuestionError(

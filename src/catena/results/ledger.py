@@ -12,6 +12,7 @@ import numpy as np
 
 MET = 10.0  # times the tolerance: a run no farther from a tighter one has the accuracy asked for
 OPEN, OPENING = 1e-3, 1e-6  # of its length, a loop is open; and not far from it: worth a word
+CLOSE = 1e-2  # a pivot this near to the threshold of rank, or the threshold to it: worth a word
 SLIP, SLIPPING = 1e-3, 1e-6  # of the fastest speed: a row that is not met, and not far from it
 ABSURD, POOR = 0.1, 1e-3  # of the energy that came and went: lost or found; and worth a word
 
@@ -22,7 +23,8 @@ class Extremes:
 
     kinetic, potential, strain: energies, J; change: of the potential energy since the start; work: done; balance: change of
     energy less work. closure: residuals of rows (m, or cosine); opening: beside the loop's length, or one for an angle. rate:
-    of rows beside their sizes, and speed, in the metric of `kernels.rank`. quaternion: | |q| - 1 |.
+    of rows beside their sizes, and speed, in the metric of `kernels.rank`; rank: how close theirs was to another, 1 being on the
+    threshold. quaternion: | |q| - 1 |.
 
     Of contacts: penetration, beside the mechanism's length; pressing: normal force, N; grinding: normal force times gap rate,
     and gain: power of friction, both beside the length; outside: friction outside its cone, pulling: normal force that pulls,
@@ -38,6 +40,7 @@ class Extremes:
     closure: float = 0.0
     opening: float = 0.0
     rate: float = 0.0
+    rank: float = 0.0
     speed: float = 0.0
     quaternion: float = 0.0
     penetration: float = 0.0
@@ -133,7 +136,8 @@ class Ledger:
     a run at a tighter tolerance, if there was one; met: whether the accuracy asked for was met by that; verdict: in a sentence.
     strain: the most that flexible bodies stored, J. step: the longest of equal steps, s; None where the tolerance chose them.
     opening: the largest residual of a loop's row beside the loop's length, or one for an angle. slip: the largest rate of a
-    row beside its size and the fastest speed (`kernels.rank` has the sizes). imbalance: the energy balance beside the energy
+    row beside its size and the fastest speed (`kernels.rank` has the sizes). rank: how close the decision which rows repeat
+    others was to going the other way, a pivot beside its threshold or the reverse: 1 is on it. imbalance: the energy balance beside the energy
     that came and went.
 
     A run whose loops open, whose rows are not met or whose energy balance is absurd is not to be trusted: `doubts` says
@@ -165,6 +169,7 @@ class Ledger:
     strain: float = 0.0
     opening: float = 0.0
     slip: float = 0.0
+    rank: float = 0.0
     imbalance: float = 0.0
     frequencies: float | None = None
     step: float | None = None
@@ -178,7 +183,7 @@ class Ledger:
             more["contact"] = more["contact"].of_rows(seen)
         relative, imbalance = seen.balance / (seen.kinetic or seen.potential or 1.0), seen.balance / (seen.energy or 1.0)
         found = cls(energy_balance=seen.balance, relative_energy_balance=relative, imbalance=imbalance, closure=seen.closure,
-                    opening=seen.opening, slip=seen.rate / (seen.speed or 1.0), quaternion=seen.quaternion, strain=seen.strain,
+                    opening=seen.opening, slip=seen.rate / (seen.speed or 1.0), rank=seen.rank, quaternion=seen.quaternion, strain=seen.strain,
                     **more)  # fmt: skip
         return found.weighed()
 
@@ -187,7 +192,7 @@ class Ledger:
         """The ledger of a file; a TypeError where a field is not what it is in a ledger."""
         found = cls(**{**given, "contact": ContactLedger.read(given.get("contact"))})
         for name, kinds in (("outcome formulation integrator verdict", str), ("steps rejected evaluations runs", int),
-                            ("tolerance energy_balance relative_energy_balance closure quaternion wall_time strain opening slip imbalance", (int, float)),
+                            ("tolerance energy_balance relative_energy_balance closure quaternion wall_time strain opening slip rank imbalance", (int, float)),
                             ("verified step frequencies", (int, float, type(None))), ("met", (bool, type(None))), ("complete", bool),
                             ("versions", dict)):  # fmt: skip
             for each in name.split():
@@ -217,21 +222,23 @@ class Ledger:
 
     def doubts(self) -> list[str]:
         """Why the run is not to be trusted; nothing where there is no reason."""
-        return self._said(OPEN, SLIP, ABSURD)
+        return self._said(OPEN, SLIP, ABSURD, np.inf)
 
-    def _said(self, opening: float, slip: float, imbalance: float) -> list[str]:
+    def _said(self, opening: float, slip: float, imbalance: float, rank: float) -> list[str]:
         """A sentence for each quantity that exceeds its limit, or is not a number."""
         found = [
             (self.opening, opening, f"loops open by {self.opening:.2g} of their length (or cosine)"),
             (self.slip, slip, f"rows are not met: rates of {self.slip:.2g} of the fastest speed"),
             (self.imbalance, imbalance, f"the energy balance is off by {self.imbalance:.2g} of the energy that came and went"),
+            (self.rank, rank, f"a row was kept or left out within a factor of {1 / (self.rank or 1):.2g} of the threshold of rank, "
+                              "as near a singular configuration"),
         ]
         laws = self.contact.missed(opening) if self.contact is not None else []
         return [words for x, limit, words in found if not x <= limit] + laws
 
     def weighed(self) -> Ledger:
         """The ledger with a verdict on closure, rows and energy, where there is one to speak."""
-        doubts, close = self.doubts(), self._said(OPENING, SLIPPING, POOR)
+        doubts, close = self.doubts(), self._said(OPENING, SLIPPING, POOR, CLOSE)
         if doubts:
             text = f"NOT to be trusted: {'; '.join(doubts)}"
             return replace(self, outcome=f"{self.outcome}; {text}", verdict=text, met=False)

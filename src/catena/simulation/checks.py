@@ -71,6 +71,24 @@ def starting_points(machine: Machine, q: Any, v: Any, parameters: Any) -> tuple[
     return flat[0], flat[1], flat[2], lead
 
 
+def forces(given: Any, runs: int, nv: int) -> Array:
+    """(runs, pieces, nv) of forces (nv,), (run, nv), (step, nv) or (run, step, nv)."""
+    try:
+        found = np.asarray(given, float)
+    except (TypeError, ValueError):
+        raise StateError(f"simulate: forces is a {type(given).__name__}; it is an array (run, step, nv)") from None
+    shape = found.shape
+    if len(shape) == 2 and runs > 1 and shape[0] == runs:
+        found = found[:, None]
+    elif len(shape) in (1, 2):
+        found = found.reshape(1, -1, shape[-1])
+    if found.ndim != 3 or found.shape[2] != nv or found.shape[0] not in (1, runs) or not found.shape[1]:
+        raise StateError(f"simulate: forces has shape {shape}; it is ({nv},), (step, {nv}), (run, {nv}) or (run, step, {nv}), of {runs} runs")
+    if not np.isfinite(found).all():
+        raise StateError("simulate: forces are finite numbers; there are others among them")
+    return np.broadcast_to(found, (runs, *found.shape[1:]))
+
+
 def bounds(machine: Machine) -> Array:
     """(2, nq): the lowest and the highest that each coordinate may start at; what is part of a quaternion has no bounds."""
     found = np.array([[-np.inf] * machine.nq, [np.inf] * machine.nq])

@@ -296,7 +296,7 @@ class ContactHandler:
         if h.system.driven is not None or h.machine.mechanism.nonholonomic or float(v @ terms.M @ v) > RESTS**2 * h.energy:
             return
         R, by = h.bilateral(t, False)
-        on = [3 * i + j for i, mode in zip(now, one.modes) if mode == STICK for j in range(3)]
+        on = [3 * i + j for i, mode in zip(now, one.modes) if mode != OPEN for j in range(3 if mode == STICK else int(self.static[i] == 0.0))]
         A = np.vstack([R, terms.J[on]])
         if len(A) and spaces(A, Metric(by.column, np.append(by.size, np.full(len(on), self.length**2))), np.sqrt(RANK)).rank == len(v):
             h.put(q, np.zeros(len(v)))

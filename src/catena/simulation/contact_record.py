@@ -38,7 +38,7 @@ class ContactRows(NamedTuple):
     slip: Array
     place: Array
     mode: Array
-    known: NDArray[np.bool_]
+    known: Any
     total: Array
     centre: Array
 

@@ -19,8 +19,9 @@ import casadi as ca
 import numpy as np
 
 from ..compiler.trace import Tracer, elements, entries, vector
-from ..kernels.constrained_dynamics import factor_rows, solve_rows
+from ..kernels.constrained_dynamics import factor_rows
 from ..kernels.contact_points import MEETINGS, tangents
+from ..kernels.dynamics import solve
 from ..kernels.rank import usual_length
 from ..model.contact_points import ContactPoint
 from ..model.contacts import Contact
@@ -215,6 +216,6 @@ def weighted_forces(S: ca.SX, r: ca.SX, keep: ca.SX, weight: ca.SX) -> ca.SX:
     f = ca.SX.zeros(keep.numel())
     for _ in range(ROUNDS):
         y[:] = elements(ca.densify(r - S @ f))
-        solve_rows(L, y)
+        solve(L, y)
         f = f + D @ S.T @ vector(y)
     return f

@@ -45,6 +45,13 @@ def place(buffer, x, time, W):
         buffer[W + n] = x[n]
 
 
+def write(out, row, x, W):
+    """The states of W runs, each to its own place: out (W, rows, size)."""
+    for l in range(W):
+        for n in range(out.shape[2]):
+            out[l, row, n] = x[n * W + l]
+
+
 def settle_flat(settle, buffer, x, time, rounds, W):
     """Put a state back on its constraints: quaternions to length one, loops closed, speeds along them."""
     if settle != 0:
@@ -122,10 +129,12 @@ def _dense_error(K, D, h, zero, beside, e, sums, W):
 # ---------------------------------------------------------------------------------------------------- adaptive steps
 @machine_function("W", "s")
 def adaptive(
-    address, settle, guard, A, s, C, E, P, D, order, degree, x, buffer, K, new, t, end, h, largest, rtol, atol, times, row, out,
+    address, settle, guard, A, s, C, E, P, D, order, degree, x, buffer, K, new, t, end, h, largest, rtol, atol, times, row, out, first,
     g, g_new, most, W,
 ):  # fmt: skip
-    """Advance x from t to `end`, filling rows of `out` at `times` from `row` on; s stages per step.
+    """Advance x from t to `end`, filling rows of `out` (W, rows, size) at `times` from `row` on; s stages per step.
+
+    first: the row of `out` that the first of the times has.
 
     Returns status, t, h, row, accepted, rejected, evaluations, event. g holds the guards' values and rates at t; where one
     falls to zero (`fell`) is an event: x and t are left at its instant.
@@ -195,7 +204,7 @@ def adaptive(
                 break  # the settled end of the step is better than the dense output
             _dense(P, (times[row] - t) / step, b, x, K, step, scratch)
             settle_flat(settle, buffer, scratch, times[row], 1, W)
-            out[row] = scratch
+            write(out, first + row, scratch, W)
             row += 1
         if event >= 0:
             _dense(P, theta, b, x, K, step, scratch)
@@ -215,7 +224,7 @@ def adaptive(
             for n in range(size):
                 K[0, n] = K[s, n]
         while row < len(times) and times[row] <= t:
-            out[row] = x
+            write(out, first + row, x, W)
             row += 1
         for j in range(len(g)):
             g[j] = g_new[j]

@@ -45,7 +45,8 @@ class Engine:
     p: the parameters, (count,) or (count, W). tolerance: relative and absolute, of the whole run; a step may use a twentieth of
     it. step: s, the first step of an adaptive method, the largest of a fixed one; each of the latter is cut into `refine` equal
     parts. most: steps, after which a run stops. largest: s, the largest step of an adaptive method. u: a view of the inputs
-    (nv, W); modes: a view of the modes of switched constraints, in the same buffer.
+    (nv, W); modes: a view of the modes of switched constraints, in the same buffer. store: (W, rows, size) to which rows are
+    written from `filled` on; else each segment has its own. pieces: of a method with equal steps, the forces of its steps.
     """
 
     def __init__(self, system: System, method: Method, x: Array, p: Array, *, tolerance: float, step: float, most: int,
@@ -70,6 +71,9 @@ class Engine:
         count = self.guard.output_sizes[0] if self.guard is not None else 0
         self.g, self.g_new = np.zeros(count), np.zeros(count)
         self.tally = Tally()
+        self.store: Array | None = None
+        self.filled = 0
+        self.pieces = Pieces(np.zeros((self.W, 0, system.nv)))
 
     def _kernel(self, name: str) -> Any:
         return self.system.kernel(name, self.W)
@@ -101,15 +105,15 @@ class Engine:
         return getattr(self, f"_{self.method.kind}")(float(t), float(end), np.ascontiguousarray(times))
 
     def _adaptive(self, t: float, end: float, times: Array) -> Segment:
-        m, out = self.method, np.empty((len(times), self.x.size))
+        m, (out, first) = self.method, self._room(len(times))
         status, t, self.h, row, accepted, rejected, evaluations, event = drivers.adaptive(
             _address(self.kernel), _address(self.settle), _address(self.guard), m.A, m.stages, m.C, m.E, m.P, m.D[None],
             float(m.order), float(m.dense), *self._flat, self.K, self.new, t, end, self.h,
-            self.largest, self.rtol, np.repeat(self.atol, self.W), times, 0, out, self.g, self.g_new,
+            self.largest, self.rtol, np.repeat(self.atol, self.W), times, 0, out, first, self.g, self.g_new,
             self.most - self.tally.accepted - self.tally.rejected, self.W,
         )  # fmt: skip
         self._count(accepted, rejected, evaluations, self.h)
-        return Segment(status, t, out[:row].reshape(row, *self.x.shape), event)
+        return Segment(status, t, self._written(out, first, first + row), event)
 
     def _library(self, t: float, end: float, times: Array) -> Segment:
         from .radau import advance
@@ -124,35 +128,76 @@ class Engine:
     # ------------------------------------------------------------------------------------------------ equal steps
     def _fixed(self, t: float, end: float, times: Array) -> Segment:
         """Stretches of equal steps that meet every one of `times`, and `end`."""
-        rows = [np.empty((0, *self.x.shape))]
+        rows: list[Array] = []
         for stop, gaps, wanted in _stretches(t, end, times):
             every = self.refine * max(1, int(np.ceil((stop - t) / gaps / self.step - 1e-9)))
-            out = np.empty((gaps, self.x.size))
-            status, reached, row = self._equal_steps(t, (stop - t) / (gaps * every), gaps * every, every, out)
-            rows.append((out[:row] if wanted else out[:0]).reshape(-1, *self.x.shape))
+            out, first = self._room(gaps) if wanted else (np.empty((self.W, gaps, len(self.x))), 0)
+            status, reached, row = self._equal_steps(t, (stop - t) / (gaps * every), gaps * every, every, out, first)
+            if wanted:
+                rows.append(self._written(out, first, row))
             if status != drivers.REACHED:
-                return Segment(status, reached, np.concatenate(rows))
+                return Segment(status, reached, self._joined(rows))
             t = stop
-        return Segment(drivers.REACHED, end, rows[1] if len(rows) == 2 else np.concatenate(rows))
+        return Segment(drivers.REACHED, end, self._joined(rows))
 
     _map = _implicit = _fixed
 
-    def _equal_steps(self, t: float, h: float, steps: int, every: int, out: Array) -> tuple[int, float, int]:
-        """Status, time and rows of `out` filled after so many steps of size h (s)."""
+    def _equal_steps(self, t: float, h: float, steps: int, every: int, out: Array, first: int) -> tuple[int, float, int]:
+        """Status, time and the next row of `out` after so many steps of size h (s)."""
         m = self.method
         drive = fixed_step.implicit if m.kind == "implicit" else fixed_step.explicit
         settle = _address(self.settle) if m.kind == "fixed" or self.system.binds else 0  # others keep quaternions unit
         status, t, row, evaluations = drive(
-            _address(self.kernel), settle, m.A, m.B[None], m.C, *self._flat, self.K, t, h, steps, every, out, self.W
-        )
+            _address(self.kernel), settle, m.A, m.B[None], m.C, *self._flat, self.K, *self.pieces.at(t, h), t, h, steps, every, out,
+            first, self.W,
+        )  # fmt: skip
         self._count(steps, 0, evaluations, h)
         return status, t, row
+
+    # ------------------------------------------------------------------------------------------------ rows
+    def _room(self, count: int) -> tuple[Array, int]:
+        """Where the next rows go, (W, rows, size), and the first of them."""
+        return (np.empty((self.W, count, len(self.x))), 0) if self.store is None else (self.store, self.filled)
+
+    def _written(self, out: Array, first: int, last: int) -> Array:
+        """The rows that were written, (rows, size, W)."""
+        self.filled = last
+        return out[:, first:last].transpose(1, 2, 0)
+
+    def _joined(self, rows: list[Array]) -> Array:
+        return rows[0] if len(rows) == 1 else np.concatenate([np.empty((0, *self.x.shape)), *rows])
 
     def _count(self, accepted: int, rejected: int, evaluations: int, h: float) -> None:
         self.tally.accepted += accepted
         self.tally.rejected += rejected
         self.tally.evaluations += evaluations
         self.tally.largest = max(self.tally.largest, h)
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Forces (W, pieces, nv), one after another from `begin` on, each for `span` seconds; none where there are no pieces."""
+
+    forces: Array
+    begin: float = 0.0
+    span: float = np.inf
+
+    def at(self, t: float, h: float) -> tuple[Array, int, int]:
+        """The forces, for how many steps of size h each is held, and how many steps were done until t."""
+        if not self.forces.shape[1]:
+            return self.forces, 1, 0
+        hold = max(1, round(self.span / h))
+        if abs(hold * h / self.span - 1.0) > 1e-9:
+            raise SimulationError(
+                f"forces change every {self.span:.9g} s, which is not a whole number of steps of {h:.9g} s: choose `step` and "
+                "`output` so that it is"
+            )
+        return self.forces, hold, round((t - self.begin) / h)
+
+    def number(self, t: Array | float, after: bool = False) -> Any:
+        """Which piece acts just before t (or just `after` it)."""
+        found = np.floor((np.asarray(t) - self.begin) / self.span + 1e-9) if after else np.ceil((np.asarray(t) - self.begin) / self.span - 1e-9) - 1
+        return np.clip(found.astype(int), 0, self.forces.shape[1] - 1)
 
 
 def _address(kernel: LaneKernel | None) -> int:

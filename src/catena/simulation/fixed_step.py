@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..compiler.machine_function import call_block, machine_function, weighted
-from .drivers import NOT_FINITE, NOT_SOLVED, REACHED, place, settle_flat, stage
+from .drivers import NOT_FINITE, NOT_SOLVED, REACHED, place, settle_flat, stage, write
 
 ROUNDS = 60  # fixed-point rounds for implicit stages
 
@@ -24,22 +24,32 @@ def _all_finite(K):
     return good
 
 
-def _row(x, n, every, out, row):
-    """The number of rows filled after step n: every `every` steps the state is written to one."""
+def push(buffer, F, at, n, hold, W):
+    """Let the buffer hold the forces of step n, from `at` on, where new ones begin: F (W, pieces, nv), each for `hold` steps."""
+    if F.shape[1] > 0 and n % hold == 0:
+        for l in range(W):
+            for k in range(F.shape[2]):
+                buffer[at + k * W + l] = F[l, n // hold, k]
+
+
+def _row(x, n, every, out, row, W):
+    """The next row of `out` after step n: every `every` steps the states are written to one."""
     if (n + 1) % every == 0:
-        out[row] = x
+        write(out, row, x, W)
         return row + 1
     return row
 
 
 @machine_function("W")
-def explicit(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out, W):
-    """`steps` explicit steps of size h; a row of `out` after every `every` of them. Returns status, t, rows filled, evaluations.
+def explicit(address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps, every, out, row, W):
+    """`steps` explicit steps of size h; a row of `out`, from `row` on, after every `every` of them.
 
-    With no stages (B is empty) the tape is the step itself, a map x -> F(t, x, u, p, h) whose last inputs are h.
+    With no stages (B is empty) the tape is the step itself, a map x -> F(t, x, u, p, h) whose last inputs are h. F, hold: the
+    forces, see `push`; `done` steps were done before. Returns status, t, the next row, evaluations.
     """
-    s, row, start = B.shape[1], 0, t
+    s, start = B.shape[1], t
     for n in range(steps):
+        push(buffer, F, len(x) + W, done + n, hold, W)
         if s == 0:
             place(buffer, x, t, W)
             for l in range(W):
@@ -53,23 +63,25 @@ def explicit(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out, W)
         settle_flat(settle, buffer, x, t, 1, W)
         if not _finite(x):
             return NOT_FINITE, t, row, (n + 1) * max(s, 1)
-        row = _row(x, n, every, out, row)
+        row = _row(x, n, every, out, row, W)
     return REACHED, t, row, steps * max(s, 1)
 
 
 @machine_function("W")
-def implicit(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out, W):
+def implicit(address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps, every, out, row, W):
     """`steps` implicit steps of size h, stages by fixed-point rounds from those of the step before.
 
-    Returns status, t, rows filled, and evaluations.
+    Returns status, t, the next row, and evaluations.
     """
-    s, row, start, evaluations, size = B.shape[1], 0, t, 0, len(x)
+    s, start, evaluations, size = B.shape[1], t, 0, len(x)
     fresh = np.zeros(size)
+    push(buffer, F, size + W, done, hold, W)
     for i in range(s):
         place(buffer, x, t, W)
         call_block(address, buffer, K[i])
     for n in range(steps):
         change, largest = 0.0, 0.0
+        push(buffer, F, size + W, done + n, hold, W)
         for _ in range(ROUNDS):
             change, largest = 0.0, 0.0
             for i in range(s):
@@ -91,5 +103,5 @@ def implicit(address, settle, A, B, C, x, buffer, K, t, h, steps, every, out, W)
         weighted(x, K, B, 0, s, h, x, 0)
         t = start + (n + 1) * h
         settle_flat(settle, buffer, x, t, 1, W)
-        row = _row(x, n, every, out, row)
+        row = _row(x, n, every, out, row, W)
     return REACHED, t, row, evaluations

@@ -23,7 +23,7 @@ from ..machine.equation_machine import EquationMachine
 from ..machine.machine import Machine, compile
 from ..model.mechanism import Mechanism
 from . import checks
-from .engine import Engine
+from .engine import Engine, Pieces
 from .event_plan import EventPlan, plan_events
 from .events import Event
 from .integrators import Method, method
@@ -63,6 +63,7 @@ class RunPlan:
     asked: dict[str, Any]
     largest: float = np.inf
     refine: int = 1
+    forces: Array | None = None
 
     @cached_property
     def switches(self) -> Array:
@@ -89,13 +90,13 @@ class RunPlan:
         """Whether the method chooses its steps by the tolerance."""
         return self.how.chooses_steps
 
-    @property
+    @cached_property
     def groups(self) -> list[slice]:
         """The groups of runs that are integrated side by side, in lanes."""
         count, width = len(self.x0), self.width
         return [slice(k, min(k + width, count)) for k in range(0, count, width)]
 
-    @property
+    @cached_property
     def width(self) -> int:
         """Runs per group: one where there are events or a library integrates."""
         alone = len(self.x0) == 1 or not self.scheme.empty or self.how.kind == "library"
@@ -103,8 +104,12 @@ class RunPlan:
 
     def engine(self, rows: slice) -> Engine:
         """An engine at the start of these runs; a group that is not full is filled up with copies of its last run."""
-        return Engine(self.system, self.how, _padded(self.x0[rows], self.width).T, _padded(self.p[rows], self.width).T,
+        made = Engine(self.system, self.how, _padded(self.x0[rows], self.width).T, _padded(self.p[rows], self.width).T,
                       tolerance=self.tolerance, step=self.step, most=self.most, largest=self.largest, refine=self.refine)  # fmt: skip
+        if self.forces is not None:
+            own = np.ascontiguousarray(_padded(self.forces[rows], self.width))
+            made.pieces = Pieces(own, self.start, (self.until - self.start) / own.shape[1])
+        return made
 
     def tighter(self, steps: int) -> RunPlan:
         """The same with every equal step halved; or at a hundredth of the tolerance, with steps at most half as long as the mean.
@@ -130,7 +135,7 @@ def prepare(
     mechanism: Mechanism | Machine, q: Any, v: Any, until: float, *, control: Any, by: str | None, integrator: str, tolerance: float,
     step: float | None, output: Any, parameters: Any, start: float, events: Iterable[Event], limits: str, restitution: float,
     friction: str, contact: str, stabilise: Any, motion: Any, threads: int | None, most_steps: int, options: dict[str, Any],
-    largest_step: float | None = None,
+    largest_step: float | None = None, forces: Any = None,
 ) -> RunPlan:  # fmt: skip
     """The plan of a run: all arguments checked as `simulate` says, the machine and system compiled or taken from the last run."""
     machine, events = machine_of(mechanism), tuple(events)
@@ -152,6 +157,10 @@ def prepare(
     happening = plan_events(machine, events, limits, friction, restitution, contact)
     checks.events_possible(happening, how, by, start, until)
     law = control if hasattr(control, "law") else None
+    if forces is not None:
+        if control is not None:
+            raise SimulationError("both control and forces are given; forces are all that acts besides the loads: give one of them")
+        forces = checks.forces(forces, len(q), machine.nv)
     motion = of_run(motion, start, until)
     asked = {"motion": motion, "stabilise": stabilise, "options": options if own is None else own.derivative}
     try:
@@ -171,11 +180,14 @@ def prepare(
     if machine.mechanism.beams and how.stable < np.inf and step is not None:
         _slow_enough(machine, q[0], how, float(step))
     first = min(1e-3, until - start) if how.chooses_steps else (times[0] - start) / 10
+    if forces is not None and forces.shape[1] > 1 and not how.chooses_steps:
+        first = (until - start) / forces.shape[1]
     asked |= {"control": control, "events": events, "limits": limits, "restitution": restitution, "friction": friction, "contact": contact,
-              "largest step": largest_step}  # fmt: skip
+              "largest step": largest_step, "forces": forces}  # fmt: skip
     return RunPlan(
         machine, system, how, happening, float(start), float(until), times, x0, p, lead, parameters is not None, control,
         tolerance, float(step or first), most_steps, threads or machine.threads, asked, float(largest_step or np.inf),
+        forces=forces,
     )  # fmt: skip
 
 

@@ -18,12 +18,13 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..compiler.trace import DENSE, Tracer, elements, entries, smallest_change, vector
+from ..compiler.trace import DENSE, Tracer, elements, entries, factored, smallest_change, solved, vector
 from ..compiler.trace_cache import kept_tape
 from ..errors import ClosureError, SimulationError, SingularError, StateError
 from ..kernels import dynamics
 from ..kernels.motion import speeds
 from ..kernels.tree import CoordinateRange, Layout
+from ..machine.constraint_rows import Metric, spaces
 from ..machine.lookup import speeds_of
 from ..model.mechanism import Mechanism
 from .piecewise import Trajectory, places, trajectory
@@ -31,7 +32,7 @@ from .projection import Binding, projected
 
 Array = np.ndarray
 LOCKED = "locked"
-CLOSED = 1e-9  # how open (m) a loop may be that the driven coordinates hold
+CLOSED = 1e-9  # how open a loop may be that the driven coordinates hold, beside its length
 
 
 # ---------------------------------------------------------------------------------------------------- the partition
@@ -61,16 +62,14 @@ def _partitioned(layout: Layout, driven: list[int]) -> ca.Function:
         if M[k, k].is_zero():
             raise _without_inertia(mechanism, k)
     whole = np.array([a_d[driven.index(k)] if k in driven else ca.SX(0) for k in range(nv)], dtype=object)
-    L = entries(M[f, f])
-    dynamics.factor(L)
-    pushed = np.array([s.tau[k] - b[k] - sum(M[k, l] * whole[l] for l in driven) for k in f], dtype=object)
-    dynamics.solve(L, pushed)
-    whole[f] = pushed
+    L = factored(entries(M[f, f]))
+    pushed = solved(L, s.tau[f] - b[f] - M[f, driven] @ a_d)
+    whole[f] = elements(pushed)
     A, lam = ca.SX.zeros(0, nv), ca.SX.zeros(0)
     if rows:
         _, _, gamma, A = s.constraint_rows()
         change, lam = smallest_change(L, A[:, f], gamma - A @ vector(whole), s.con.column[f], s.row_scales())
-        whole[f] = pushed + np.array(elements(change), dtype=object)
+        whole[f] = elements(pushed + change)
     total = M @ vector(whole) + b - A.T @ lam
     tau = vector([total[k] if k in driven else s.tau[k] for k in range(nv)])
     return ca.Function("partitioned", [s.t, s.q, s.v, s.p, a_d, s.tau], ca.cse([vector(whole), tau, ca.densify(lam)]))
@@ -155,17 +154,19 @@ class Driven:
         onto, aim = self.settled(), self.motion(t)[:2] if self.motion else (np.zeros(0),) * 2
         for _ in range(50):
             q, v = (np.array(x).ravel() for x in onto(t, q, v, p, *aim))
-            error, rate, _, A = (np.array(x) for x in rows(t, q, v, p))
-            gap = float(np.abs(np.append(error, rate)).max(initial=0.0))
+            error, rate, _, A, column, size = (np.array(x) for x in rows(t, q, v, p))
+            by = Metric(column.ravel(), size.ravel())
+            gap = float((np.abs(np.hstack([error, rate])) / np.sqrt(by.sizes(A))[:, None]).max(initial=0.0))
             if gap < CLOSED:
                 break
         free = [k for k in range(self.layout.nv) if k not in self.speeds]
         names = ", ".join(repr(n) for n in (self.motion.names if self.motion else ())) or "the locked joints"
         if not gap < CLOSED:
-            raise ClosureError(f"the motion of {names} leaves a loop of mechanism {m.name!r} open by {gap:.3g} (m, or m/s) at "
+            raise ClosureError(f"the motion of {names} leaves a loop of mechanism {m.name!r} open by {gap:.3g} of its length (or as much per second) at "
                                f"t = {t:g} s; drive fewer coordinates, or motions that agree", {m.name: gap})  # fmt: skip
-        if np.linalg.matrix_rank(A[:, free], 1e-9) < np.linalg.matrix_rank(A, 1e-9):
-            freedoms = self.layout.nv - np.linalg.matrix_rank(A, 1e-9)
+        rank = spaces(A, by).rank
+        if spaces(A[:, free], by.speeds(free)).rank < rank:
+            freedoms = self.layout.nv - rank
             raise SimulationError(f"more of mechanism {m.name!r} is driven ({names}) than its loops leave free ({freedoms}), "
                                   "so the forces are not determined; drive fewer coordinates")  # fmt: skip
         return q, v
@@ -187,9 +188,9 @@ class Driven:
 
 
 def _rows(layout: Layout) -> ca.Function:
-    """(t, q, v, p) -> residuals, rates, gamma and A of the rows."""
+    """(t, q, v, p) -> residuals, rates, gamma and A of the rows, and the metric of their rank."""
     s = Tracer(layout)
-    return ca.Function("rows", [s.t, s.q, s.v, s.p], list(s.constraint_rows()))
+    return ca.Function("rows", [s.t, s.q, s.v, s.p], [*s.constraint_rows(), ca.SX(s.con.column), ca.SX(s.row_scales())])
 
 
 def driven(layout: Layout, motion: Any) -> Driven:
@@ -226,9 +227,5 @@ def forces(acceleration: ca.Function, d: list[int], given: list[Any], tau: ca.SX
     W = ca.jacobian(a, x)[:, d]
     free = vector([ca.SX(0) if k in d else tau[k] for k in range(tau.numel())])
     W, a_0 = ca.substitute([W, a], [x], [free])
-    L, need = entries(W), np.array(elements(a_d - a_0), dtype=object)
-    dynamics.factor(L)
-    dynamics.solve(L, need)
-    found = dict(zip(d, need))
+    found = dict(zip(d, elements(solved(factored(entries(W)), a_d - a_0))))
     return vector([found.get(k, tau[k]) for k in range(tau.numel())])
-

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 Array = NDArray[np.float64]
-OBSERVED = ("q", "v", "a", "tau", "energy", "rows", "held", "losses")  # what the tape `observe` gives
+OBSERVED = ("q", "v", "a", "tau", "energy", "rows", "rank", "held", "losses")  # what the tape `observe` gives
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class ObservedRows:
     """What is shown of the states x (run, time, size) and inputs u (run, time, nu) at t (time,): arrays (run, time, ...).
 
     energy: kinetic and potential, J; start: (run, 2) at the start; of it strain: in flexible bodies. error: the change of
-    energy less the work done. closure, rates: of the rows of loops and speed rows.
+    energy less the work done. closure, rates: of the rows of loops and speed rows; rank: how close theirs was to another.
     """
 
     t: Array
@@ -47,6 +47,7 @@ class ObservedRows:
     error: Array
     closure: Array
     rates: Array
+    rank: Array
     held: Array
     losses: Array
     contacts: ContactRows | None = None
@@ -89,7 +90,7 @@ def extremes(plan: RunPlan, rows: ObservedRows) -> Extremes:
     shown = {"kinetic": rows.energy[..., 0], "potential": rows.energy[..., 1], "change": rows.energy[..., 1] - rows.start[:, 1:],
              "work": rows.work, "balance": rows.error, "strain": rows.strain, "closure": rows.closure,
              "opening": rows.closure / sizes, "rate": rows.rates / sizes, "speed": np.linalg.norm(rows.v / speeds, axis=-1),
-             "quaternion": np.array(lengths)}  # fmt: skip
+             "rank": rows.rank, "quaternion": np.array(lengths)}  # fmt: skip
     if rows.contacts is not None:
         shown |= contact_record.residuals(plan, rows.contacts)
     return Extremes(**{name: float(np.abs(x).max(initial=0.0)) for name, x in shown.items()})

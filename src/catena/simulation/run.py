@@ -40,6 +40,7 @@ def simulate(
     until: float = 1.0,
     *,
     control: Any = None,
+    forces: ArrayLike | None = None,
     by: str | None = None,
     integrator: str = "dop853",
     tolerance: float = 1e-9,
@@ -68,7 +69,8 @@ def simulate(
     q, v: the start, (nq,) and (nv,), by default at rest in the neutral place; with leading sizes, that many runs at once
     (the result then has a `run` dimension). By names, {"shoulder": 0.3}, what is not named is zero, and with loops the named
     ones are kept and the others found. control: None, joint forces (nv,), a controller of `catena.control`, or any
-    function (t, q, v) -> forces with an attribute `sample` (s), called every so often and held. by: a formulation, by
+    function (t, q, v) -> forces with an attribute `sample` (s), called every so often and held. forces: joint forces in its
+    place, (nv,), (step, nv), (run, nv) or (run, step, nv); steps are equal parts of the time, and their forces are held in them. by: a formulation, by
     default the Machine's own, or recursive. integrator: one of `catena.ALL_INTEGRATORS`; tolerance: relative and absolute, of
     the whole run, for adaptive ones; step: s, the largest of fixed ones; largest_step: s, of adaptive ones, so that a short pulse of
     a force is not stepped over (loads may say their `switches` instead). output: spacing (s) or times of the rows.
@@ -90,7 +92,7 @@ def simulate(
         mechanism, q, v, until, control=control, by=by, integrator=integrator, tolerance=tolerance, step=step, output=output,
         parameters=parameters, start=start, motion=motion, events=events, limits=limits, restitution=restitution,
         friction=friction, contact=contact, stabilise=stabilise, threads=threads, most_steps=most_steps,
-        largest_step=largest_step, options=options,
+        largest_step=largest_step, forces=forces, options=options,
     )  # fmt: skip
     if out is None and resume:
         raise SimulationError("resume continues the run of a file; say which: out='run.nc'")
@@ -121,8 +123,16 @@ def run(plan: RunPlan, sink: Sink, progress: Progress | None = None) -> None:
         follow(plan, first, sink, progress)
         return
     plan.engine(first)  # compiled once, before threads begin
+
+    def one(rows: slice) -> None:
+        follow(plan, rows, sink, progress if rows == first else None)
+
+    if plan.threads == 1:
+        for rows in plan.groups:
+            one(rows)
+        return
     with ThreadPoolExecutor(plan.threads) as pool:
-        list(pool.map(lambda rows: follow(plan, rows, sink, progress if rows == first else None), plan.groups))
+        list(pool.map(one, plan.groups))
 
 
 def follow(plan: RunPlan, rows: slice, sink: Sink, progress: Progress | None) -> None:

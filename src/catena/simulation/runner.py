@@ -23,6 +23,7 @@ from .plan import RunPlan, decoded
 Array = NDArray[np.float64]
 ROWS = 4096  # in a slice
 STEPS = {"adaptive": 2000, "library": 200}  # in a slice; equal steps are counted by their rows
+JUMP = 1e-9  # of the largest number in a state: by so much it has jumped
 EQUAL_STEPS = 20_000
 
 
@@ -61,7 +62,7 @@ class Runner:
     """Runs in progress: the engine, the event handler, and the time and row reached."""
 
     def __init__(self, plan: RunPlan, rows: slice = slice(0, 1)):
-        self.plan, self.engine = plan, plan.engine(rows)
+        self.plan, self.rows, self.engine = plan, rows, plan.engine(rows)
         self.agenda = EventHandler(plan.scheme, plan.machine, self.engine) if not plan.scheme.empty else None
         control = plan.control
         self.sampled = callable(control) and not hasattr(control, "law")
@@ -71,6 +72,8 @@ class Runner:
         if control is not None and not self.sampled and not hasattr(control, "law"):
             self.engine.u[:] = forces(self.engine, control)
         self.t, self.row, self.asked = plan.start, 0, 0
+        if plan.forces is not None:
+            self.engine.u[:] = self.engine.pieces.forces[:, 0].T
         self.status, self.over, self.sentence = drivers.REACHED, False, ""
         self.begun = False
 
@@ -88,13 +91,14 @@ class Runner:
 
     def _begin(self) -> Slice:
         """The row of the start; then the events at that instant are handled."""
-        self.begun, x = True, self.engine.x.copy()
+        self.begun, x, held = True, self.engine.x.copy(), self.engine.held.copy()
         ended = self.agenda.begin(self.t) if self.agenda is not None else False
         if self.sampled:
             self._ask()
         if ended:
             self._end()
-        return Slice(np.array([self.t]), x[None], self.engine.held.copy()[None])
+        jumped = np.abs(self.engine.x - x).max() > JUMP * np.abs(x).max()  # modes after an impact do not fit the state before it
+        return Slice(np.array([self.t]), x[None], (held if jumped else self.engine.held.copy())[None])
 
     def advance(self) -> Slice:
         """The next rows."""
@@ -102,17 +106,19 @@ class Runner:
         if self.sampled and self.t >= plan.start + self.asked * self.sample:
             self._ask()
         end, last = self._until()
+        if plan.forces is not None and plan.adaptive:
+            engine.u[:] = engine.pieces.forces[:, engine.pieces.number(self.t, after=True)].T
         taken = engine.tally.accepted + engine.tally.rejected
         engine.most = min(plan.most, taken + STEPS.get(plan.how.kind, plan.most))
         part = engine.run(plan.after_switch(self.t), end, plan.times[self.row : last])
         engine.most, taken = plan.most, engine.tally.accepted + engine.tally.rejected
         n = len(part.rows)
         t, x = plan.times[self.row : self.row + n], part.rows
-        u = np.broadcast_to(engine.held.copy(), (n, *engine.held.shape))
+        u = self._held(t)
         self.row, self.t, self.status = self.row + n, plan.at_switch(part.t), part.status
         if self.t > part.t and self.row < len(plan.times) and plan.times[self.row] == self.t:  # a row at a switch
             t, x = np.append(t, self.t), np.concatenate([x, engine.x[None]])
-            u, self.row, n = np.broadcast_to(engine.held.copy(), (n + 1, *engine.held.shape)), self.row + 1, n + 1
+            u, self.row, n = self._held(t), self.row + 1, n + 1
         if self.status == drivers.TOO_MANY and taken < plan.most:
             self.status = drivers.REACHED  # of this slice alone
             return Slice(t, x, u)
@@ -129,6 +135,17 @@ class Runner:
             self.over, self.sentence = True, diagnostics.sentence(plan.machine, engine, self.status, self.t)
         return Slice(t, x, u)
 
+    def _held(self, t: Array) -> Array:
+        """(rows, nu, W): what is held at rows that were just computed, of forces those until there."""
+        held, pieces = self.engine.held.copy(), self.engine.pieces
+        now = np.broadcast_to(held, (len(t), *held.shape))
+        if self.plan.forces is None or self.plan.adaptive:
+            return now
+        at = pieces.number(t)
+        own = pieces.forces[:, at[0] : at[-1] + 1] if len(at) and np.all(np.diff(at) == 1) else pieces.forces[:, at]
+        own = own.transpose(1, 2, 0)
+        return own if own.shape == now.shape else np.concatenate([own, now[:, own.shape[1] :]], axis=1)
+
     def _fail(self, why: str) -> None:
         self.over, self.status, self.sentence = True, drivers.NOT_FINITE, why
 
@@ -140,6 +157,9 @@ class Runner:
         end = min(end, self.plan.start + self.asked * self.sample) if self.sampled else end
         end = min(end, self.agenda.next(self.t)) if self.agenda is not None else end
         end = min(end, self.plan.before_switch(self.t))
+        if self.plan.forces is not None and self.plan.adaptive:
+            pieces = self.engine.pieces
+            end = min(end, pieces.begin + (pieces.number(self.t, after=True) + 1) * pieces.span)
         return end, self.row + int(np.searchsorted(times[self.row : last], end, side="right"))
 
     def _length(self) -> int:

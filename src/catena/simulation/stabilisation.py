@@ -16,13 +16,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import casadi as ca
-import numpy as np
 
-from ..compiler.trace import Tracer, elements, vector
+from ..compiler.trace import Tracer, solved
 from ..equations.formulation import StateKind
 from ..equations.formulations import formulations
 from ..errors import SimulationError
-from ..kernels.dynamics import solve
 from ..registry import Registry
 
 
@@ -92,9 +90,7 @@ class Corrective(Stabiliser):
         """M^-1 A' f with f = -K e - D e', and its power e' f."""
         error, rate, _, A = s.constraint_rows()
         f = -self.stiffness * error - self.damping * rate
-        a = np.array(elements(ca.densify(ca.mtimes(A.T, f))), dtype=object)
-        solve(s._factor, a)
-        return vector(a), ca.dot(f, rate)
+        return solved(s._factor, A.T @ f), ca.dot(f, rate)
 
 
 def stabiliser(asked: Stabiliser | str | None) -> Stabiliser:

@@ -24,8 +24,9 @@ import casadi as ca
 import numpy as np
 
 from ..compiler.trace import Tracer, elements, entries, vector
-from ..kernels.constrained_dynamics import factor_rows, solve_rows
+from ..kernels.constrained_dynamics import factor_rows
 from ..kernels.constraint_rows import Constraints, constraints
+from ..kernels.dynamics import solve
 from ..kernels.rank import independent
 from ..kernels.tree import layout
 from ..model.mechanism import Joint
@@ -343,7 +344,7 @@ def _answered(S: ca.SX, r: ca.SX, keep: ca.SX) -> ca.SX:
     mu = ca.SX.zeros(keep.numel())
     for _ in range(2):
         y[:] = elements(ca.densify(r - S @ mu))
-        solve_rows(L, y)
+        solve(L, y)
         mu = mu + vector(y)
     return mu
 

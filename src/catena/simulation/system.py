@@ -27,14 +27,14 @@ from ..kernels.motion import BALL
 from ..kernels.rank import column_scales
 from ..kernels.tree import SNAP, layout
 from ..model.mechanism import Mechanism
-from ..model.motions import SMOOTH
 from ..results.labels import Labels, labels
 from .contact_record import contact_state
 from .guards import Guard, expressions
+from .joint_losses import damping, losses
 from .piecewise import Trajectory
 from .projection import Binding, moved, projected
 from .stabilisation import Stabiliser, needs_speeds, stabiliser
-from .switched_constraints import SwitchedConstraints, nonzero
+from .switched_constraints import SwitchedConstraints
 from .trajectory_state import Following, Follows
 
 
@@ -346,14 +346,15 @@ class System:
 
     @cached_property
     def observe(self) -> ca.Function:
-        """(t, x, u, p) -> q, v, a, tau, (kinetic, potential), rows' residuals and rates, what holds, losses with it."""
+        """(t, x, u, p) -> q, v, a, tau, (kinetic, potential), rows' residuals and rates, how close their rank is to
+        another, what holds, losses with it."""
         here = self.t, self.q, self.v, self.p
         energy = self.tape("energy", "", lambda s: [s.energy()])(*here)
         outputs = [self.q, self.v, self.acceleration, self.tau - self.losses - self.held[1], energy]
-        rows = ca.SX.zeros(0)
+        rows: Any = (ca.SX.zeros(0), ca.SX(0))
         if self.mechanism.loops or self.mechanism.nonholonomic:
-            rows = self.tape("rows and rates", "", lambda s: [ca.vertcat(*s.constraint_rows()[:2])])(*here)
-        outputs += [rows, self.held[0], self.losses + self.held[1]]
+            rows = self.tape("observed rows", "", lambda s: [ca.vertcat(*s.constraint_rows()[:2]), s.rank_closeness()])(*here)
+        outputs += [*rows, self.held[0], self.losses + self.held[1]]
         return ca.Function("observe", self.inputs, ca.cse([ca.densify(x) for x in outputs]))
 
     @cached_property
@@ -392,17 +393,3 @@ class System:
         for k, f in self.pieces:
             x[k : k + f.symbols.numel()] = f.values(t)
         return x if self.jump is None else np.array(self.jump(t, x, np.zeros(self.nu), p)).ravel()
-
-
-def damping(s: Tracer) -> ca.Function:
-    """(v, p) -> (nv,): the joint forces of damping."""
-    d = ca.vertcat(*(s.value(x) for j in s.layout.mechanism.moving for x in j.damping))
-    return ca.Function("damping", [s.v, s.p], [-d * s.v])
-
-
-def losses(s: Tracer) -> ca.Function:
-    """(v, p) -> (nv,): the joint forces of damping and of Coulomb friction, smoothed over small speeds."""
-    coulomb = [s.value(x) for j in s.layout.mechanism.moving for x in j.friction]
-    dry = ca.vertcat(*coulomb) * ca.tanh(s.v / SMOOTH) if any(nonzero(x) for x in coulomb) else 0.0
-    return ca.Function("losses", [s.v, s.p], [damping(s)(s.v, s.p) - dry])
-

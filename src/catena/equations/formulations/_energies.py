@@ -53,6 +53,11 @@ class Energies:
     force: ca.SX
     rows: ca.SX
 
+    @property
+    def scales(self) -> tuple[np.ndarray, list[float]]:
+        """C of the speeds and N of the rows, where rank is decided (`kernels.rank`); charts do not mix turns and slides."""
+        return self.tracer.con.column, self.tracer.row_scales()
+
     def along(self, gradient: ca.SX) -> ca.SX:
         """N' dF/dq (nv): the change of a function along the speeds, from its gradient (nq)."""
         return ca.jtimes(self.rate, self.v, gradient, True)

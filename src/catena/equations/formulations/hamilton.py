@@ -19,12 +19,13 @@ from __future__ import annotations
 
 import casadi as ca
 
+from ...compiler.trace import entries, factored, smallest_change, solved
 from ...model.mechanism import Mechanism
 from ..equations import Equations, assembled, operations
 from ..formulation import Formulation, StateKind, register
 from ..statement import Statement
 from ._energies import Energies, energies
-from ._inertia import Factor, multipliers, require_inertia
+from ._inertia import require_inertia
 
 
 def hamilton(mechanism: Mechanism, coordinates: str = "joint") -> Equations:
@@ -38,16 +39,16 @@ def hamilton(mechanism: Mechanism, coordinates: str = "joint") -> Equations:
     momenta = ca.gradient(e.T, e.v)
     M = ca.jacobian(momenta, e.v)
     require_inertia(e, M, "hamilton")
-    factor, h = Factor(M), ca.SX.sym("h", e.v.numel())
-    x, v = ca.vertcat(e.q, h), factor.solve(h)
+    factor, h = factored(entries(M)), ca.SX.sym("h", e.v.numel())
+    x, v = ca.vertcat(e.q, h), solved(factor, h)
     slope = e.force + e.along(ca.gradient(e.T, e.q) - ca.gradient(e.V, e.q)) - e.bracket(momenta)
     A, lam = ca.jacobian(e.rows, e.v), None
     h_rate = slope
     if e.rows.numel():
         r = ca.substitute(e.rows, e.v, v)
         change = ca.jtimes(r, x, ca.vertcat(e.rate, slope)) + ca.jtimes(r, s.t, ca.SX(1))
-        lam = multipliers(factor, A, -ca.substitute(change, h, momenta))
-        h_rate = slope + A.T @ lam
+        push, lam = smallest_change(factor, A, -ca.substitute(change, h, momenta), *e.scales)
+        h_rate = slope + M @ push
 
     at = [s.t, e.q, e.v, s.tau, s.p]
     rates = ca.Function("rates", at, [ca.densify(ca.vertcat(e.rate, h_rate))])

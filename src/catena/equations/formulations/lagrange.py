@@ -21,12 +21,13 @@ from __future__ import annotations
 
 import casadi as ca
 
+from ...compiler.trace import entries, factored, smallest_change, solved
 from ...model.mechanism import Mechanism
 from ..equations import Equations, assembled
 from ..formulation import Formulation, register
 from ..statement import Statement
 from ._energies import Energies, energies
-from ._inertia import Factor, multipliers, require_inertia
+from ._inertia import require_inertia
 
 
 def lagrange(mechanism: Mechanism, coordinates: str = "joint") -> Equations:
@@ -40,13 +41,13 @@ def lagrange(mechanism: Mechanism, coordinates: str = "joint") -> Equations:
     M = ca.jacobian(h, e.v)
     require_inertia(e, M, "lagrange")
     phi = ca.jtimes(h, e.q, e.rate) + e.bracket(h) + e.along(ca.gradient(e.V, e.q) - ca.gradient(e.T, e.q))
-    factor = Factor(M)
-    a = factor.solve(e.force - phi)
+    factor = factored(entries(M))
+    a = solved(factor, e.force - phi)
     A, lam = ca.jacobian(e.rows, e.v), None
     if e.rows.numel():
         drift = ca.jtimes(e.rows, e.q, e.rate) + ca.jtimes(e.rows, s.t, ca.SX(1))
-        lam = multipliers(factor, A, -drift - A @ a)
-        a = a + factor.solve(A.T @ lam)
+        change, lam = smallest_change(factor, A, -drift - A @ a, *e.scales)
+        a = a + change
 
     return assembled(
         s, "lagrange", e.coordinate_names() + e.speed_names("{}'"), ca.vertcat(e.q, e.v),

@@ -22,8 +22,9 @@ The matrix is factored as L D L^T in one fixed order: the links from the leaves 
 joint that carries it, other rows last. Then two branches never mix, and no pivot vanishes as long as the mechanism has a mass
 matrix: a link's pivots are an inertia, a row's are minus what that inertia yields. Links that lack inertia (a point mass, a
 massless frame) need one thing more: A^T W A on the left and -A^T W bias on the right, which says nothing new where
-A V' = -bias, but fills their pivots; W is a number, the mechanism's mass. BodyRows that close the tree may say a thing twice: they
-are solved by a proximal iteration, which finds the least forces then.
+A V' = -bias, but fills their pivots; W is the mechanism's mass, for a cosine times the square of its length. Rows that close the
+tree may say a thing twice: they are met last, by what the tree does under one unit of each, and a row that repeats others
+(`kernels.rank` decides) has no force.
 
 Departures from the print: (42) needs a minus on the right. Bodies welded together are one link; the wrench in a weld follows by
 cutting there. In the plane the same cut gives what joints bear across the plane, which three coordinates per body do not determine.
@@ -36,8 +37,9 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from ...compiler.trace import elements, matrix, vector
+from ...compiler.trace import elements, matrix, met, vector
 from ...errors import SingularError
+from ...kernels.rank import motion_without_energy, usual_length
 from ...model.mechanism import Mechanism
 from ...model.values import value_of
 from ...spatial import add, apply, cross, full, rotate, scale, unrotate
@@ -49,7 +51,6 @@ from ..formulation import Formulation, StateKind, register
 from ._newton_euler_reactions import reactions
 
 VANISHED = 1e-14  # a pivot this small beside the diagonal it came from is rounding
-PROXIMAL, ROUNDS = 1e-9, 3  # compliance of the closing rows beside 1 / mass, and how often the solve is repeated to undo it
 
 
 def newton_euler(mechanism: Mechanism) -> Equations:
@@ -88,9 +89,7 @@ def _system(b: Bodies, x: State) -> tuple[ca.Function, list[str]]:
     W = _weights(b, x, B.T @ M @ B, rows)
     H, AB = B.T @ (M + G.T @ J @ G + A.T @ W @ A) @ B, A @ B
     order, unknowns = _order(b, x, tree, [*tied, *closing])
-    z, D = _solve(b, H, AB, B.T @ (F - A.T @ W @ bias), -bias, order, sum(len(r) for r in closing))
-
-    w, lam = z[: B.shape[1]], -z[B.shape[1] :]
+    w, lam, D = _solve(b, H, AB, B.T @ (F - A.T @ W @ bias), -bias, order[: len(order) - sum(len(r) for r in closing)])
     moved, parts = B @ w, ca.vertsplit(lam, np.cumsum([0, *(len(r) for r in rows)]).tolist())
     a = G @ moved + g
     effort = ca.SX.zeros(u.u.numel())
@@ -109,27 +108,26 @@ def _on(k: int, A: ca.SX, force: ca.SX) -> ca.SX:
     return A[:, 6 * k : 6 * k + 6].T @ force
 
 
-def _solve(b: Bodies, H: ca.SX, A: ca.SX, F: ca.SX, gamma: ca.SX, order: list[int], closing: int) -> tuple[ca.SX, ca.SX]:
-    """z = (w', -lambda) of [H A^T; A 0] z = (F, gamma), and its pivots, each beside the diagonal it came from (rows: as it is).
+def _solve(b: Bodies, H: ca.SX, A: ca.SX, F: ca.SX, gamma: ca.SX, order: list[int]) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """w', lambda of [H A^T; A 0] (w', -lambda) = (F, gamma); the tree's pivots, each beside its diagonal (rows: as they are).
 
-    The last rows of A, which close the tree, are solved by a proximal iteration: their zero block becomes a small compliance -e,
-    and repeating the solve with e times the last answer on the right removes its effect where the rows are independent. Where
-    they are redundant, the forces of least norm remain.
+    order: the unknowns of the tree. The other rows of A, which close it, come last.
     """
-    m, n = A.shape
-    soft = ca.SX(m, m)
-    for k in range(m - closing, m):
-        soft[k, k] = PROXIMAL / _mass(b)
-    K = ca.sparsify(ca.vertcat(ca.horzcat(H, A.T), ca.horzcat(A, -soft)))
+    n, k = A.shape[1], len(order)
+    tree, closing = A[: k - n, :], A[k - n :, :]
+    K = ca.sparsify(ca.vertcat(ca.horzcat(H, tree.T), ca.horzcat(tree, ca.SX(k - n, k - n))))
     K = ca.project(K, K.sparsity() + K.T.sparsity())[order, order]
     D, LT, p = ca.ldl(K, False)
-    z = ca.SX.zeros(n + m)
-    for _ in range(ROUNDS if closing else 1):
-        right = ca.vertcat(F, gamma - soft @ z[n:])
-        z = ca.SX.zeros(n + m)
-        z[order] = ca.ldl_solve(right[order], D, LT, p)
-    whole = ca.diag(K)
-    return z, ca.vertcat(*(D[k] if whole[k].is_zero() else D[k] / whole[k] for k in range(n + m)))
+    back, forces = np.argsort(order).tolist(), ca.horzcat(ca.vertcat(F, gamma[: k - n]), ca.vertcat(closing.T, ca.SX(k - n, closing.shape[0])))
+    z, Y = ca.horzsplit(ca.ldl_solve(forces[order, :], D, LT, p)[back, :], [0, 1, 1 + closing.shape[0]])
+    whole, lam = ca.diag(K), ca.SX.zeros(0)
+    if closing.shape[0]:
+        s = b.tracer
+        rows = ca.sparsify(s.constraint_rows()[3])
+        G = rows @ ca.diag(vector(s.con.column)) @ rows.T
+        _, lam = met(closing, Y[:n, :], gamma[k - n :] - closing @ z[:n], G, s.row_scales())
+        z = z + Y @ lam
+    return z[:n], ca.vertcat(-z[n:], lam), ca.vertcat(*(D[i] if whole[i].is_zero() else D[i] / whole[i] for i in range(k)))
 
 
 def _mass(b: Bodies) -> float:
@@ -138,13 +136,16 @@ def _mass(b: Bodies) -> float:
 
 
 def _weights(b: Bodies, x: State, M: ca.SX, rows: Sequence[BodyRows]) -> ca.SX:
-    """W: the mechanism's mass on the rows of joints whose link lacks inertia, or may lack it where a parameter stands in it."""
-    weights, i = [0.0] * sum(len(r) for r in rows), 0
+    """W: the mechanism's mass on the rows of joints whose link lacks inertia, or may lack it where a parameter stands in it.
+
+    For a cosine it is times the square of the mechanism's length: neither units nor sizes decide how far pivots are filled.
+    """
+    weights, i, turn = [0.0] * sum(len(r) for r in rows), 0, usual_length(b.tracer.layout) ** 2
     first = np.cumsum([0, *(len(r) for r in rows)])
     for k, c in enumerate(x.charts):
         block = M[i : i + c.w.numel(), i : i + c.w.numel()]
-        if ca.symvar(block) or np.linalg.cond(np.array(ca.evalf(block))) > 1e8:
-            weights[first[k] : first[k + 1]] = [_mass(b)] * len(rows[k])
+        if ca.symvar(block) or motion_without_energy(np.array(ca.evalf(block))) is not None:
+            weights[first[k] : first[k + 1]] = [_mass(b) * (turn if angle else 1.0) for angle in rows[k].angles]
         i += c.w.numel()
     return ca.sparsify(ca.diag(ca.SX(weights)))
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import cumulative_simpson
 
 from ...analysis.actuation import inverse_dynamics
 from ...analysis.kinematic_drive import kinematics
@@ -23,9 +22,9 @@ from ...model.mechanism import Mechanism
 from ...results.labels import labelled, labels
 from ...results.ledger import Extremes, Ledger, versions
 from ...results.result import Result
+from ..joint_losses import losses
 from ..piecewise import Trajectory, places
 from ..plan import machine_of
-from ..system import losses
 from ..trajectories import csv
 from .orientations import Orientation, orientations
 
@@ -108,6 +107,8 @@ def _motors(machine: Machine, driven: list[str], q: Array, v: Array, a: Array, l
 
 
 def _dataset(machine: Machine, t: Array, q: Array, v: Array, a: Array, tau: Array, lost: Array) -> xr.Dataset:
+    from scipy.integrate import cumulative_simpson
+
     kinetic, potential = machine.energy(q, v)
     power = ((tau + lost) * v).sum(axis=1)
     work = cumulative_simpson(power, x=t, initial=0.0) if len(t) > 2 else np.zeros(len(t))

@@ -1,0 +1,57 @@
+"""Compliant contact: a sphere that presses into a half-space, by Hunt and Crossley's law, with smoothed Coulomb friction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from ...spatial import add, cross, dot, neg, scale, sub
+from ..expression_functions import apply
+from ..pose import Scalar
+from .keys import FRAME, Load, Scene, number, register
+
+
+@register
+@dataclass(frozen=True)
+class CompliantContact(Load):
+    """A sphere about the origin of a frame presses into a half-space below another frame's x-y plane ([Hunt1975]).
+
+    Normal force stiffness depth^exponent (1 + 3/2 damping rate), never below zero; stiffness: N/m^exponent, damping: s/m. A drop with
+    little damping loses about damping times the speed of impact: e = 1 - damping speed. friction: Coulomb's coefficient, with full force
+    from slips of a few times `slip_speed` (m/s) on: below it creeps. radius: of the sphere, m; 0 is a point.
+    """
+
+    kind = "compliant_contact"
+    sphere: str = field(metadata=FRAME)
+    surface: str = field(metadata=FRAME)
+    stiffness: Scalar = field(metadata=number("any", zero=False))
+    damping: Scalar = field(default=0.0, metadata=number("any"))
+    exponent: Scalar = field(default=1.5, metadata=number("number", zero=False))
+    friction: Scalar = field(default=0.0, metadata=number("number"))
+    slip_speed: Scalar = field(default=1e-3, metadata=number("speed", zero=False))
+    radius: Scalar = field(default=0.0, metadata=number("length"))
+
+    def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
+        """Two frames are needed."""
+        if self.sphere == self.surface:
+            yield f"it presses {self.sphere!r} into itself; a contact is between two frames"
+
+    def act(self, s: Scene) -> None:
+        """Forces at the sphere's lowest point, and the reaction on the other body there."""
+        k, c, power, mu, slow, radius = map(
+            s.value, (self.stiffness, self.damping, self.exponent, self.friction, self.slip_speed, self.radius)
+        )
+        (p, u), (o, w) = s.origin(self.sphere), s.origin(self.surface)
+        normal = tuple(row[2] for row in s.axes(self.surface))
+        arm = scale(-radius, normal)
+        place = add(p, arm)
+        slip = sub(add(u, cross(s.spin(self.sphere), arm)), add(w, cross(s.spin(self.surface), sub(place, o))))
+        rate = -dot(slip, normal)
+        depth = apply("max", [radius - dot(sub(p, o), normal), 0.0])
+        press = apply("max", [k * depth**power * (1.0 + 1.5 * c * rate), 0.0])
+        along = add(slip, scale(rate, normal))
+        drag = scale(-mu * press / apply("sqrt", [dot(along, along) + slow * slow]), along)
+        force = add(scale(press, normal), drag)
+        s.push(self.sphere, force, cross(arm, force))
+        s.push(self.surface, neg(force), neg(cross(sub(place, o), force)))
+        s.store(k * depth ** (power + 1.0) / (power + 1.0))

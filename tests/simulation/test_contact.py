@@ -1,0 +1,159 @@
+"""Contacts in simulations: theorems, paradoxes, bad input.
+
+      |  z
+      o      a rod on two slides and a hinge, its ends A and B over the ground; as a ball, of radius R about its middle
+     /A
+    ------ x
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import catena
+from catena import Body, Contact, Frame, Joint, Mechanism, Pose, simulate
+from catena.errors import MechanismError, SimulationError, StateError
+
+GROUND, ORIGIN, R = "ground", (0.0, 0.0, 0.0), 0.1
+ENDS = (Frame("A", "rod", Pose(position=(-0.5, 0, 0))), Frame("B", "rod", Pose(position=(0.5, 0, 0))))
+
+
+def rod(contacts, **more) -> Mechanism:
+    bodies = (Body("a", 0, ORIGIN, ORIGIN), Body("b", 0, ORIGIN, ORIGIN), Body("rod", 2.0, ORIGIN, (1 / 6,) * 3))
+    joints = (Joint("x", "prismatic", GROUND, "a", axis=(1, 0, 0)), Joint("z", "prismatic", "a", "b", axis=(0, 0, 1)),
+              Joint("turn", "revolute", "b", "rod", axis=(0, 1, 0)))  # fmt: skip
+    return Mechanism("rod", bodies, joints, ENDS, contacts=contacts, **more)
+
+
+def on_end(**options) -> Contact:
+    return Contact(("A", GROUND), **{"friction": 0.3, "restitution": 0.5} | options)
+
+
+# ---------------------------------------------------------------------------------------------------- theorems
+def test_what_sticks_does_not_move_by_one_digit() -> None:
+    """Leaning on a rough floor and a rough wall, for a thousand seconds; two forces more than equations."""
+    wall = Frame("wall", GROUND, Pose.rpy(0, np.pi / 2, 0))
+    m = rod((Contact(("B", GROUND), 0.6, 0.0), Contact(("A", "wall"), 0.6, 0.0))).with_(frames=(*ENDS, wall))
+    start = [0.5 * np.cos(1.1), 0.5 * np.sin(1.1), 1.1]
+    run = simulate(m, start, until=1000.0, output=500.0)
+    assert np.array_equal(run.q.values[-1], run.q.values[1]) and run.q.values[-1] == pytest.approx(start, abs=1e-15) and not run.v.values.any()
+    assert np.isnan(run.contacts.normal_force.values[-1]).all()
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_units_of_mass_do_not_matter(unit: float) -> None:
+    runs = []
+    for scale in (1.0, unit):
+        body = Body("rod", 2.0 * scale, ORIGIN, (scale / 6,) * 3)
+        m = rod((on_end(),))
+        runs.append(simulate(m.with_(bodies=(*m.bodies[:2], body)), [0, 0.6, 0.5], [1, 0, 2], 1.0, output=0.5))
+    assert runs[0].event.values.tolist() == runs[1].event.values.tolist()
+    assert runs[0].q.values == pytest.approx(runs[1].q.values, abs=1e-9)
+
+
+def test_a_turned_world_has_the_same_motion() -> None:
+    """A ball thrown onto a plane that is turned together with gravity and its start."""
+    X = Pose.rpy(0.4, -0.7, 1.1)
+    T = np.array([[float(x) for x in row] for row in X.rotation])
+    q, v, w, g = np.array([0, 0, 0.4]), np.array([1.0, 0.5, 0]), np.array([3.0, -5.0, 1.0]), np.array([0, 0, -9.81])
+    found = []
+    for Q, pose in ((np.eye(3), Pose()), (T, X)):
+        m = Mechanism("ball", (Body("ball", 1.0, ORIGIN, (0.004,) * 3),), (Joint("free", "free", GROUND, "ball"),), (Frame("floor", GROUND, pose),),
+                      tuple(Q @ g), contacts=(Contact(("ball", "floor"), 0.2, 0.5, radius=R),))  # fmt: skip
+        run = simulate(m, [*(Q @ q), 1, 0, 0, 0], [*(Q @ v), *(Q @ w)], 2.0, output=0.5)
+        found.append((run.q.values[:, :3] @ Q, run.data["event_time"].values, run.contacts.force.values[-1, 0] @ Q))
+    for one, other in zip(*found):
+        assert one == pytest.approx(other, abs=1e-9)
+
+
+def test_static_friction_above_kinetic() -> None:
+    """A rod pulled along: it sticks up to the static limit, and then slips under the kinetic one."""
+    from catena.model.loads import JointForce
+
+    m = rod((Contact((("A", "B"), GROUND), (0.5, 0.3), 0.0),), loads=(JointForce("pull", "x", "4*t"),))
+    run = simulate(m, [0, 0, 0], until=4.0, output=0.5)
+    slips = 0.5 * 2 * 9.81 / 4
+    assert run.data["event_time"].values[-1] == pytest.approx(slips, rel=1e-9)
+    t = 4.0 - slips
+    assert run.v.values[-1, 0] == pytest.approx(((0.5 - 0.3) * 2 * 9.81 * t + 2 * t**2) / 2, rel=1e-9)
+
+
+def test_a_blow_on_a_resting_rod_is_answered_by_its_contacts() -> None:
+    m = rod((Contact((("A", "B"), GROUND), 0.0, 0.0),))
+    run = simulate(m, [0, 0, 0], until=0.2, output=0.1, events=[catena.events.Impulse(frame="A", linear=(0, 0, -3.0), at=0.1)])
+    assert np.abs(run.v.values[-1]).max() < 1e-12 and run.impulse.values[:, 0].sum() == pytest.approx(3.0)
+
+
+def test_a_run_that_is_written_and_resumed(tmp_path) -> None:
+    m, start = rod((on_end(), Contact(("B", GROUND), 0.3, 0.5))), ([0, 0.8, 0.4], [0.5, 0, 1])
+    whole = simulate(m, *start, 1.5, output=0.1)
+    file = simulate(m, *start, 1.5, output=0.1, out=tmp_path / "run.nc")
+    assert file.ledger.contact == whole.ledger.contact and np.array_equal(file.contacts.gap, whole.contacts.gap)
+    whole.save(tmp_path / "saved.nc")
+    again = catena.load_result(tmp_path / "saved.nc")
+    assert again.ledger.contact == whole.ledger.contact and (again.contacts["mode"].values == whole.contacts["mode"].values).all()
+    assert "penetration" in str(whole.ledger) and "newton" in str(whole.ledger)
+
+
+# ---------------------------------------------------------------------------------------------------- paradoxes
+STEEP = [0.0, 0.5 * np.sin(1.0), -1.0]  # on its end A, which is pushed along x: more than 1.3 of friction is too much for it
+
+
+def test_painleve_stops_with_a_sentence_that_names_the_bodies() -> None:
+    with pytest.raises(SimulationError, match=r"Coulomb friction have .* motions? at A-ground \(of 'rod' and 'ground'\), as Painleve found"):
+        simulate(rod((on_end(friction=3.0),)), STEEP, [-4.0, 0.0, 0.0], 1.0)
+
+
+def test_painleve_as_an_impact_without_collision() -> None:
+    run = simulate(rod((on_end(friction=3.0, paradox="impact"),)), STEEP, [-4.0, 0.0, 0.0], 0.05)
+    assert "impact without collision" in " ".join(run.event.values) and "Painleve" in run.ledger.contact.remark
+    assert np.isfinite(run.q.values).all() and run.work.values[-1] < 0.0 and run.ledger.imbalance < 1e-9
+
+
+# ---------------------------------------------------------------------------------------------------- bad input
+def test_a_start_in_penetration_names_the_pair_and_the_depth() -> None:
+    with pytest.raises(StateError, match=r"at the start 'rod' is 0\.1 m deep in 'ground' \(contact 'A-ground'\)"):
+        simulate(rod((on_end(),)), [0, -0.1, 0], until=1.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"friction": -0.1}, "contact 'A-ground': friction is -0.1; it is a coefficient of zero or more"),
+        ({"friction": (0.2, 0.3)}, "its static friction 0.2 is below its kinetic friction 0.3"),
+        ({"restitution": 1.2}, "restitution is 1.2; it lies between 0 and 1"),
+        ({"law": "hertz"}, "law is 'hertz'; it is one of newton, poisson"),
+        ({"paradox": "nan"}, "paradox is 'nan'; it is one of stop, impact"),
+        ({"surface": "bowl"}, "surface_radius is 0.0; a bowl has one above zero"),
+        ({"radius": -1.0}, "radius is -1.0; it is zero or more"),
+    ],
+)
+def test_each_fault_is_said(change: dict, fault: str) -> None:
+    with pytest.raises(MechanismError, match=re.escape(fault)):
+        on_end(**change)
+
+
+def test_names_and_laws_are_checked_with_the_mechanism() -> None:
+    with pytest.raises(MechanismError, match="contact 'C-ground': no frame 'C'"):
+        rod((Contact(("C", GROUND), 0.1, 0.1),)).validate()
+    with pytest.raises(MechanismError, match="contacts have several values of law"):
+        rod((on_end(), Contact(("B", GROUND), 0.1, 0.1, law="poisson"))).validate()
+
+
+def test_what_cannot_take_contacts_says_what_can() -> None:
+    with pytest.raises(SimulationError, match="contacts, stops, locks and friction that sticks need another formulation: .*recursive"):
+        simulate(rod((on_end(),)), [0, 1, 0], until=0.1, by="penalty")
+    with pytest.raises(SimulationError, match="contacts, friction that sticks and `when` need one that chooses its steps: .*dop853"):
+        simulate(rod((on_end(),)), [0, 1, 0], until=0.1, integrator="rk4")
+    assert "event" not in simulate(rod((on_end(),)), [0, 0.1, 0], until=0.5, contact="ignore").data
+
+
+def test_files_say_contacts() -> None:
+    m = rod((on_end(friction=(0.4, 0.3), law="poisson", impacts="sequential"), Contact((("A", "B"), GROUND), 0.0, 0.0, law="poisson", impacts="sequential", radius=0.02)))
+    from catena.formats import toml
+    from catena.results.labels import read_text
+
+    assert read_text(toml.text(m)).contacts == m.contacts

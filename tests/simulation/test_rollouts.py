@@ -1,0 +1,77 @@
+"""Rollouts: forces per run and per step; rows written where the result shows them; runs that do not depend on their neighbours."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from catena.errors import CatenaError
+from catena.formats import load
+from catena.machine.machine import compile
+from catena.simulation import simulate
+
+RUNS, STEPS, UNTIL = 6, 8, 0.5  # runs: not a whole number of registers
+rng = np.random.default_rng(3)
+ARM = compile(load("two_link_arm"), threads=1)
+Q, FORCES = 0.3 * rng.standard_normal((RUNS, 2)), 5 * rng.standard_normal((RUNS, STEPS, 2))
+
+
+def alone(k: int, forces: np.ndarray, **options: object) -> np.ndarray:
+    """Run k by itself, one simulation per piece of the forces, from the end of the one before: its last row of states."""
+    q, v, span = Q[k], np.zeros(2), UNTIL / len(forces)
+    for n, tau in enumerate(forces):
+        r = simulate(ARM, q=q, v=v, start=n * span, until=(n + 1) * span, control=tau, output=span, **options)
+        q, v = r.data["q"].values[-1], r.data["v"].values[-1]
+    return np.concatenate([q, v])
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "rk4", "gauss4", "dop853"])
+def test_forces_per_run_and_step(integrator: str) -> None:
+    step = {} if integrator == "dop853" else {"step": UNTIL / STEPS / 4}
+    r = simulate(ARM, q=Q, until=UNTIL, forces=FORCES, integrator=integrator, output=UNTIL / 16, **step)
+    found = np.concatenate([r.data["q"].values[:, -1], r.data["v"].values[:, -1]], axis=-1)
+    wanted = np.stack([alone(k, FORCES[k], integrator=integrator, **step) for k in range(RUNS)])
+    np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-8)
+    np.testing.assert_array_equal(r.data["input"].values[:, 2::2], FORCES)  # at the end of each piece, what was held in it
+    if integrator == "dop853":
+        assert np.abs(r.data["energy_error"].values).max() < 1e-7  # the work of the forces is counted
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "dop853"])
+def test_shapes_of_forces(integrator: str) -> None:
+    def last(forces: np.ndarray) -> np.ndarray:
+        run = simulate(ARM, q=Q, until=UNTIL, forces=forces, integrator=integrator, output=UNTIL / STEPS, step=UNTIL / STEPS / 5)
+        return run.data["state"].values[:, -1]
+
+    every = last(np.broadcast_to(FORCES[0], FORCES.shape))
+    np.testing.assert_array_equal(last(FORCES[0]), every)  # (step, nv)
+    constant = last(np.repeat(FORCES[:, :1], STEPS, axis=1))
+    np.testing.assert_allclose(last(FORCES[:, 0]), constant, rtol=1e-8, atol=1e-8)  # (run, nv)
+
+
+def test_a_run_does_not_depend_on_its_neighbours() -> None:
+    options = {"until": UNTIL, "integrator": "rk4", "output": UNTIL / STEPS}
+    many = simulate(ARM, q=np.repeat(Q, 4, axis=0), forces=np.repeat(FORCES, 4, axis=0), **options).data["state"].values
+    few = simulate(ARM, q=Q, forces=FORCES, **options).data["state"].values
+    np.testing.assert_array_equal(many[::4], few)
+
+
+def test_rows_stand_where_the_drivers_wrote_them() -> None:
+    r = simulate(ARM, q=np.repeat(Q, 4, axis=0), until=UNTIL, integrator="rk4", step=0.01, output=0.05)
+    assert not r.data["state"].values.flags.owndata
+    np.testing.assert_array_equal(r.data["state"].values[:, 0, :2], np.repeat(Q, 4, axis=0))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"forces": FORCES[:, :, :1]}, r"shape \(6, 8, 1\).*\(run, step, 2\), of 6 runs"),
+        ({"forces": FORCES[:4]}, r"shape \(4, 8, 2\)"),
+        ({"forces": FORCES * np.nan}, "finite"),
+        ({"forces": FORCES, "control": np.zeros(2)}, "both control and forces"),
+        ({"forces": FORCES, "integrator": "rk4", "step": 0.05, "output": 0.05}, r"forces change every 0\.0625 s.*steps of 0\.05 s"),
+    ],
+)
+def test_forces_that_cannot_be(options: dict, words: str) -> None:
+    with pytest.raises(CatenaError, match=words):
+        simulate(ARM, q=Q, until=UNTIL, **options)
