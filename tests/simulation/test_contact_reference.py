@@ -389,15 +389,19 @@ def tree_two_contacts(case: dict) -> dict:
 # ---------------------------------------------------------------------------------------------------- in space
 def box_corners(case: dict) -> dict:
     p, wanted, (hx, hy, hz), (cx, cy) = case["parameters"], case["expected"], (0.2, 0.15, 0.1), (0.03, -0.02)
-    if case["name"] == "lifted_at_a_corner":
-        return {}
     beta = sympy.Symbol("beta")
     feet = p.get("feet", [(hx, hy), (-hx, hy), (-hx, -hy), (hx, -hy)])
     frames = tuple(Frame(f"foot {k}", "box", Pose(position=(x, y, 0))) for k, (x, y) in enumerate(feet, start=1))
     box = free_body("box", 5.0, (0.05, 0.06, 0.07), (Contact((tuple(f.name for f in frames), "ground"), p.get("mu", 0.5), 0.0, name="base"),),
-                    (*frames, Frame("hand", "box", Pose(position=(0, cy, 0.15)))), (cx, cy, hz), parameters={"beta": 0.0, "push": 0.0},
-                    gravity=(G * sympy.sin(beta), 0.0, -G * sympy.cos(beta)), loads=(Force("push", "hand", force=("push", 0.0, 0.0)),))  # fmt: skip
-    run = simulate(box, [0, 0, 0, 1, 0, 0, 0], None, 10.0, output=10.0, parameters={"beta": p.get("beta", 0.0), "push": p.get("F", 0.0)})
+                    (*frames, Frame("hand", "box", Pose(position=(0, cy, 0.15)))), (cx, cy, hz), parameters={"beta": 0.0, "push": 0.0, "lift": 0.0},
+                    gravity=(G * sympy.sin(beta), 0.0, -G * sympy.cos(beta)), loads=(Force("push", "hand", force=("push", 0.0, 0.0)), Force("lift", "foot 1", force=(0.0, 0.0, "lift*t"))))  # fmt: skip
+    values = {"beta": p.get("beta", 0.0), "push": p.get("F", 0.0), "lift": 0.0}
+    if "P_lift" in wanted:
+        run = simulate(box, [0, 0, 0, 1, 0, 0, 0], None, 1.1, output=0.1, parameters=values | {"lift": 20.0})
+        opens = {what.split("-")[0]: t for t, what in zip(run.data["event_time"].values, run.event.values) if what.endswith("opens")}
+        assert opens.keys() == {"foot 1", "foot 2"}
+        return {"P_lift": 20.0 * opens["foot 1"], "edge": "y = -hy"}
+    run = simulate(box, [0, 0, 0, 1, 0, 0, 0], None, 10.0, output=10.0, parameters=values)
     touch = run.contacts.isel(time=-1)
     assert np.array_equal(run.q.values[-1], run.q.values[0])
     if "normal_forces" in wanted:

@@ -248,8 +248,8 @@ def _holds(one: Solution, friction: Friction, turning: Sequence[int], size: Arra
         if i in turning:
             a, d = one.rate[3 * i + 1 : 3 * i + 3], one.direction[i]
             small = SMALL * scale * max(size[3 * i + 1 : 3 * i + 3])
-            if a @ d < -small or abs(a[0] * d[1] - a[1] * d[0]) > 1e2 * small:
-                return False
+            if a @ d < -small or abs(a[0] * d[1] - a[1] * d[0]) > 1e2 * small or one.force[3 * i] * size[3 * i] <= SMALL * scale:
+                return False  # the last: what begins to slip without a force has opened
     return True
 
 

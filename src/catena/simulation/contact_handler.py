@@ -70,6 +70,7 @@ class ContactHandler:
         self.length = usual_length(handler.machine.layout)
         self.static, self.kinetic = (np.array([getattr(p.contact, x) for p in self.points]) for x in ("static", "kinetic"))
         self.e = np.array([p.contact.restitution for p in self.points])
+        self.available = 0.0  # twice the energy that forces have to give, J
         self.stopped: list[int] = []  # points that did not slip at the last choice of modes
         self.kept = ContactLedger(f"{handler.constraints.contacts[0].contact.law}, {handler.constraints.contacts[0].contact.impacts}")
 
@@ -129,7 +130,19 @@ class ContactHandler:
 
     def _small(self, G: Array, rows: Any, of: float) -> Array:
         """Speeds along rows that are none."""
-        return of * np.sqrt(np.maximum(np.diagonal(G)[rows], 0.0) * self.handler.energy)
+        return of * np.sqrt(np.maximum(np.diagonal(G)[rows], 0.0) * self.energy)
+
+    @property
+    def energy(self) -> float:
+        """Twice the largest energy so far, J: of motion and work, or what the forces would do along the mechanism's length."""
+        return max(self.handler.energy, self.available)
+
+    def _free(self, t: float, terms: Terms) -> Array:
+        """a (nv,) without contacts, which are all open; and what energy the forces have to give."""
+        a = self.handler.engine.evaluate("forces", t)[0][:, 0]
+        fastest = float(np.abs(terms.J @ a - terms.gamma).max())
+        self.available = float(a @ terms.M @ a) * self.length / fastest if fastest > 0.0 else 0.0
+        return a
 
     # ------------------------------------------------------------------------------------------------ impacts
     def impact(self, t: float) -> None:
@@ -174,7 +187,7 @@ class ContactHandler:
         by_newton = self.points[0].contact.law == "newton" and not one.order
         left = float(np.abs(N * (one.after[::3] + e * np.minimum(u[::3], 0.0))).max()) / (most * fast) if by_newton else 0.0
         outside = float(np.maximum(np.linalg.norm(t, axis=1) - mu * N, 0.0).max()) / most if one.known.all() else 0.0
-        gain = max(work, 0.0) / (0.5 * self.handler.energy or 1.0)
+        gain = max(work, 0.0) / (0.5 * self.energy or 1.0)
         self.kept = replace(k, complementarity=max(k.complementarity, left), cone=max(k.cone, outside), gain=max(k.gain, gain),
                             dissipated=k.dissipated - work, impacts=k.impacts + 1)  # fmt: skip
 
@@ -226,6 +239,7 @@ class ContactHandler:
     def _stop_slow(self, t: float, now: list[int]) -> None:
         """Slips that are none become zero, and normal speeds too: by an impulse without rebound."""
         terms = self.terms(t)
+        self._free(t, terms)
         W = self.response(t, terms.M, True)
         G = terms.J @ W @ terms.J.T
         slow = self.stopped = [i for i in now if self._slow(G, terms.u, i)]
@@ -246,7 +260,7 @@ class ContactHandler:
         terms = self.terms(t)
         rows = np.array([3 * i + j for i in now for j in range(3)])
         W, J = self.response(t, terms.M, False), terms.J[rows]
-        free = self.handler.engine.evaluate("forces", t)[0][:, 0]
+        free = self._free(t, terms)
         G, b, u = J @ W @ J.T, J @ free - terms.gamma[rows], terms.u[rows]
         still = np.array([self._small(G, slice(3 * n + 1, 3 * n + 3), STILL).max() for n in range(len(now))])
         found = solutions(G, b, Friction(self.static[now], self.kinetic[now], self._directions(u, still), np.zeros(len(now))))
@@ -293,7 +307,7 @@ class ContactHandler:
         """Where rows hold every speed, and none moves, nothing shall move by rounding either."""
         h = self.handler
         q, v = h.state_of()
-        if h.system.driven is not None or h.machine.mechanism.nonholonomic or float(v @ terms.M @ v) > RESTS**2 * h.energy:
+        if h.system.driven is not None or h.machine.mechanism.nonholonomic or float(v @ terms.M @ v) > RESTS**2 * self.energy:
             return
         R, by = h.bilateral(t, False)
         on = [3 * i + j for i, mode in zip(now, one.modes) if mode != OPEN for j in range(3 if mode == STICK else int(self.static[i] == 0.0))]

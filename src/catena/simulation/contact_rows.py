@@ -29,6 +29,7 @@ from ..spatial import add, cross, dot, rotate, scale, sub
 from .guards import Guard, Meaning
 
 ROUNDS = 3  # how often rows are met: each leaves of them rounding times the square of their condition
+NOISE = 1e-3  # of `still`: a slip this slow against its direction is rounding
 TURN = 0.5  # the cosine between a slip and the direction of its mode, at which that is renewed
 
 
@@ -165,7 +166,7 @@ class TouchingPoint:
             f, speed = ca.sqrt(force[1] ** 2 + force[2] ** 2), ca.sqrt(u[1] ** 2 + u[2] ** 2)
             yield Guard(Meaning.LEAVES_CONE, part, _while(sticks, mode.static * force[0] - f + slack), ca.SX(-1))
             along, faster = (x[1] * mode.x + x[2] * mode.y for x in (u, rate))
-            yield Guard(Meaning.SLIP_TURNS, part, _while(slips, along - TURN * speed), _while(slips, faster))
+            yield Guard(Meaning.SLIP_TURNS, part, _while(slips, along - TURN * speed + NOISE * mode.still), _while(slips, faster))
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,7 @@ def _unsayable(m: Mechanism) -> Iterator[str]:
         yield f"loop {j.name!r}: URDF has no loops"
     for thing in (*m.loads, *m.nonholonomic):
         yield f"{type(thing).__name__} {thing.name!r}: URDF has no loads and no rows"
+    yield from (f"Contact {c.name!r}: URDF has no laws of contact" for c in m.contacts)
 
 
 def _unsayable_joint(j: Joint) -> Iterator[str]:
