@@ -35,9 +35,9 @@ def compilations(monkeypatch) -> list[int]:
     made: list[int] = []
     assemble = host.assemble
 
-    def counted(text: str) -> bytes:
+    def counted(text: str, **options: int) -> bytes:
         made.append(len(text))
-        return assemble(text)
+        return assemble(text, **options)
 
     monkeypatch.setattr(host, "assemble", counted)
     return made

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import casadi as ca
@@ -79,6 +81,23 @@ def test_inputs_that_no_result_shows_are_looked_at(expression, bad):
 def test_only_what_no_result_shows_is_looked_at():
     f = ca.Function("f", [X], [ca.sin(X[0]) * X[1]])
     assert tape.silent(tape.read(f)) == [2]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("stream", "silent", "lines"), [(Terminal, 0.0, 1), (Terminal, 60.0, 0), (io.StringIO, 0.0, 0)])
+def test_a_long_compilation_says_so_once_and_on_a_terminal_only(monkeypatch, stream, silent, lines):
+    seen = stream()
+    monkeypatch.setattr(sys, "stderr", seen)
+    monkeypatch.setattr(host, "SILENT", silent)
+    monkeypatch.setattr(host, "_waited", {"seconds": 0.0, "told": False})
+    for _ in range(2):
+        with host._patience():
+            time.sleep(0.05)
+    assert seen.getvalue().count("catena: compiling machine code") == seen.getvalue().count("\n") == lines
 
 
 # ---------------------------------------------------------------------------------------------------- targets

@@ -60,7 +60,7 @@ class _Inverse:
     def __init__(self, s: Tracer):
         F = ca.sparsify(matrix(s._factor))
         L = ca.tril(F, False) + ca.SX.eye(s.layout.nv)
-        self.N, self.inverted = ca.sparsify(ca.solve(L, ca.SX.eye(s.layout.nv))), ca.diag(1 / ca.diag(F))
+        self.N, self.inverted = ca.sparsify(ca.solve(L, ca.SX.eye(s.layout.nv))), ca.diag(ca.diag(F))
 
     def __call__(self, B: ca.SX) -> ca.SX:
         """M^-1 B."""

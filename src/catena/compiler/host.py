@@ -14,6 +14,10 @@ import functools
 import itertools
 import os
 import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import llvmlite
@@ -23,6 +27,7 @@ from ..errors import CompileError
 from .operations import EXTERNAL
 
 SHARED = 16  # libraries with one linker: a linker of its own would cost a library 0.1 MB and a millisecond
+SILENT = 1.0  # s of compiling of which nothing is said
 
 _names = itertools.count()
 
@@ -84,7 +89,7 @@ def assemble(text: str, optimise: int = 0, machine: Any = None) -> bytes:
     are left as they are written: LLVM's own unrolling and vectors take as long again to compile, and gain nothing measurable.
     """
     machine = _machine() if machine is None else machine
-    with llvm.parse_assembly(text) as module:
+    with _patience(), llvm.parse_assembly(text) as module:
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
         module.verify()
@@ -95,6 +100,29 @@ def assemble(text: str, optimise: int = 0, machine: Any = None) -> bytes:
             builder.getModulePassManager().run(module, builder)
         code: bytes = machine.emit_object(module)
     return code
+
+
+_waited = {"seconds": 0.0, "told": False}  # how long this process has compiled, and whether it said so
+
+
+@contextmanager
+def _patience() -> Iterator[None]:
+    """Say on a terminal, once, that code is being compiled, when that has taken longer than SILENT seconds in all."""
+    if _waited["told"] or sys.stderr is None or not sys.stderr.isatty():
+        yield
+        return
+    began, timer = time.perf_counter(), threading.Timer(max(0.0, SILENT - _waited["seconds"]), _tell)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        _waited["seconds"] += time.perf_counter() - began
+
+
+def _tell() -> None:
+    _waited["told"] = True
+    print("catena: compiling machine code; it is kept, so that the next time does not wait", file=sys.stderr)
 
 
 def link(code: bytes, *names: str) -> Any:
