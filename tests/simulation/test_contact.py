@@ -15,7 +15,7 @@ import pytest
 
 import catena
 from catena import Body, Contact, Frame, Joint, Mechanism, Pose, simulate
-from catena.errors import MechanismError, SimulationError, StateError
+from catena.errors import CatenaError, MechanismError, SimulationError, StateError
 
 GROUND, ORIGIN, R = "ground", (0.0, 0.0, 0.0), 0.1
 ENDS = (Frame("A", "rod", Pose(position=(-0.5, 0, 0))), Frame("B", "rod", Pose(position=(0.5, 0, 0))))
@@ -149,6 +149,12 @@ def test_what_cannot_take_contacts_says_what_can() -> None:
     with pytest.raises(SimulationError, match="contacts, friction that sticks and `when` need one that chooses its steps: .*dop853"):
         simulate(rod((on_end(),)), [0, 1, 0], until=0.1, integrator="rk4")
     assert "event" not in simulate(rod((on_end(),)), [0, 0.1, 0], until=0.5, contact="ignore").data
+
+
+def test_reactions_are_refused_where_contact_forces_act() -> None:
+    run = simulate(rod((on_end(restitution=0.0),)), STEEP, until=0.01)
+    with pytest.raises(CatenaError, match="contact forces act on bodies"):
+        run.reactions()
 
 
 def test_files_say_contacts() -> None:

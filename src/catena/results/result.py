@@ -185,6 +185,9 @@ class Result:
         """
         import xarray as xr
 
+        if "contact_mode" in self.data and self.data["contact_mode"].values.any():
+            raise CatenaError("the reactions of joints in a run whose contacts close are not known yet: contact forces act on bodies, and "
+                              "are not among the loads; they are in result.contacts")  # fmt: skip
         q, v, a = (self._rows(name) for name in "qva")
         if axes == "body" and not self.mechanism.loops:
             found = self.machine.reactions(q, v, a, parameters=self._parameters, t=self.time)
