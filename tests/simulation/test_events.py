@@ -11,7 +11,8 @@ import closed
 import zoo
 from catena.analysis.assembly import assemble
 from catena.analysis.impulse import impulse
-from catena.errors import MechanismWarning, SimulationError, StateError, UnknownNameError
+from catena.errors import CatenaError, MechanismWarning, SimulationError, StateError, UnknownNameError
+from catena.formats import load
 from catena.machine.machine import Machine
 from catena.model.loads import JointForce
 from catena.model.mechanism import GROUND, Body, Frame, Joint, Mechanism
@@ -467,3 +468,12 @@ def test_events_that_crowd_at_one_instant_end_the_run() -> None:
     m = sledge(force="-10")
     with pytest.raises(SimulationError, match=r"more than 100 events at t = 0\.2\d* s, the last: .*kick"):
         simulate(m, v=[1.0], until=1.0, events=[Impulse(joint={"x": 1e-12}, when="v_x", name="kick")])
+
+
+def test_reactions_of_a_run_that_catches_a_frame_are_refused_and_not_wrong():
+    """What holds the frame acts on a body: inverse dynamics without it would show torques in free pins."""
+    m = load("triple_pendulum")
+    run = simulate(m, until=0.2, events=[Lock(frame="link3", kind="revolute", axis=(0, 0, 1), at=0.1)])
+    with pytest.raises(CatenaError, match="locks the frame link3"):
+        run.reactions()
+    assert np.isfinite(simulate(m, until=0.1).reactions().values).all()

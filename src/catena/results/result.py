@@ -188,6 +188,9 @@ class Result:
         if "contact_mode" in self.data and self.data["contact_mode"].values.any():
             raise CatenaError("the reactions of joints in a run whose contacts close are not known yet: contact forces act on bodies, and "
                               "are not among the loads; they are in result.contacts")  # fmt: skip
+        if held := self._caught_frames():
+            raise CatenaError(f"the reactions of joints in a run that locks the frame {held} are not known yet: what holds it acts on a body, "
+                              "and is not among the loads; write the lock as a loop joint, or ask for the run before it")  # fmt: skip
         q, v, a = (self._rows(name) for name in "qva")
         if axes == "body" and not self.mechanism.loops:
             found = self.machine.reactions(q, v, a, parameters=self._parameters, t=self.time)
@@ -197,6 +200,15 @@ class Result:
             np.stack(list(found.values()), axis=-2), {**self._labels, "joint": list(found), "component": WRENCH},
             (*self._lead, "joint", "component"), "reactions", {"units": "N m, N", "axes": axes},
         )  # fmt: skip
+
+    def _caught_frames(self) -> str:
+        """The names of the locks that hold a frame at some row."""
+        if "mode" not in self.data:
+            return ""
+        names = [str(n) for n in self.data["mode_name"].values]
+        found = [n.removesuffix(" xx") for n in names if n.endswith(" xx")]  # a frame's mode has its pose beside it
+        on = [n for n in found if self.data["mode"].values[..., names.index(f"{n} locked")].any()]
+        return ", ".join(n.removeprefix("the lock of ") for n in on)
 
     def _reactions(self, axes: str, *rows: np.ndarray) -> dict[str, np.ndarray]:
         """By the question of that name, which takes the parameters of one mechanism: runs with their own are asked in turn."""
