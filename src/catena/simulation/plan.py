@@ -22,6 +22,7 @@ from ..machine import arguments
 from ..machine.constraint_rows import metric
 from ..machine.equation_machine import EquationMachine
 from ..machine.machine import Machine, compile
+from ..model.expression_syntax import names_in
 from ..model.mechanism import Mechanism
 from . import checks
 from .engine import Engine, Pieces
@@ -33,6 +34,7 @@ from .trajectories import of_run
 
 Array = NDArray[np.float64]
 KEPT = 64  # machines, systems and bounds kept for the next run of the same mechanism
+SHORTEST = 4096  # steps, at least, of a run that looks for pulses of forces which another has stepped over
 MARGIN = 4.0  # units of rounding of the time that are left out on either side of a switch
 
 
@@ -71,6 +73,12 @@ class RunPlan:
         """The instants (s), rising, at which loads jump, begin or end during the run."""
         times = {float(t) for load in self.machine.mechanism.loads for t in load.holding("times")}
         return np.array(sorted(t for t in times if self.start < t < self.until))
+
+    @property
+    def forced_in_time(self) -> bool:
+        """Whether a load is a text of time."""
+        texts = (x for load in self.machine.mechanism.loads for x in load.holding("expression", "expressions", "text"))
+        return any("t" in names_in(x) for x in texts if isinstance(x, str))
 
     def before_switch(self, t: float) -> float:
         """Just before the next switch after t: the integrator ends there, so that no stage of a step sees the other side."""
@@ -115,11 +123,12 @@ class RunPlan:
     def tighter(self, steps: int) -> RunPlan:
         """The same with every equal step halved; or at a hundredth of the tolerance, with steps at most half as long as the mean.
 
-        steps: how many a run has taken. Its second part counts where the tolerance is at rounding, or nothing moves.
+        steps: how many a run has taken. Its second part counts where the tolerance is at rounding, or nothing moves. Where a force is a
+        text of time, there are at least SHORTEST steps, so that a pulse that the run has stepped over is met.
         """
         if not self.adaptive:
             return replace(self, refine=2 * self.refine)
-        half = (self.until - self.start) / (2 * max(1, steps))
+        half = (self.until - self.start) / max(2 * steps, SHORTEST if self.forced_in_time else 2)
         return replace(self, tolerance=max(1e-14, self.tolerance / 100), largest=min(self.largest, half))
 
     @cached_property
