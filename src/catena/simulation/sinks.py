@@ -85,7 +85,7 @@ class Memory(ResultSink):
     def __init__(self, plan: RunPlan, began: float):
         self.plan, self.began = plan, began
         self.parts: dict[int, list[Slice]] = {rows.start: [] for rows in plan.groups}
-        self.ended: dict[int, Runner] = {}
+        self.ended: dict[int, RunEnd | Runner] = {}
         plain = plan.scheme.empty and not plan.system.clocks and not len(plan.switches) and plan.how.kind != "library"
         full = plain and len(plan.x0) % plan.width == 0
         self.x = np.empty((len(plan.x0), 1 + len(plan.times), plan.system.size)) if full else None
@@ -109,7 +109,7 @@ class Memory(ResultSink):
     def outcome(self) -> Outcome:
         """Of the group that ended worst."""
         worst = max(self.ended.values(), key=lambda runner: runner.status)
-        return Outcome(worst.status, worst.sentence, max(r.engine.tally.accepted for r in self.ended.values()))
+        return Outcome(worst.status, worst.sentence, max(r.tally.accepted for r in self.ended.values()))
 
     @cached_property
     def rows(self) -> ObservedRows:
@@ -136,14 +136,14 @@ class Memory(ResultSink):
     def result(self, difference: Difference | None = None) -> Result:
         """The result; rows and ledger are made when they are looked at."""
         plan, end, spent = self.plan, self.outcome, clock.perf_counter() - self.began
-        happened = [(k, o) for k, runner in self.ended.items() if runner.agenda is not None for o in runner.agenda.log]
+        happened = [(k, o) for k, end in sorted(self.ended.items()) for o in end.log]
 
-        touched = [r.agenda.contacts for r in self.ended.values() if r.agenda is not None and r.agenda.contacts is not None]
+        touched = [end.contacts for end in self.ended.values() if end.contacts is not None]
         hits = [hit for contacts in touched for hit in contacts.hits]
         contact = touched[0].ledger() if touched else None
 
         def trust() -> Ledger:
-            tallies, seen = [r.engine.tally for r in self.ended.values()], record.extremes(plan, self.rows)
+            tallies, seen = [r.tally for r in self.ended.values()], record.extremes(plan, self.rows)
             found = record.ledger(plan, seen, tallies, end.status, end.sentence, spent, contact)
             return found if difference is None else found.judged(difference.largest, difference.size, difference.steps)
 
@@ -174,7 +174,7 @@ class TighterRun(Sink):
 
     def finish(self, runner: Runner, rows: slice) -> None:
         """Count the steps."""
-        self.steps += runner.engine.tally.accepted
+        self.steps += runner.tally.accepted
 
     @property
     def difference(self) -> Difference:
