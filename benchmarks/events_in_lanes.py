@@ -38,7 +38,7 @@ def double_pendulum(friction: float = 0.0) -> Mechanism:
 def starts() -> tuple[np.ndarray, np.ndarray]:
     """q and v of every run, within the stops."""
     rng = np.random.default_rng(0)
-    return rng.uniform(-1.0, 1.0, (RUNS, 2)) * [1.2, 0.8], rng.uniform(-2.0, 2.0, (RUNS, 2))
+    return rng.uniform(-1.0, 1.0, (RUNS, 2)) * [1.2, 0.8], rng.uniform(-4.0, 4.0, (RUNS, 2))
 
 
 def main() -> None:

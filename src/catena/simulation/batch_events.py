@@ -137,7 +137,7 @@ class SpeedEvents:
         p = self.lanes.given[runs, self.system.nu :]
         return self.machine.mass_matrix(self._state(runs)[0], parameters=p if p.shape[1] else None)
 
-    def _inverse(self, M: Array) -> Array:
+    def _inverse(self, M: Array) -> np.ndarray:
         """M^-1 of a stack; a mass matrix that has none is named."""
         try:
             inverse = np.linalg.inv(M)

@@ -169,7 +169,8 @@ class BatchRunner:
         """How one run ended."""
         status, lanes = int(self.status[run]), self.lanes
         sentence = self.sentences.get(run, drivers.OUTCOMES[status])
-        tally = Tally(*(int(n) for n in lanes.tally[run]), largest=float(lanes.h[run]))
+        accepted, rejected, evaluations = lanes.tally[run].tolist()
+        tally = Tally(accepted, rejected, evaluations, float(lanes.h[run]))
         return RunEnd(status, sentence, tally, self.events.log(run), self.events.contacts(run))
 
 

@@ -131,8 +131,8 @@ class Engine:
                         width=1, rtol=self.rtol, largest=self.largest)  # fmt: skip
         runs.advance(whole(0), np.array([end]), whole(len(times)), whole(self._left), times, out, np.empty((1, 0, 0)), 0)
         self.h = float(runs.h[0])
-        self._count(*(int(n) for n in runs.tally[0]), self.h)
-        status, event = (int(n) for n in runs.ended[0])
+        accepted, rejected, evaluations, status, event = map(int, (*runs.tally[0], *runs.ended[0]))
+        self._count(accepted, rejected, evaluations, self.h)
         return Segment(status, float(runs.t[0]), self._written(out, 0, int(runs.row[0])), event)
 
     @property

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..compiler.lanes import LaneKernel
 from . import lane_driver
 from .integrators import Method
+from .lane_events import LOOKS
 from .system import System
 
 Array = NDArray[np.float64]
@@ -34,8 +35,9 @@ class LaneRuns:
         self.row, self.tally, self.ended = np.zeros(count, np.int64), np.zeros((count, 3), np.int64), np.zeros((count, 2), np.int64)
         size, W = x.shape[1], width
         self._buffer = np.zeros((1 + size + given.shape[1]) * W)
-        self._K, self._whole = np.zeros((len(method.A), size * W)), np.zeros((8, W), np.int64)
-        self._atol = np.full(size * W, rtol)
+        self._K, self._whole = np.zeros((len(method.A), size * W)), np.zeros((4, W), np.int64)
+        places = np.arange(LOOKS)[:, None] / LOOKS
+        self._looks = np.ascontiguousarray(places ** np.arange(1, method.P.shape[1] + 1) @ method.P.T)
 
     @property
     def modes(self) -> Array:
@@ -56,8 +58,8 @@ class LaneRuns:
         g = np.zeros(self.width * (guard.output_sizes[0] if guard is not None else 0))
         lane_driver.advance(
             rate.block_address if rate is not None else 0, settle.block_address if settle is not None else 0,
-            guard.block_address if guard is not None else 0, m.A, m.stages, m.C, m.E, m.P, m.D[None], float(m.order), float(m.dense),
-            float(self.largest), self.rtol, self._atol, times, runs, self.x, self.given, self.t, self.h, end, self.row, until_row, most,
+            guard.block_address if guard is not None else 0, m.A, m.stages, m.C, m.E, m.P, m.D[None], self._looks, float(m.order), float(m.dense),
+            float(self.largest), np.array([self.rtol]), times, runs, self.x, self.given, self.t, self.h, end, self.row, until_row, most,
             out, held, first, self.tally, self.ended, self._buffer, self._K, g, self._whole, self.width,
         )  # fmt: skip
 

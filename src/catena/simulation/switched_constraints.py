@@ -213,9 +213,9 @@ class SwitchedConstraints:
         """The modes with nothing held."""
         return np.array([x for part in self.parts for x in part.mode], float)
 
-    def held(self, modes: np.ndarray) -> np.ndarray:
+    def held(self, modes: np.ndarray) -> Any:
         """(...,): whether anything is held, for modes (..., size)."""
-        return (modes[..., self._switches] > 0.5).any(axis=-1)
+        return np.any(modes[..., self._switches] > 0.5, axis=-1)
 
     def released(self, modes: ca.SX) -> ca.SX:
         """The modes with every switch off."""
