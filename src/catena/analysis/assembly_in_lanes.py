@@ -64,6 +64,13 @@ def _close(machine: Machine, q: Array, free: list[int], p: Array | None) -> dict
     return {int(k): _why(machine, best[k : k + 1], least[k], None if p is None else p[k : k + 1]) for k in left}
 
 
+def closed_rows(machine: Machine, q: Array, free: list[int]) -> tuple[Array, Array]:
+    """q (n, nq) after steps of the free speeds towards closed loops from this start alone, and what is left open (n,)."""
+    rows, near = np.arange(len(q)), _near(machine, None)
+    found = _damped(machine, q, rows, free, near)
+    return found, np.abs(near(found, rows)[0]).max(axis=1, initial=0.0)
+
+
 def _why(machine: Machine, q: Array, gap: float, p: Array | None) -> str:
     (error,) = _near(machine, p)(q, np.arange(1))[0]
     if np.abs(error).max(initial=0.0) < CLOSED:

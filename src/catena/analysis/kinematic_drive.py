@@ -20,10 +20,12 @@ from ..machine.lookup import coordinates, machine_of, state, where
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from .assembly import closed, gauss_newton, residual
-from .assembly_in_lanes import opposite_sides
+from .assembly_in_lanes import closed_rows, opposite_sides
 from .closure_search import CLOSED
 
 Array = np.ndarray
+STRIDE = 8  # moments from one that is found from the one before to the next
+SAME = 1e-9  # rad, m: two assemblies this close are one
 TORN = 1e-8  # a rate of opening, beside the fastest motion, that is no rounding
 
 
@@ -88,19 +90,41 @@ def _triple(name: str, values: Any) -> list[Array]:
 
 
 def _positions(machine: Machine, q: Array, driven: list[int], values: Array, free: list[int]) -> Array:
-    """(moments, nq): each closed from the one before; by a search of several starts where that does not do, as at the first."""
+    """(moments, nq): each closed from the one before. All are found at once and then proved: closed again, all at once, each from its
+    neighbour; where that leads elsewhere they are followed one by one."""
+    if len(values) <= STRIDE or machine.nq != machine.nv or not machine.rows:
+        return _followed(machine, q, driven, values, free)
+    ends = np.arange(0, len(values), STRIDE)
+    nodes = _followed(machine, q, driven, values[ends], free)
+    line = np.stack([np.interp(np.arange(len(values)), ends, column) for column in nodes.T], axis=1)
+    line[:, driven] = values
+    found, _ = closed_rows(machine, line, free)
+    found[0] = nodes[0]
+    start = found[:-1].copy()
+    start[:, driven] = values[1:]
+    after, gap = closed_rows(machine, start, free)
+    proved, changed = (gap < CLOSED) & (np.abs(after - found[1:]).max(axis=1) < SAME), False
+    for k in range(1, len(values)):
+        if changed or not proved[k - 1]:
+            one = _followed(machine, found[k - 1], driven, values[k : k + 1], free, first=False)[0]
+            changed, found[k] = bool(np.abs(one - found[k]).max() >= SAME), one
+    return found
+
+
+def _followed(machine: Machine, q: Array, driven: list[int], values: Array, free: list[int], first: bool = True) -> Array:
+    """(moments, nq): each closed from the one before; by a search of several starts where that does not do, as at the `first`."""
     found = np.empty((len(values), machine.nq))
     for k, value in enumerate(values):
         q = q.copy()
         q[driven] = value
-        near = gauss_newton(machine, q, free) if k and machine.rows else None
+        near = gauss_newton(machine, q, free) if (k or not first) and machine.rows else None
         q = closed(machine, q, free) if near is None or np.abs(residual(machine, near)[0]).max() >= CLOSED else near
         found[k] = q
-    if opposite_sides(machine, found).any():  # a pin that was put in upside down: never by small steps, so look at each
+    if opposite_sides(machine, found).any():  # a pin that is upside down: small steps do not turn it, so search for each
         for k, value in enumerate(values):
-            q = found[k - 1].copy() if k else q
+            q = found[max(k - 1, 0)].copy()
             q[driven] = value
-            found[k] = q = closed(machine, q, free)
+            found[k] = closed(machine, q, free)
     return found
 
 
