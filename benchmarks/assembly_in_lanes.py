@@ -24,13 +24,13 @@ def main() -> None:
         rng, (q, _) = np.random.default_rng(0), catena.assemble(machine)
         starts = machine.move(np.tile(q, (STARTS, 1)), 0.3 * rng.standard_normal((STARTS, machine.nv)))
         speeds = rng.standard_normal((STARTS, machine.nv))
-        together = best(lambda: catena.assemble(machine, starts, speeds), 0.0, 3) / STARTS  # noqa: B023
-        alone = best(lambda: [catena.assemble(machine, starts[k], speeds[k]) for k in range(ALONE)], 0.0, 2) / ALONE  # noqa: B023
+        together = best(lambda: catena.assemble(machine, starts, speeds), 0.0, 3) / STARTS
+        alone = best(lambda: [catena.assemble(machine, starts[k], speeds[k]) for k in range(ALONE)], 0.0, 2) / ALONE
         line = f"{name:16}{1e6 * together:18.1f}{1e6 * alone:12.0f}"
         if name != "bricard":  # its coordinates are driven by no single crank
             crank, angles = machine.coordinate_names[0], q[0] + np.linspace(0, 2 * np.pi, INSTANTS)
-            turn = best(lambda: kinematics(machine, {crank: (angles, 2.0, 0.5)}, q), 0.0, 3) / INSTANTS  # noqa: B023
-            each = best(lambda: [kinematics(machine, {crank: (x, 2.0, 0.5)}, q) for x in angles[:ALONE]], 0.0, 2) / ALONE  # noqa: B023
+            turn = best(lambda: kinematics(machine, {crank: (angles, 2.0, 0.5)}, q), 0.0, 3) / INSTANTS
+            each = best(lambda: [kinematics(machine, {crank: (x, 2.0, 0.5)}, q) for x in angles[:ALONE]], 0.0, 2) / ALONE
             line += f"{1e6 * turn:14.1f}{1e6 * each:12.0f}"
         print(line)
 
