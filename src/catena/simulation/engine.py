@@ -12,6 +12,7 @@ from ..compiler.lanes import LaneKernel
 from ..errors import SimulationError
 from . import drivers, fixed_step
 from .integrators import Method
+from .lane_runs import LaneRuns
 from .system import System
 
 Array = np.ndarray
@@ -64,16 +65,23 @@ class Engine:
         self.p = self.buffer[first:last]
         self.p[:] = p if p.ndim == 2 else p[:, None]
         self.modes[:] = system.holding.start()[:, None]
-        self.kernel: LaneKernel = self._kernel("step" if mapped else "derivative")
-        self.settle, self.guard = self._kernel("settle"), self._kernel("guard")
+        self.settle = self._kernel("settle")
         self.K = np.zeros((max(len(method.A), 1), self.x.size))
         self.new = np.zeros(self.x.size)
-        count = self.guard.output_sizes[0] if self.guard is not None else 0
-        self.g, self.g_new = np.zeros(count), np.zeros(count)
         self.tally = Tally()
         self.store: Array | None = None
         self.filled = 0
         self.pieces = Pieces(np.zeros((self.W, 0, system.nv)))
+
+    @property
+    def kernel(self) -> LaneKernel:
+        """The derivative, or the step of a method that is a map."""
+        return self._kernel("step" if self.method.kind == "map" else "derivative")
+
+    @property
+    def guard(self) -> LaneKernel | None:
+        """The guards, if there are any."""
+        return self._kernel("guard")
 
     def _kernel(self, name: str) -> Any:
         return self.system.kernel(name, self.W)
@@ -105,15 +113,32 @@ class Engine:
         return getattr(self, f"_{self.method.kind}")(float(t), float(end), np.ascontiguousarray(times))
 
     def _adaptive(self, t: float, end: float, times: Array) -> Segment:
+        if self.system.guard is not None:
+            return self._guarded(t, end, times)
         m, (out, first) = self.method, self._room(len(times))
-        status, t, self.h, row, accepted, rejected, evaluations, event = drivers.adaptive(
-            _address(self.kernel), _address(self.settle), _address(self.guard), m.A, m.stages, m.C, m.E, m.P, m.D[None],
+        status, t, self.h, row, accepted, rejected, evaluations = drivers.adaptive(
+            _address(self.kernel), _address(self.settle), m.A, m.stages, m.C, m.E, m.P, m.D[None],
             float(m.order), float(m.dense), *self._flat, self.K, self.new, t, end, self.h,
-            self.largest, self.rtol, np.repeat(self.atol, self.W), times, 0, out, first, self.g, self.g_new,
-            self.most - self.tally.accepted - self.tally.rejected, self.W,
+            self.largest, self.rtol, np.repeat(self.atol, self.W), times, 0, out, first, self._left, self.W,
         )  # fmt: skip
         self._count(accepted, rejected, evaluations, self.h)
-        return Segment(status, t, self._written(out, first, first + row), event)
+        return Segment(status, t, self._written(out, first, first + row))
+
+    def _guarded(self, t: float, end: float, times: Array) -> Segment:
+        """A single run up to its next event, as one of many is advanced."""
+        out, whole = np.empty((1, len(times), len(self.x))), lambda k: np.array([k])
+        runs = LaneRuns(self.system, self.method, self.x.reshape(1, -1), self.buffer[1 + len(self.x) :].reshape(1, -1), t=t, h=self.h,
+                        width=1, rtol=self.rtol, largest=self.largest)  # fmt: skip
+        runs.advance(whole(0), np.array([end]), whole(len(times)), whole(self._left), times, out, np.empty((1, 0, 0)), 0)
+        self.h = float(runs.h[0])
+        accepted, rejected, evaluations, status, event = map(int, (*runs.tally[0], *runs.ended[0]))
+        self._count(accepted, rejected, evaluations, self.h)
+        return Segment(status, float(runs.t[0]), self._written(out, 0, int(runs.row[0])), event)
+
+    @property
+    def _left(self) -> int:
+        """Steps that may still be taken."""
+        return self.most - self.tally.accepted - self.tally.rejected
 
     def _library(self, t: float, end: float, times: Array) -> Segment:
         from .radau import advance

@@ -111,6 +111,13 @@ class RunPlan:
         alone = len(self.x0) == 1 or not self.scheme.empty or self.how.kind == "library"
         return 1 if alone else default_width()
 
+    @cached_property
+    def batched(self) -> bool:
+        """Whether its runs have events and are advanced in lanes all the same, each with steps of its own."""
+        sampled = callable(self.control) and not hasattr(self.control, "law")
+        alone = sampled or self.system.clocks or len(self.switches) or self.forces is not None
+        return len(self.x0) > 1 and not self.scheme.empty and self.how.kind == "adaptive" and not alone
+
     def engine(self, rows: slice) -> Engine:
         """An engine at the start of these runs; a group that is not full is filled up with copies of its last run."""
         made = Engine(self.system, self.how, _padded(self.x0[rows], self.width).T, _padded(self.p[rows], self.width).T,

@@ -24,6 +24,7 @@ from ..errors import SimulationError
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from ..results.result import Result
+from .batch_runner import BatchRunner
 from .events import Event
 from .plan import RunPlan, prepare
 from .result_file import File
@@ -31,6 +32,7 @@ from .runner import Runner
 from .sinks import Memory, ResultSink, Sink, TighterRun
 
 Progress = Callable[[float], None]
+LEAST = 32  # runs with events, for which a thread is worth while
 
 
 def simulate(
@@ -118,6 +120,9 @@ def _ended(plan: RunPlan, sink: ResultSink, verify: bool, progress: Progress | N
 
 def run(plan: RunPlan, sink: Sink, progress: Progress | None = None) -> None:
     """Run everything into a sink, groups in threads."""
+    if plan.batched:
+        follow_batches(plan, sink, progress)
+        return
     first, *others = plan.groups
     if not others:
         follow(plan, first, sink, progress)
@@ -144,3 +149,26 @@ def follow(plan: RunPlan, rows: slice, sink: Sink, progress: Progress | None) ->
         if progress is not None:
             progress(runner.t)
     sink.finish(runner, rows)
+
+
+def follow_batches(plan: RunPlan, sink: Sink, progress: Progress | None) -> None:
+    """Run all with their events in lanes, as many batches as there are threads; then hand each run to the sink."""
+    count = len(plan.x0)
+    each = -(-count // max(1, min(plan.threads, count // LEAST)))
+    batches = [BatchRunner(plan, slice(k, min(k + each, count))) for k in range(0, count, each)]
+
+    def one(batch: BatchRunner) -> None:
+        for t in batch.run():
+            if progress is not None and batch is batches[0]:
+                progress(t)
+
+    if len(batches) == 1:
+        one(batches[0])
+    else:
+        with ThreadPoolExecutor(len(batches)) as pool:
+            list(pool.map(one, batches))
+    for batch in batches:
+        for k in range(batch.rows.stop - batch.rows.start):
+            rows, end = slice(batch.rows.start + k, batch.rows.start + k + 1), batch.end_of(k)
+            sink.take(batch.slice_of(k), end, rows)
+            sink.finish(end, rows)

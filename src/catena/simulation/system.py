@@ -236,6 +236,25 @@ class System:
         return ca.Function("guard", self.inputs, [ca.cse(g)]) if g.numel() else None
 
     @cached_property
+    def free_derivative(self) -> ca.Function:
+        """`derivative` where nothing is held: the same numbers from fewer operations."""
+        return self._free(self.derivative)
+
+    @cached_property
+    def free_guard(self) -> ca.Function | None:
+        """`guard` where nothing is held."""
+        return None if self.guard is None else self._free(self.guard)
+
+    def _free(self, f: ca.Function) -> ca.Function:
+        """A tape of this system with every switch off: what is held drops out of it."""
+        if not self.holding.size:
+            return f
+        t, x, u, p = self.inputs
+        modes = self.holding.released(u[self.nv :])
+        (out,) = f.call([t, x, ca.vertcat(u[: self.nv], modes), p])
+        return ca.Function(f"free_{f.name()}", self.inputs, [ca.cse(ca.densify(out))])
+
+    @cached_property
     def bounds(self) -> ca.Function:
         """p -> the lowest, the highest and the dry friction of the speeds that can be held."""
         s = self.tracer()
