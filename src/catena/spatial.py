@@ -91,6 +91,11 @@ def select(condition, a, b):
     return a if condition else b
 
 
+def any_lane(condition):
+    """Whether a condition holds in one of the lanes at least; of a single state, the condition itself."""
+    return bool(condition)
+
+
 def vanishes(x):
     """Whether x is zero whatever the state: a zero by structure, which costs nothing then. Machine code does not ask."""
     return x.is_zero() if hasattr(x, "is_zero") else x == 0.0

@@ -309,7 +309,7 @@ def solved(factor: np.ndarray, b: ca.SX) -> ca.SX:
     return vector(x)
 
 
-def _solve_columns(factor: np.ndarray, B: ca.SX) -> ca.SX:
+def solve_columns(factor: np.ndarray, B: ca.SX) -> ca.SX:
     """M^-1 B of a factor, with sparse matrices of symbols: what is zero costs nothing."""
     F = ca.sparsify(matrix(factor))
     L = ca.tril(F, False) + ca.SX.eye(len(factor))
@@ -319,7 +319,7 @@ def _solve_columns(factor: np.ndarray, B: ca.SX) -> ca.SX:
 def smallest_change(factor: np.ndarray, A: ca.SX, r: ca.SX, column: Any, size: Any) -> tuple[ca.SX, ca.SX]:
     """M^-1 A' lam with A M^-1 A' lam = r, and lam, of the factor of M. column, size: C and N of `kernels.rank`; a size of 0: own."""
     A = ca.sparsify(A)
-    return met(A, _solve_columns(factor, A.T), r, A @ ca.diag(vector(column)) @ A.T, size)
+    return met(A, solve_columns(factor, A.T), r, A @ ca.diag(vector(column)) @ A.T, size)
 
 
 def _own_sizes(size: Any, G: np.ndarray) -> list:

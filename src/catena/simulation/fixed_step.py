@@ -68,6 +68,27 @@ def explicit(address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps,
 
 
 @machine_function("W")
+def stepping(problem, solver, finish, settle, x, buffer, room, given, F, hold, done, t, h, steps, every, out, row, W):
+    """`steps` steps with contacts, each in three pieces (see `time_stepping.py`), which hand their numbers on in `room`: the first
+    `given` are the problem, the answer is behind them. Returns status, t, the next row, evaluations."""
+    start = t
+    for n in range(steps):
+        push(buffer, F, len(x) + W, done + n, hold, W)
+        place(buffer, x, t, W)
+        for l in range(W):
+            buffer[len(buffer) - W + l] = h
+        call_block(problem, buffer, room)
+        call_block(solver, room, room[given : len(room)])
+        call_block(finish, room, x)
+        t = start + (n + 1) * h
+        settle_flat(settle, buffer, x, t, 1, W)
+        if not _finite(x):
+            return NOT_FINITE, t, row, n + 1
+        row = _row(x, n, every, out, row, W)
+    return REACHED, t, row, steps
+
+
+@machine_function("W")
 def implicit(address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps, every, out, row, W):
     """`steps` implicit steps of size h, stages by fixed-point rounds from those of the step before.
 

@@ -35,6 +35,8 @@ from .piecewise import Trajectory
 from .projection import Binding, moved, projected
 from .stabilisation import Stabiliser, needs_speeds, stabiliser
 from .switched_constraints import SwitchedConstraints
+from .stepping_record import stepped_state
+from .time_stepping import SteppedContacts, Stepper
 from .trajectory_state import Following, Follows
 
 
@@ -61,12 +63,12 @@ class System:
     law: a controller inside the tape, whose `law(system) -> Law` reads the symbols t, q, v, u, p of this system. motion: what
     is prescribed, {coordinate: Trajectory} or {joint: "locked"}; see `prescribed.py`. friction: "smooth", or "stick" for the
     joints in `holding`. stabilise: how loops are kept closed, a name or record of `stabilisation.py`. equations: those of `by`,
-    where they exist already; otherwise options are the formulation's. snap: as of a Machine.
+    where they exist already; otherwise options are the formulation's. snap: as of a Machine. stepping: contacts by time stepping.
     """
 
     def __init__(self, mechanism: Mechanism, by: str = "recursive", law: Any = None, friction: str = "smooth",
                  motion: Any = None, stabilise: Any = "project", holding: SwitchedConstraints | None = None, equations: Equations | None = None,
-                 snap: float = SNAP, **options: Any):  # fmt: skip
+                 snap: float = SNAP, stepping: SteppedContacts | None = None, **options: Any):  # fmt: skip
         self.mechanism, self.by, self.formulation, self.snap = mechanism, by, formulation(by), snap
         self.stabiliser: Stabiliser = stabiliser(stabilise)
         self.holding = SwitchedConstraints() if holding is None else holding
@@ -93,6 +95,9 @@ class System:
         self.controller: Law = law.law(self) if law is not None else Law(self.u)
         self.controller, pieces = self._followed.within(self.controller)
         self.pieces = [(self.nx + k, f) for k, f in pieces]  # where the state has the pieces of trajectories
+        self.stepping, self.touching_state = stepping, ca.SX.zeros(0)
+        if stepping is not None:
+            self.controller, self.touching_state = stepping.beside(self.controller)
         self.c, self.nc = self.controller.state, len(self.controller.names)
         self.clocks = [self.nx + k for k in self.controller.clocks]  # where the state holds the time of the next sample
         self.state_names = (*e.state_names, *self.controller.names, "work")
@@ -168,6 +173,9 @@ class System:
     @cached_property
     def held(self) -> tuple[ca.SX, ca.SX]:
         """The forces of the rows that can be held, and the joint forces they make."""
+        if self.stepping is not None:
+            J = self.tape("contact rows", self.stepping.words, lambda s: [ca.vec(self.stepping.kinematics(s)[1])])(self.t, self.q, self.v, self.p)
+            return ca.SX.zeros(0), ca.reshape(J, self.stepping.rows, self.nv).T @ self.stepping.split(self.touching_state)[0]
         if not self.holding.size:
             return ca.SX.zeros(0), ca.SX.zeros(self.nv)
         return self.holding.force(self, self.controller.tau + self.losses)
@@ -210,7 +218,7 @@ class System:
     @cached_property
     def power(self) -> ca.SX:
         """The power of everything but gravity and springs, W."""
-        return ca.dot(self.tau, self.v) + self._load_power() + self._row_power() + self.pull[1]
+        return ca.dot(self.tau, self.v) + self.load_power() + self.row_power() + self.pull[1]
 
     @cached_property
     def derivative(self) -> ca.Function:
@@ -253,7 +261,7 @@ class System:
             return None
         return ca.Function("jump", self.inputs, [ca.cse(ca.densify(ca.vertcat(self.x, self.controller.jump, self.work)))])
 
-    def _load_power(self) -> ca.SX:
+    def load_power(self) -> ca.SX:
         """The power of loads, W, less the rate of the energy stored in springs."""
         if not self.mechanism.loads:
             return ca.SX(0)
@@ -284,7 +292,7 @@ class System:
 
         return self.tape("touching", "", rows, modes=True)
 
-    def _row_power(self) -> ca.SX:
+    def row_power(self) -> ca.SX:
         """What speed rows that depend on time put in: lambda (A v), where A v = -B is not zero."""
         if not self.mechanism.nonholonomic:
             return ca.SX(0)
@@ -362,6 +370,11 @@ class System:
         """(t, x, u, p) -> what `contact_record.observe` reads."""
         return ca.Function("contacts", self.inputs, ca.cse([ca.densify(x) for x in contact_state(self)]))
 
+    @cached_property
+    def stepped(self) -> ca.Function:
+        """(t, x, u, p) -> what `stepping_record.observe` reads."""
+        return stepped_state(self)
+
     def kernel(self, name: str, width: int | None = None) -> LaneKernel | None:
         """The compiled tape of that name, in lanes; None where there is none."""
         f = getattr(self, name)
@@ -369,6 +382,16 @@ class System:
         if f is not None and key not in self._kernels:
             self._kernels[key] = compile_lanes(f, width=width)
         return self._kernels.get(key)
+
+    def stepper(self, width: int) -> Stepper:
+        """The pieces of a step with contacts by time stepping, for so many lanes."""
+        if width not in self._steppers:
+            self._steppers[width] = Stepper(self, width)
+        return self._steppers[width]
+
+    @cached_property
+    def _steppers(self) -> dict[int, Stepper]:
+        return {}
 
     @cached_property
     def _kernels(self) -> dict[tuple, LaneKernel]:
@@ -379,9 +402,9 @@ class System:
         """What the results of this system have in common."""
         h = self.holding
         held = {"mode_name": h.names, "holdable": [speed.name for speed in h.speeds]} if h.size else {}
-        if h.contacts:
-            pairs = [self.mechanism.contacts[k].name for k in sorted({c.point.contact for c in h.contacts})]
-            held |= {"contact": [c.name for c in h.contacts], "pair": pairs, "axis": ["x", "y", "z"]}
+        if touching := h.contacts or (self.stepping.points if self.stepping is not None else ()):
+            pairs = [self.mechanism.contacts[k].name for k in sorted({c.point.contact for c in touching})]
+            held |= {"contact": [c.name for c in touching], "pair": pairs, "axis": ["x", "y", "z"]}
         return labels(self.mechanism, self.by, state_name=self.state_names, **held)
 
     # ------------------------------------------------------------------------------------------------ states

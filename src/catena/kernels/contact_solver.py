@@ -1,0 +1,314 @@
+"""Contact impulses of one time step: block Gauss-Seidel on the Delassus matrix, over lanes of runs.
+
+    u = free + W P,      W = J M^-1 J'        speeds and impulses (m,) of the rows
+
+    0 <= P_n  complementary to  u_n >= target,      |P_t| <= mu P_n,  and where it slips P_t = -mu P_n u_t/|u_t|
+
+Contacts with friction come first, three rows each (normal, two tangents), then those of one row: smooth ones, stops of joints. One contact
+is solved at a time, the impulses of the others held: it opens, sticks (its 3 x 3 block solved) or slips (its direction turned, the normal
+impulse found on the cone), so that cones are met to rounding and what is left is the coupling. Each lane stops when it has
+converged and is not touched after that, so that no run knows of its neighbours. The laws are those of [Moreau1988].
+
+    target    -e u_n before (Newton's law) where the gap is closed; -2 gap/h where it is open, what is left of it for half a step
+    shift     >= 0, along the normals: lifts positions, not speeds, out of what they penetrate at the end of the step
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..spatial import any_lane, kernel, select, sqrt
+
+SLIP_ROUNDS = 3  # turns of the slip direction at each visit of a contact
+SHIFT_SWEEPS = 12  # over the contacts, to separate what penetrates; what is left is done in the next step
+LIFT = 1e-9  # of the way of a step: a penetration that is lifted
+FIRM = 1e-12  # of the mobility of a contact: what is added where it cannot move, so that its block has an inverse
+ON_CONE = 1.0 - 1e-9  # of the friction that is possible: a contact that slips
+SLIPS = 1e-6  # of the fastest speed: a slip whose direction is compared with its friction
+TINY = 1e-300
+
+CERTIFICATE = ("residual", "worst_residual", "unconverged", "depth", "complementarity", "cone", "angle", "dissipated", "gained", "impacts",
+               "changes")  # fmt: skip
+
+
+class ContactProblem(NamedTuple):
+    """Of k contacts with m rows: gap (k,) in the middle of the step, m; speeds of the rows before and without impulses, m/s; W; the impulses of
+    the step before, N s, and its modes (k,); e (k,), mu static and kinetic (of those with friction); the certificate so far; h, s."""
+
+    gap: Any
+    before: Any
+    free: Any
+    W: Any
+    P: Any
+    mode: Any
+    e: Any
+    static: Any
+    kinetic: Any
+    so_far: Any
+    h: Any
+
+
+class ContactAnswer(NamedTuple):
+    """Impulses P (m,), N s; shift (k,), as impulses are but of positions; modes (k,): 0 open, 1 slip, 2 stick; the certificate up to now;
+    the work (1,) of the contacts, J."""
+
+    P: Any
+    shift: Any
+    mode: Any
+    certificate: Any
+    work: Any
+
+
+class ContactScratch(NamedTuple):
+    """Speeds (m,); targets, whether a contact takes part, and friction (k,) each; inverses of the blocks and step of their tangents
+    (rough, 7); what has to be lifted (k,)."""
+
+    u: Any
+    target: Any
+    on: Any
+    mu: Any
+    block: Any
+    lift: Any
+
+
+@kernel
+def solve_contacts(p, a, s, rough, smooth, iterations, tolerance):
+    """The impulses of one step. rough, smooth: contacts with three rows and with one. tolerance: of the residual beside the fastest speed."""
+    fastest = _fastest(p, rough, smooth)
+    _targets(p, a, s, rough, smooth, fastest)
+    _blocks(p, s, rough)
+    _speeds(p, a, s, rough, smooth)
+    busy = select(fastest > 0.0, 1.0 + 0.0 * fastest, 0.0 * fastest)
+    for _ in range(iterations):
+        change = 0.0 * fastest
+        for i in range(rough):
+            if any_lane(s.on[i] * busy > 0.5):
+                change = max(change, _visit(p, a, s, i, rough, smooth, busy))
+        for i in range(rough, rough + smooth):
+            if any_lane(s.on[i] * busy > 0.5):
+                change = max(change, _press(p, a, s, i, rough, smooth, busy))
+        busy = select(change > 0.5 * tolerance * fastest, busy, 0.0 * busy)
+        if not any_lane(busy > 0.5):
+            break
+    _certify(p, a, s, rough, smooth, fastest, tolerance)
+    _lift(p, a, s, rough, smooth, fastest)
+
+
+@kernel
+def normal(i, rough):
+    """The row of a contact's normal."""
+    return 3 * i if i < rough else 2 * rough + i
+
+
+@kernel
+def _fastest(p, rough, smooth):
+    """The fastest of all speeds of rows, before or without impulses, m/s."""
+    found = 0.0 * p.h[0]
+    for r in range(3 * rough + smooth):
+        found = max(found, max(abs(p.before[r]), abs(p.free[r])))
+    return found
+
+
+@kernel
+def _targets(p, a, s, rough, smooth, fastest):
+    """Who takes part, with which normal speed at least and with which friction; impulses begin with those of the last step."""
+    h = p.h[0]
+    for i in range(rough):
+        _target(p, s, i, 3 * i, fastest, h)
+        s.mu[i] = select(p.mode[i] == 1.0, p.kinetic[i], p.static[i])
+        for r in range(3):
+            a.P[3 * i + r] = s.on[i] * p.P[3 * i + r]
+    for i in range(rough, rough + smooth):
+        _target(p, s, i, 2 * rough + i, fastest, h)
+        a.P[2 * rough + i] = s.on[i] * p.P[2 * rough + i]
+
+
+@kernel
+def _target(p, s, i, n, fastest, h):
+    """Newton's law where the gap is closed, or closes with a rebound that leaves it; elsewhere what is left of the gap."""
+    gap, before, free = p.gap[i], p.before[n], p.free[n]
+    rebound = select(before < 0.0, -p.e[i] * before, 0.0 * before)
+    rises = rebound * rebound * h > 2.0 * gap * abs(free - before)  # higher than the gap: e^2 u^2 / 2 a
+    hits = gap + 0.5 * h * free < 0.0
+    bounces = rises and hits
+    open_target = select(bounces, select(rebound > 0.0, rebound, -2.0 * gap / h), -2.0 * gap / h)
+    s.target[i] = select(gap > 0.0, open_target, rebound)
+    s.on[i] = select(gap <= h * fastest, 1.0 + 0.0 * gap, 0.0 * gap)
+
+
+@kernel
+def _blocks(p, s, rough):
+    """The inverse of each 3 x 3 block, made a little firmer, and the step along its tangents."""
+    for i in range(rough):
+        n = 3 * i
+        a, b, c, d, e, f = p.W[n, n], p.W[n, n + 1], p.W[n, n + 2], p.W[n + 1, n + 1], p.W[n + 1, n + 2], p.W[n + 2, n + 2]
+        more = FIRM * (a + d + f) + TINY
+        s.block[i, 6] = 1.0 / (max(d, f) + abs(e) + more)
+        a, d, f = a + more, d + more, f + more
+        A, B, C = d * f - e * e, c * e - b * f, b * e - c * d
+        det = 1.0 / (a * A + b * B + c * C)
+        s.block[i, 0], s.block[i, 1], s.block[i, 2] = A * det, B * det, C * det
+        s.block[i, 3], s.block[i, 4], s.block[i, 5] = (a * f - c * c) * det, (b * c - a * e) * det, (a * d - b * b) * det
+
+
+@kernel
+def _speeds(p, a, s, rough, smooth):
+    """u = free + W P."""
+    m = 3 * rough + smooth
+    for r in range(m):
+        s.u[r] = p.free[r]
+    for i in range(rough):
+        if any_lane(s.on[i] > 0.5):
+            _push(p, s, rough, smooth, 3 * i, a.P[3 * i])
+            _push(p, s, rough, smooth, 3 * i + 1, a.P[3 * i + 1])
+            _push(p, s, rough, smooth, 3 * i + 2, a.P[3 * i + 2])
+    for i in range(rough, rough + smooth):
+        if any_lane(s.on[i] > 0.5):
+            _push(p, s, rough, smooth, 2 * rough + i, a.P[2 * rough + i])
+
+
+@kernel
+def _push(p, s, rough, smooth, row, more):
+    """Let an impulse `more` of one row act on the speeds of contacts that take part."""
+    for j in range(rough):
+        if any_lane(s.on[j] > 0.5):
+            s.u[3 * j] += p.W[row, 3 * j] * more
+            s.u[3 * j + 1] += p.W[row, 3 * j + 1] * more
+            s.u[3 * j + 2] += p.W[row, 3 * j + 2] * more
+    for j in range(rough, rough + smooth):
+        s.u[2 * rough + j] += p.W[row, 2 * rough + j] * more
+
+
+@kernel
+def _push3(p, s, rough, smooth, n, x, y, z):
+    """The same of the three rows of a contact."""
+    for j in range(rough):
+        if any_lane(s.on[j] > 0.5):
+            for r in range(3):
+                s.u[3 * j + r] += p.W[n, 3 * j + r] * x + p.W[n + 1, 3 * j + r] * y + p.W[n + 2, 3 * j + r] * z
+    for j in range(rough, rough + smooth):
+        r = 2 * rough + j
+        s.u[r] += p.W[n, r] * x + p.W[n + 1, r] * y + p.W[n + 2, r] * z
+
+
+@kernel
+def _visit(p, a, s, i, rough, smooth, busy):
+    """Solve a contact with friction, the others held; the largest change of its own speeds."""
+    n, mu, W, B = 3 * i, s.mu[i], p.W, s.block
+    P, x, y = a.P[n], a.P[n + 1], a.P[n + 2]
+    r, ux, uy = s.u[n] - s.target[i], s.u[n + 1], s.u[n + 2]
+    P0 = P - (B[i, 0] * r + B[i, 1] * ux + B[i, 2] * uy)
+    x0 = x - (B[i, 1] * r + B[i, 3] * ux + B[i, 4] * uy)
+    y0 = y - (B[i, 2] * r + B[i, 4] * ux + B[i, 5] * uy)
+    sticks = x0 * x0 + y0 * y0 <= mu * mu * P0 * P0 and P0 >= 0.0
+    a00, a01, a02, a11, a12, a22 = W[n, n], W[n, n + 1], W[n, n + 2], W[n + 1, n + 1], W[n + 1, n + 2], W[n + 2, n + 2]
+    b = r - (a00 * P + a01 * x + a02 * y)  # speeds without its own impulse
+    bx, by = ux - (a01 * P + a11 * x + a12 * y), uy - (a02 * P + a12 * x + a22 * y)
+    P1, x1, y1, step = P, x, y, B[i, 6]
+    for _ in range(SLIP_ROUNDS):
+        tx = x1 - step * (bx + a01 * P1 + a11 * x1 + a12 * y1)
+        ty = y1 - step * (by + a02 * P1 + a12 * x1 + a22 * y1)
+        far = 1.0 / sqrt(tx * tx + ty * ty + TINY)
+        tx, ty = mu * far * tx, mu * far * ty  # friction for each unit of the normal impulse
+        along = a00 + a01 * tx + a02 * ty
+        P1 = select(along > FIRM * a00, -b / select(along > FIRM * a00, along, 1.0 + 0.0 * b), -b / (a00 + TINY))
+        P1 = max(P1, 0.0 * P1)
+        x1, y1 = P1 * tx, P1 * ty
+    apart = b >= 0.0
+    P1, x1, y1 = select(apart, 0.0 * P, P1), select(apart, 0.0 * P, x1), select(apart, 0.0 * P, y1)
+    goes = s.on[i] * busy > 0.5
+    dP = select(goes, select(sticks, P0, P1) - P, 0.0 * P)
+    dx = select(goes, select(sticks, x0, x1) - x, 0.0 * P)
+    dy = select(goes, select(sticks, y0, y1) - y, 0.0 * P)
+    a.P[n], a.P[n + 1], a.P[n + 2] = P + dP, x + dx, y + dy
+    _push3(p, s, rough, smooth, n, dP, dx, dy)
+    return max(a00 * abs(dP), max(a11 * abs(dx), a22 * abs(dy)))
+
+
+@kernel
+def _press(p, a, s, i, rough, smooth, busy):
+    """The same for a contact of one row."""
+    n = 2 * rough + i
+    own = p.W[n, n] + TINY
+    P = a.P[n]
+    more = max(P - (s.u[n] - s.target[i]) / own, 0.0 * P) - P
+    more = select(s.on[i] * busy > 0.5, more, 0.0 * P)
+    a.P[n] = P + more
+    _push(p, s, rough, smooth, n, more)
+    return own * abs(more)
+
+
+# ---------------------------------------------------------------------------------------------------- how well
+@kernel
+def _certify(p, a, s, rough, smooth, fastest, tolerance):
+    """The modes, the work of the contacts, and the certificate with this step in it."""
+    _speeds(p, a, s, rough, smooth)
+    zero = 0.0 * fastest
+    most, left, work, missed, outside, across, impacts, changes = zero, zero, zero, zero, zero, zero, zero, zero
+    for i in range(rough):
+        n = 3 * i
+        P, x, y, u, ux, uy, mu = a.P[n], a.P[n + 1], a.P[n + 2], s.u[n], s.u[n + 1], s.u[n + 2], s.mu[i]
+        most, work = max(most, P), work + 0.5 * (P * (u + p.before[n]) + x * (ux + p.before[n + 1]) + y * (uy + p.before[n + 2]))
+        size, speed = sqrt(x * x + y * y), sqrt(ux * ux + uy * uy)
+        slips = size >= ON_CONE * mu * P
+        mode = select(P > 0.0, select(slips, 1.0 + zero, 2.0 + zero), zero)
+        impacts = impacts + select(P > 0.0, select(p.mode[i] == 0.0, select(p.before[n] < 0.0, 1.0 + zero, zero), zero), zero)
+        changes = changes + select(mode == p.mode[i], zero, 1.0 + zero)
+        a.mode[i] = mode
+        missed = max(missed, abs(P * (u - s.target[i])))
+        outside = max(outside, size - mu * P)
+        seen = size * speed > SLIPS * fastest * mu * P
+        turned = select(x * ux + y * uy <= 0.0, abs(x * uy - y * ux) / select(seen, size * speed, 1.0 + zero), 1.0 + zero)
+        across = max(across, select(seen, select(mode == 1.0, turned, zero), zero))
+        step = s.block[i, 6]
+        tx, ty = x - step * ux, y - step * uy
+        far = max(sqrt(tx * tx + ty * ty), mu * P + TINY)
+        tx, ty = tx * mu * P / far - x, ty * mu * P / far - y
+        left = max(left, s.on[i] * max(abs(min(p.W[n, n] * P, u - s.target[i])), sqrt(tx * tx + ty * ty) / step))
+    for i in range(rough, rough + smooth):
+        n = 2 * rough + i
+        P, u = a.P[n], s.u[n]
+        most, work = max(most, P), work + 0.5 * P * (u + p.before[n])
+        mode = select(P > 0.0, 1.0 + zero, zero)
+        impacts = impacts + select(P > 0.0, select(p.mode[i] == 0.0, select(p.before[n] < 0.0, 1.0 + zero, zero), zero), zero)
+        changes = changes + select(mode == p.mode[i], zero, 1.0 + zero)
+        a.mode[i] = mode
+        missed = max(missed, abs(P * (u - s.target[i])))
+        left = max(left, s.on[i] * abs(min(p.W[n, n] * P, u - s.target[i])))
+    residual = select(fastest > 0.0, left / select(fastest > 0.0, fastest, 1.0 + zero), zero)
+    largest = select(most > 0.0, most, 1.0 + zero)
+    c, b = a.certificate, p.so_far
+    c[0], c[1] = residual, max(b[1], residual)
+    c[2] = b[2] + select(residual > tolerance, 1.0 + zero, zero)
+    c[4] = max(b[4], missed / (largest * select(fastest > 0.0, fastest, 1.0 + zero)))
+    c[5], c[6] = max(b[5], outside / largest), max(b[6], across)
+    c[7], c[8] = b[7] + max(-work, zero), b[8] + max(work, zero)
+    c[9], c[10] = b[9] + impacts, b[10] + changes
+    a.work[0] = work
+
+
+@kernel
+def _lift(p, a, s, rough, smooth, fastest):
+    """The shift along the normals that separates what would penetrate at the end of the step, and the depth that is left."""
+    k, h, worst = rough + smooth, p.h[0], 0.0 * fastest
+    for i in range(k):
+        u = s.u[normal(i, rough)]
+        s.lift[i] = select(s.on[i] > 0.5, -(p.gap[i] + 0.5 * h * u), -1.0 + 0.0 * u)
+        a.shift[i] = 0.0 * u
+        worst = max(worst, s.lift[i] * select(a.P[normal(i, rough)] > 0.0, 1.0 + 0.0 * u, 0.0 * u))
+    deep = worst > LIFT * h * fastest
+    if any_lane(deep):
+        for _ in range(SHIFT_SWEEPS):
+            for i in range(k):
+                n = normal(i, rough)
+                own = p.W[n, n]
+                before = a.shift[i]
+                more = max(before + s.lift[i] / (own + TINY), 0.0 * own) - before
+                more = select(deep, select(s.on[i] > 0.5, select(own > 0.0, more, 0.0 * own), 0.0 * own), 0.0 * own)
+                a.shift[i] = before + more
+                for j in range(k):
+                    s.lift[j] = s.lift[j] - p.W[n, normal(j, rough)] * more
+    depth = p.so_far[3]
+    for i in range(k):
+        depth = max(depth, s.lift[i])
+    a.certificate[3] = depth
