@@ -25,7 +25,7 @@ from catena import Mechanism
 from catena.model.contact_points import contact_points
 from touching import MECHANISMS, SERVOS, SLOPE, servos, starts
 
-BATCH, STEPS, STEP, ROUNDS = size(256, 8), size(1000, 20), 1e-3, size(3, 1)
+BATCH, STEPS, STEP, ROUNDS = size(64, 8), size(1000, 20), 1e-3, size(3, 1)
 NAMES = size(("box", "hopper", "solo12"), ("box", "hopper"))
 KINDS = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide"}
 

@@ -87,6 +87,8 @@ def select(condition, a, b):
     if hasattr(condition, "is_constant"):
         import casadi
 
+        if condition.is_constant():
+            return a if float(condition) else b
         return casadi.if_else(condition, a, b)
     return a if condition else b
 

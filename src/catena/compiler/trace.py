@@ -309,11 +309,16 @@ def solved(factor: np.ndarray, b: ca.SX) -> ca.SX:
     return vector(x)
 
 
+def triangle(factor: np.ndarray) -> tuple[ca.SX, ca.SX]:
+    """L (n, n), sparse, of unit diagonal, and D (n,) of a factor: M^-1 = L^-1 D L'^-1."""
+    F = ca.sparsify(matrix(factor))
+    return ca.tril(F, False) + ca.SX.eye(len(factor)), ca.diag(F)
+
+
 def solve_columns(factor: np.ndarray, B: ca.SX) -> ca.SX:
     """M^-1 B of a factor, with sparse matrices of symbols: what is zero costs nothing."""
-    F = ca.sparsify(matrix(factor))
-    L = ca.tril(F, False) + ca.SX.eye(len(factor))
-    return ca.solve(L, ca.solve(L.T, B) * ca.diag(F))
+    L, D = triangle(factor)
+    return ca.solve(L, ca.solve(L.T, B) * D)
 
 
 def smallest_change(factor: np.ndarray, A: ca.SX, r: ca.SX, column: Any, size: Any) -> tuple[ca.SX, ca.SX]:

@@ -21,6 +21,8 @@ from ..spatial import any_lane, kernel, select, sqrt
 
 SLIP_ROUNDS = 3  # turns of the slip direction at each visit of a contact
 SHIFT_SWEEPS = 12  # over the contacts, to separate what penetrates; what is left is done in the next step
+SLACK = 1e-3  # of the way of a step: a gap that counts as closed; of the speed that a step gives: a rebound that is none
+EVERY = 7  # after 8, 16, ... sweeps the way of the last one is followed further
 LIFT = 1e-9  # of the way of a step: a penetration that is lifted
 FIRM = 1e-12  # of the mobility of a contact: what is added where it cannot move, so that its block has an inverse
 ON_CONE = 1.0 - 1e-9  # of the friction that is possible: a contact that slips
@@ -60,26 +62,72 @@ class ContactAnswer(NamedTuple):
 
 
 class ContactScratch(NamedTuple):
-    """Speeds (m,); targets, whether a contact takes part, and friction (k,) each; inverses of the blocks and step of their tangents
-    (rough, 7); what has to be lifted (k,)."""
+    """W, where it is not given; speeds (m,); targets, whether a contact takes part, and friction (k,) each; inverses of the blocks and step of their tangents
+    (rough, 7); what has to be lifted (k,); impulses and speeds before a sweep (m,) each."""
 
+    W: Any
     u: Any
     target: Any
     on: Any
     mu: Any
     block: Any
     lift: Any
+    P: Any
+    last: Any
 
 
 @kernel
-def solve_contacts(p, a, s, rough, smooth, iterations, tolerance):
-    """The impulses of one step. rough, smooth: contacts with three rows and with one. tolerance: of the residual beside the fastest speed."""
+def solve_contacts(p, a, s, rough, smooth, width, iterations, tolerance):
+    """The impulses of one step. rough, smooth: contacts with three rows and with one. tolerance: of the residual beside the fastest speed.
+
+    width: where there are many points, few of which touch, p.W is X (m, width) of W = X X', and W is made of those that take part.
+    """
     fastest = _fastest(p, rough, smooth)
     _targets(p, a, s, rough, smooth, fastest)
+    if width > 0:
+        _multiply(p.W, s, rough, smooth, width)
+        _solve(_with(p, s.W), a, s, rough, smooth, iterations, tolerance, fastest)
+    else:
+        _solve(p, a, s, rough, smooth, iterations, tolerance, fastest)
+
+
+@kernel
+def _with(p, W):
+    """The problem with its matrix."""
+    return ContactProblem(p.gap, p.before, p.free, W, p.P, p.mode, p.e, p.static, p.kinetic, p.so_far, p.h)
+
+
+@kernel
+def _multiply(X, s, rough, smooth, width):
+    """W = X X' of the contacts that take part."""
+    for i in range(rough + smooth):
+        if any_lane(s.on[i] > 0.5):
+            for j in range(i + 1):
+                if any_lane(s.on[j] > 0.5):
+                    for r in range(3 if i < rough else 1):
+                        for c in range(3 if j < rough else 1):
+                            _entry(X, s.W, normal(i, rough) + r, normal(j, rough) + c, width)
+
+
+@kernel
+def _entry(X, W, r, c, width):
+    """One entry of W, and the one across."""
+    total = 0.0 * X[r, 0]
+    for k in range(width):
+        total = total + X[r, k] * X[c, k]
+    W[r, c] = total
+    W[c, r] = total
+
+
+@kernel
+def _solve(p, a, s, rough, smooth, iterations, tolerance, fastest):
+    """Sweeps, the certificate, and the shift."""
     _blocks(p, s, rough)
     _speeds(p, a, s, rough, smooth)
     busy = select(fastest > 0.0, 1.0 + 0.0 * fastest, 0.0 * fastest)
-    for _ in range(iterations):
+    for sweep in range(iterations):
+        if sweep & EVERY == EVERY:
+            _keep(a, s, 3 * rough + smooth)
         change = 0.0 * fastest
         for i in range(rough):
             if any_lane(s.on[i] * busy > 0.5):
@@ -90,6 +138,8 @@ def solve_contacts(p, a, s, rough, smooth, iterations, tolerance):
         busy = select(change > 0.5 * tolerance * fastest, busy, 0.0 * busy)
         if not any_lane(busy > 0.5):
             break
+        if sweep & EVERY == EVERY:
+            _leap(a, s, rough, smooth, busy)
     _certify(p, a, s, rough, smooth, fastest, tolerance)
     _lift(p, a, s, rough, smooth, fastest)
 
@@ -125,14 +175,19 @@ def _targets(p, a, s, rough, smooth, fastest):
 
 @kernel
 def _target(p, s, i, n, fastest, h):
-    """Newton's law where the gap is closed, or closes with a rebound that leaves it; elsewhere what is left of the gap."""
+    """Newton's law where the gap is closed, or closes with a rebound that leaves it; elsewhere what is left of the gap.
+
+    Gaps and rebounds that are nothing beside a step are none: a box would otherwise stand on three of its corners, and which three would
+    take long to find.
+    """
     gap, before, free = p.gap[i], p.before[n], p.free[n]
-    rebound = select(before < 0.0, -p.e[i] * before, 0.0 * before)
+    rebound = -p.e[i] * before
+    rebound = select(rebound > SLACK * abs(free - before), rebound, 0.0 * before)
     rises = rebound * rebound * h > 2.0 * gap * abs(free - before)  # higher than the gap: e^2 u^2 / 2 a
     hits = gap + 0.5 * h * free < 0.0
     bounces = rises and hits
     open_target = select(bounces, select(rebound > 0.0, rebound, -2.0 * gap / h), -2.0 * gap / h)
-    s.target[i] = select(gap > 0.0, open_target, rebound)
+    s.target[i] = select(gap > SLACK * h * fastest, open_target, rebound)
     s.on[i] = select(gap <= h * fastest, 1.0 + 0.0 * gap, 0.0 * gap)
 
 
@@ -140,15 +195,20 @@ def _target(p, s, i, n, fastest, h):
 def _blocks(p, s, rough):
     """The inverse of each 3 x 3 block, made a little firmer, and the step along its tangents."""
     for i in range(rough):
-        n = 3 * i
-        a, b, c, d, e, f = p.W[n, n], p.W[n, n + 1], p.W[n, n + 2], p.W[n + 1, n + 1], p.W[n + 1, n + 2], p.W[n + 2, n + 2]
-        more = FIRM * (a + d + f) + TINY
-        s.block[i, 6] = 1.0 / (max(d, f) + abs(e) + more)
-        a, d, f = a + more, d + more, f + more
-        A, B, C = d * f - e * e, c * e - b * f, b * e - c * d
-        det = 1.0 / (a * A + b * B + c * C)
-        s.block[i, 0], s.block[i, 1], s.block[i, 2] = A * det, B * det, C * det
-        s.block[i, 3], s.block[i, 4], s.block[i, 5] = (a * f - c * c) * det, (b * c - a * e) * det, (a * d - b * b) * det
+        if any_lane(s.on[i] > 0.5):
+            _block(p.W, s.block, i, 3 * i)
+
+
+@kernel
+def _block(W, block, i, n):
+    a, b, c, d, e, f = W[n, n], W[n, n + 1], W[n, n + 2], W[n + 1, n + 1], W[n + 1, n + 2], W[n + 2, n + 2]
+    more = FIRM * (a + d + f) + TINY
+    block[i, 6] = 1.0 / (max(d, f) + abs(e) + more)
+    a, d, f = a + more, d + more, f + more
+    A, B, C = d * f - e * e, c * e - b * f, b * e - c * d
+    det = 1.0 / (a * A + b * B + c * C)
+    block[i, 0], block[i, 1], block[i, 2] = A * det, B * det, C * det
+    block[i, 3], block[i, 4], block[i, 5] = (a * f - c * c) * det, (b * c - a * e) * det, (a * d - b * b) * det
 
 
 @kernel
@@ -176,7 +236,8 @@ def _push(p, s, rough, smooth, row, more):
             s.u[3 * j + 1] += p.W[row, 3 * j + 1] * more
             s.u[3 * j + 2] += p.W[row, 3 * j + 2] * more
     for j in range(rough, rough + smooth):
-        s.u[2 * rough + j] += p.W[row, 2 * rough + j] * more
+        if any_lane(s.on[j] > 0.5):
+            s.u[2 * rough + j] += p.W[row, 2 * rough + j] * more
 
 
 @kernel
@@ -187,8 +248,9 @@ def _push3(p, s, rough, smooth, n, x, y, z):
             for r in range(3):
                 s.u[3 * j + r] += p.W[n, 3 * j + r] * x + p.W[n + 1, 3 * j + r] * y + p.W[n + 2, 3 * j + r] * z
     for j in range(rough, rough + smooth):
-        r = 2 * rough + j
-        s.u[r] += p.W[n, r] * x + p.W[n + 1, r] * y + p.W[n + 2, r] * z
+        if any_lane(s.on[j] > 0.5):
+            r = 2 * rough + j
+            s.u[r] += p.W[n, r] * x + p.W[n + 1, r] * y + p.W[n + 2, r] * z
 
 
 @kernel
@@ -205,24 +267,57 @@ def _visit(p, a, s, i, rough, smooth, busy):
     b = r - (a00 * P + a01 * x + a02 * y)  # speeds without its own impulse
     bx, by = ux - (a01 * P + a11 * x + a12 * y), uy - (a02 * P + a12 * x + a22 * y)
     P1, x1, y1, step = P, x, y, B[i, 6]
-    for _ in range(SLIP_ROUNDS):
-        tx = x1 - step * (bx + a01 * P1 + a11 * x1 + a12 * y1)
-        ty = y1 - step * (by + a02 * P1 + a12 * x1 + a22 * y1)
-        far = 1.0 / sqrt(tx * tx + ty * ty + TINY)
-        tx, ty = mu * far * tx, mu * far * ty  # friction for each unit of the normal impulse
-        along = a00 + a01 * tx + a02 * ty
-        P1 = select(along > FIRM * a00, -b / select(along > FIRM * a00, along, 1.0 + 0.0 * b), -b / (a00 + TINY))
-        P1 = max(P1, 0.0 * P1)
-        x1, y1 = P1 * tx, P1 * ty
-    apart = b >= 0.0
-    P1, x1, y1 = select(apart, 0.0 * P, P1), select(apart, 0.0 * P, x1), select(apart, 0.0 * P, y1)
     goes = s.on[i] * busy > 0.5
+    if any_lane(select(sticks, 0.0 * busy, s.on[i] * busy) > 0.5):
+        for _ in range(SLIP_ROUNDS):
+            tx = x1 - step * (bx + a01 * P1 + a11 * x1 + a12 * y1)
+            ty = y1 - step * (by + a02 * P1 + a12 * x1 + a22 * y1)
+            far = 1.0 / sqrt(tx * tx + ty * ty + TINY)
+            tx, ty = mu * far * tx, mu * far * ty  # friction for each unit of the normal impulse
+            along = a00 + a01 * tx + a02 * ty
+            P1 = select(along > FIRM * a00, -b / select(along > FIRM * a00, along, 1.0 + 0.0 * b), -b / (a00 + TINY))
+            P1 = max(P1, 0.0 * P1)
+            x1, y1 = P1 * tx, P1 * ty
+        apart = b >= 0.0
+        P1, x1, y1 = select(apart, 0.0 * P, P1), select(apart, 0.0 * P, x1), select(apart, 0.0 * P, y1)
     dP = select(goes, select(sticks, P0, P1) - P, 0.0 * P)
     dx = select(goes, select(sticks, x0, x1) - x, 0.0 * P)
     dy = select(goes, select(sticks, y0, y1) - y, 0.0 * P)
     a.P[n], a.P[n + 1], a.P[n + 2] = P + dP, x + dx, y + dy
     _push3(p, s, rough, smooth, n, dP, dx, dy)
     return max(a00 * abs(dP), max(a11 * abs(dx), a22 * abs(dy)))
+
+
+@kernel
+def _keep(a, s, m):
+    """Keep impulses and speeds before a sweep."""
+    for r in range(m):
+        s.P[r], s.last[r] = a.P[r], s.u[r]
+
+
+@kernel
+def _leap(a, s, rough, smooth, busy):
+    """Follow the way of a sweep as far as it leads down, or until a normal impulse comes to zero.
+
+    Where rigid bodies leave a choice (a box on four corners) sweeps creep along combinations of impulses that move almost nothing.
+    """
+    down, bend, most = 0.0 * busy, 0.0 * busy, 1e6 + 0.0 * busy
+    for i in range(rough + smooth):
+        n = normal(i, rough)
+        d = a.P[n] - s.P[n]
+        down, bend = down - d * (s.u[n] - s.target[i]), bend + d * (s.u[n] - s.last[n])
+        most = select(d < 0.0, min(most, -a.P[n] / select(d < 0.0, d, -1.0 + 0.0 * d)), most)
+    for i in range(rough):  # of what slips the tangents follow the normal impulse, and count for nothing
+        x, y, reach = a.P[3 * i + 1], a.P[3 * i + 2], ON_CONE * s.mu[i] * a.P[3 * i]
+        holds = select(x * x + y * y < reach * reach, 1.0 + 0.0 * x, 0.0 * x)
+        for r in range(3 * i + 1, 3 * i + 3):
+            d = holds * (a.P[r] - s.P[r])
+            down, bend = down - d * s.u[r], bend + d * (s.u[r] - s.last[r])
+    far = select(bend > 0.0, down / select(bend > 0.0, bend, 1.0 + 0.0 * bend), most)
+    far = select(down > 0.0, min(far, most), 0.0 * far) * busy
+    for r in range(3 * rough + smooth):
+        a.P[r] = a.P[r] + far * (a.P[r] - s.P[r])
+        s.u[r] = s.u[r] + far * (s.u[r] - s.last[r])
 
 
 @kernel
@@ -245,43 +340,36 @@ def _certify(p, a, s, rough, smooth, fastest, tolerance):
     _speeds(p, a, s, rough, smooth)
     zero = 0.0 * fastest
     most, left, work, missed, outside, across, impacts, changes = zero, zero, zero, zero, zero, zero, zero, zero
-    for i in range(rough):
-        n = 3 * i
-        P, x, y, u, ux, uy, mu = a.P[n], a.P[n + 1], a.P[n + 2], s.u[n], s.u[n + 1], s.u[n + 2], s.mu[i]
-        most, work = max(most, P), work + 0.5 * (P * (u + p.before[n]) + x * (ux + p.before[n + 1]) + y * (uy + p.before[n + 2]))
-        size, speed = sqrt(x * x + y * y), sqrt(ux * ux + uy * uy)
-        slips = size >= ON_CONE * mu * P
-        mode = select(P > 0.0, select(slips, 1.0 + zero, 2.0 + zero), zero)
-        impacts = impacts + select(P > 0.0, select(p.mode[i] == 0.0, select(p.before[n] < 0.0, 1.0 + zero, zero), zero), zero)
+    for i in range(rough + smooth):
+        n = normal(i, rough)
+        P, mode = a.P[n], zero
+        if any_lane(s.on[i] > 0.5):
+            u, own = s.u[n], s.on[i]
+            most, work = max(most, P), work + 0.5 * P * (u + p.before[n])
+            mode = select(P > 0.0, 1.0 + zero, zero)
+            missed = max(missed, abs(P * (u - s.target[i])))
+            left = max(left, own * abs(min(p.W[n, n] * P, u - s.target[i])))
+            if i < rough:
+                x, y, ux, uy, reach, step = a.P[n + 1], a.P[n + 2], s.u[n + 1], s.u[n + 2], s.mu[i] * P, s.block[i, 6]
+                work = work + 0.5 * (x * (ux + p.before[n + 1]) + y * (uy + p.before[n + 2]))
+                size, speed = sqrt(x * x + y * y), sqrt(ux * ux + uy * uy)
+                mode = select(P > 0.0, select(size >= ON_CONE * reach, 1.0 + zero, 2.0 + zero), zero)
+                outside = max(outside, size - reach)
+                seen = size * speed > SLIPS * fastest * reach
+                turned = select(x * ux + y * uy <= 0.0, abs(x * uy - y * ux) / select(seen, size * speed, 1.0 + zero), 1.0 + zero)
+                across = max(across, select(seen, select(mode == 1.0, turned, zero), zero))
+                tx, ty = x - step * ux, y - step * uy
+                far = reach / max(sqrt(tx * tx + ty * ty), reach + TINY)
+                tx, ty = tx * far - x, ty * far - y
+                left = max(left, own * sqrt(tx * tx + ty * ty) / step)
+            impacts = impacts + select(P > 0.0, select(p.mode[i] == 0.0, select(p.before[n] < 0.0, 1.0 + zero, zero), zero), zero)
         changes = changes + select(mode == p.mode[i], zero, 1.0 + zero)
         a.mode[i] = mode
-        missed = max(missed, abs(P * (u - s.target[i])))
-        outside = max(outside, size - mu * P)
-        seen = size * speed > SLIPS * fastest * mu * P
-        turned = select(x * ux + y * uy <= 0.0, abs(x * uy - y * ux) / select(seen, size * speed, 1.0 + zero), 1.0 + zero)
-        across = max(across, select(seen, select(mode == 1.0, turned, zero), zero))
-        step = s.block[i, 6]
-        tx, ty = x - step * ux, y - step * uy
-        far = max(sqrt(tx * tx + ty * ty), mu * P + TINY)
-        tx, ty = tx * mu * P / far - x, ty * mu * P / far - y
-        left = max(left, s.on[i] * max(abs(min(p.W[n, n] * P, u - s.target[i])), sqrt(tx * tx + ty * ty) / step))
-    for i in range(rough, rough + smooth):
-        n = 2 * rough + i
-        P, u = a.P[n], s.u[n]
-        most, work = max(most, P), work + 0.5 * P * (u + p.before[n])
-        mode = select(P > 0.0, 1.0 + zero, zero)
-        impacts = impacts + select(P > 0.0, select(p.mode[i] == 0.0, select(p.before[n] < 0.0, 1.0 + zero, zero), zero), zero)
-        changes = changes + select(mode == p.mode[i], zero, 1.0 + zero)
-        a.mode[i] = mode
-        missed = max(missed, abs(P * (u - s.target[i])))
-        left = max(left, s.on[i] * abs(min(p.W[n, n] * P, u - s.target[i])))
-    residual = select(fastest > 0.0, left / select(fastest > 0.0, fastest, 1.0 + zero), zero)
-    largest = select(most > 0.0, most, 1.0 + zero)
-    c, b = a.certificate, p.so_far
+    beside, largest = select(fastest > 0.0, fastest, 1.0 + zero), select(most > 0.0, most, 1.0 + zero)
+    residual, c, b = left / beside, a.certificate, p.so_far
     c[0], c[1] = residual, max(b[1], residual)
     c[2] = b[2] + select(residual > tolerance, 1.0 + zero, zero)
-    c[4] = max(b[4], missed / (largest * select(fastest > 0.0, fastest, 1.0 + zero)))
-    c[5], c[6] = max(b[5], outside / largest), max(b[6], across)
+    c[4], c[5], c[6] = max(b[4], missed / (largest * beside)), max(b[5], outside / largest), max(b[6], across)
     c[7], c[8] = b[7] + max(-work, zero), b[8] + max(work, zero)
     c[9], c[10] = b[9] + impacts, b[10] + changes
     a.work[0] = work
@@ -290,25 +378,26 @@ def _certify(p, a, s, rough, smooth, fastest, tolerance):
 @kernel
 def _lift(p, a, s, rough, smooth, fastest):
     """The shift along the normals that separates what would penetrate at the end of the step, and the depth that is left."""
-    k, h, worst = rough + smooth, p.h[0], 0.0 * fastest
+    k, h, worst, depth = rough + smooth, p.h[0], 0.0 * fastest, p.so_far[3]
     for i in range(k):
-        u = s.u[normal(i, rough)]
+        n = normal(i, rough)
+        u = s.u[n]
         s.lift[i] = select(s.on[i] > 0.5, -(p.gap[i] + 0.5 * h * u), -1.0 + 0.0 * u)
         a.shift[i] = 0.0 * u
-        worst = max(worst, s.lift[i] * select(a.P[normal(i, rough)] > 0.0, 1.0 + 0.0 * u, 0.0 * u))
+        worst = max(worst, select(a.P[n] > 0.0, s.lift[i], 0.0 * u))
     deep = worst > LIFT * h * fastest
     if any_lane(deep):
         for _ in range(SHIFT_SWEEPS):
             for i in range(k):
-                n = normal(i, rough)
-                own = p.W[n, n]
-                before = a.shift[i]
-                more = max(before + s.lift[i] / (own + TINY), 0.0 * own) - before
-                more = select(deep, select(s.on[i] > 0.5, select(own > 0.0, more, 0.0 * own), 0.0 * own), 0.0 * own)
-                a.shift[i] = before + more
-                for j in range(k):
-                    s.lift[j] = s.lift[j] - p.W[n, normal(j, rough)] * more
-    depth = p.so_far[3]
+                if any_lane(s.on[i] > 0.5):
+                    n = normal(i, rough)
+                    own, before = p.W[n, n], a.shift[i]
+                    more = max(before + s.lift[i] / (own + TINY), 0.0 * own) - before
+                    more = select(deep, select(s.on[i] > 0.5, select(own > 0.0, more, 0.0 * own), 0.0 * own), 0.0 * own)
+                    a.shift[i] = before + more
+                    for j in range(k):
+                        if any_lane(s.on[j] > 0.5):
+                            s.lift[j] = s.lift[j] - p.W[n, normal(j, rough)] * more
     for i in range(k):
         depth = max(depth, s.lift[i])
     a.certificate[3] = depth

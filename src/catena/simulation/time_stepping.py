@@ -1,10 +1,10 @@
 """The time-stepping life of contacts: one step of Moreau and Jean as three pieces of machine code, for batches of runs in lanes.
 
-    problem    q_m = q + h/2 v;  v_f = v + h a(t + h/2, q_m, v);  gap, J, Y = M^-1 J', W = J Y at q_m          a tape
+    problem    q_m = q + h/2 v;  v_f = v + h a(t + h/2, q_m, v);  gap, J, W = J M^-1 J' at q_m                 a tape
     solver     impulses P, and the shift of what penetrates, of W and J v_f: `kernels.contact_solver`          a kernel over lanes
-    finish     v <- v_f + Y P;  q <- q_m moved by h/2 v + Y_n shift                                              a tape
+    finish     v <- v_f + M^-1 J' P;  q <- q_m moved by h/2 v + M^-1 J_n' shift                                a tape
 
-Loops act inside M^-1: Y is what the impulses do with all of them closed. Stops of joints (limits = "stop") are contacts of one row. The
+Loops act inside M^-1: they are closed while impulses act. Stops of joints (limits = "stop") are contacts of one row. The
 forces P/h, the modes and the certificate are a part of the state, behind the controller's own, so that rows, files and
 checkpoints have them.
 """
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ..compiler.block_function import BlockFunction, Record
 from ..compiler.lanes import LaneKernel, compile_lanes
-from ..compiler.trace import Tracer, solve_columns, vector
+from ..compiler.trace import Tracer, solve_columns, triangle, vector
 from ..kernels.contact_solver import CERTIFICATE, ContactAnswer, ContactProblem, ContactScratch, solve_contacts
 from .contact_rows import Meet, TouchingPoint
 from .projection import moved
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .system import Law, System
 
 Array = NDArray[np.float64]
+MANY = 4  # contacts, above which few are expected to touch at once
 ITERATIONS, RESIDUAL = 200, 1e-8  # sweeps over the contacts of a step at most; of the fastest speed of a contact
 
 
@@ -119,30 +120,41 @@ class SteppedContacts:
         gaps = [m.gap for m in meets] + [stop.sign * (s.q[stop.place] - s.value(stop.value)) for stop in self.stops]
         return ca.densify(vector(gaps)), ca.vertcat(J, *(stop.sign * e[stop.speed, :] for stop in self.stops))
 
-    def response(self, s: Tracer) -> list[ca.SX]:
-        """gap (k,), J (m nv,), Y = M^-1 J' (nv m,) with loops closed, W = J Y (m m,), by rows."""
+    def response(self, s: Tracer) -> tuple[ca.SX, ca.SX, ca.SX, list[ca.SX]]:
+        """gap (k,), J (m, nv), W = J M^-1 J' with loops closed, and what `moved_by` needs to make dv = M^-1 J' P of impulses.
+
+        M = L' D^-1 L, X = D^(1/2) L'^-1 J':  W = X' X and dv = L^-1 D^(1/2) X P. With loops Y = M^-1 J'.
+        W is X (nv, m) itself where points are many.
+        """
         gap, J = self.kinematics(s)
-        Y = solve_columns(s._factor, ca.sparsify(J).T)
+        J = ca.sparsify(J)
         if s.layout.mechanism.loops or s.layout.mechanism.nonholonomic:
-            A = ca.sparsify(s.constraint_rows()[3])
+            A, Y = ca.sparsify(s.constraint_rows()[3]), solve_columns(s._factor, J.T)
             Y = ca.horzcat(*(Y[:, i] + s.smallest_change(A, -(A @ Y[:, i]))[0] for i in range(J.shape[0])))
-        W = ca.sparsify(J) @ Y
-        return [gap, *(ca.densify(ca.vec(x)) for x in (J.T, Y.T, W))]
+            return gap, J, J @ Y, [ca.densify(Y)]
+        L, D = triangle(s._factor)
+        root = ca.sqrt(ca.densify(D))
+        X = ca.sparsify(ca.diag(root) @ ca.solve(L.T, J.T))
+        return gap, J, X if self.width(s) else _symmetric(X), [X, L, root]
+
+    def width(self, s: Tracer) -> int:
+        """nv where W is left to the solver, which makes it of the points that touch; 0 where it is on the tape."""
+        m = s.layout.mechanism
+        return s.layout.nv if self.count > MANY and not (m.loops or m.nonholonomic) else 0
 
     # ------------------------------------------------------------------------------------------------ records of the solver
-    @property
-    def problem_shapes(self) -> tuple[tuple[int, ...], ...]:
+    def problem_shapes(self, s: Tracer) -> tuple[tuple[int, ...], ...]:
         """Of the arrays of a `ContactProblem`."""
         k, m, r = self.count, self.rows, self.rough
-        return (k,), (m,), (m,), (m, m), (m,), (k,), (k,), (r,), (r,), (len(CERTIFICATE),), (1,)
+        return (k,), (m,), (m,), (m, self.width(s) or m), (m,), (k,), (k,), (r,), (r,), (len(CERTIFICATE),), (1,)
 
-    def solver(self, width: int) -> BlockFunction:
+    def solver(self, s: Tracer, lanes: int) -> BlockFunction:
         """The solver for these contacts in lanes."""
         k, m, r = self.count, self.rows, self.rough
         answer = Record(ContactAnswer, ((m,), (k,), (k,), (len(CERTIFICATE),), (1,)))
-        scratch = Record(ContactScratch, ((m,), (k,), (k,), (k,), (max(r, 1), 7), (k,)))
-        return BlockFunction(solve_contacts, Record(ContactProblem, self.problem_shapes), answer, scratch, width, r, self.smooth,
-                             self.iterations, self.residual)  # fmt: skip
+        scratch = Record(ContactScratch, ((m, m) if self.width(s) else (1, 1), (m,), (k,), (k,), (k,), (max(r, 1), 7), (k,), (m,), (m,)))
+        return BlockFunction(solve_contacts, Record(ContactProblem, self.problem_shapes(s)), answer, scratch, lanes, r, self.smooth,
+                             self.width(s), self.iterations, self.residual)  # fmt: skip
 
     @property
     def laws(self) -> tuple[list[float], list[float], list[float]]:
@@ -158,7 +170,7 @@ class Stepper:
         assert system.stepping is not None
         problem, finish = step_tapes(system)
         self.problem: LaneKernel = compile_lanes(problem, width=width)
-        self.solver = system.stepping.solver(width)
+        self.solver = system.stepping.solver(system.tracer(), width)
         self.finish: LaneKernel = compile_lanes(finish, width=width)
         self.given = self.problem.output_sizes[0] * width
         self.size = self.finish.input_sizes[0] * width
@@ -175,37 +187,61 @@ def step_tapes(system: System) -> tuple[ca.Function, ca.Function]:
     assert c is not None
     move = ca.Function("move", [s.q, s.v, h], [moved(s, h)])
     t, x, u, p = system.inputs
-    given = ca.Function("given", [*system.inputs, h], _given(system, c, h))
-    middle = ca.vertcat(move(system.q, system.v, 0.5 * h), x[system.nq :])
-    parts = given(t + 0.5 * h, middle, u, p, h)
-    problem, rest = parts[: len(c.problem_shapes)], parts[len(c.problem_shapes) :]
-    handed = ca.vertcat(*(ca.vec(x) for x in (*problem, *rest)))
-    # what the solver answers
+    problem, rest, carried = _given(system, c, h)
+    at = ca.Function("at", [*system.inputs, h], [ca.densify(ca.vertcat(*(ca.vec(x) for x in (*problem, *rest))))])
+    handed = at(t + 0.5 * h, ca.vertcat(move(system.q, system.v, 0.5 * h), x[system.nq :]), u, p, h)
+    # the other side of the solver
     sizes = [c.rows, c.count, c.count, len(CERTIFICATE), 1]
     taken, answer = ca.SX.sym("taken", handed.numel()), ca.SX.sym("answer", sum(sizes))
     P, shift, mode, certificate, gained = ca.vertsplit(answer, np.cumsum([0, *sizes]).tolist())
-    first = sum(int(np.prod(shape)) for shape in c.problem_shapes)
-    ends = np.cumsum([0, first, *(x.numel() for x in rest)]).tolist()
-    _, free, Y, q, own, work, before, push = ca.vertsplit(taken, ends)
-    Y, step = ca.reshape(Y, c.rows, system.nv).T, taken[first - 1]
-    v = free + Y @ P
-    normals = [3 * i for i in range(c.rough)] + list(range(3 * c.rough, c.rows))
-    q = move(q, v + (2.0 / step) * (Y[:, normals] @ shift), 0.5 * step)
+    first = sum(x.numel() for x in problem)
+    _, free, q, own, work, before, push, *kept = ca.vertsplit(taken, np.cumsum([0, first, *(x.numel() for x in rest)]).tolist())
+    step, kept = taken[first - 1], [ca.SX(pattern, x) for pattern, x in zip(carried, kept)]
+    v = free + moved_by(kept, P)
+    lifted = ca.SX.zeros(c.rows)
+    lifted[[3 * i for i in range(c.rough)] + list(range(3 * c.rough, c.rows))] = shift
+    q = move(q, v + (2.0 / step) * moved_by(kept, lifted), 0.5 * step)
     after = ca.vertcat(q, v, own, P / step, mode, certificate, work + gained + 0.5 * ca.dot(push, before + v))
-    return (ca.Function("problem", [*system.inputs, h], [ca.cse(ca.densify(handed))]),
+    return (ca.Function("problem", [*system.inputs, h], [ca.cse(handed)]),
             ca.Function("finish", [ca.vertcat(taken, answer)], [ca.cse(ca.densify(after))]))  # fmt: skip
 
 
-def _given(system: System, c: SteppedContacts, h: ca.SX) -> list[ca.SX]:
-    """At one configuration: the arrays of a `ContactProblem`, then free speeds, Y, q, the controller's state and the loads' work after the
-    step, speeds before it and the impulses of the joint forces."""
-    gap, J, Y, W = system.tape("contact response", c.words, c.response)(system.t, system.q, system.v, system.p)
-    J = ca.reshape(J, system.nv, c.rows).T
-    a, tau = system.under(system.controller.tau + system.losses)
-    free = system.v + h * a
+def moved_by(kept: Sequence[ca.SX], P: ca.SX) -> ca.SX:
+    """dv (nv,) of impulses P (m,) of the contact rows, by what `response` has kept."""
+    if len(kept) == 1:
+        return kept[0] @ P
+    X, L, root = kept
+    return ca.solve(L, ca.densify(root * (X @ P)))
+
+
+def _given(system: System, c: SteppedContacts, h: ca.SX) -> tuple[list[ca.SX], list[ca.SX], list[ca.Sparsity]]:
+    """At one configuration: the arrays of a `ContactProblem`; then free speeds, q, the controller's state and the loads' work after the step,
+    speeds before it, the impulses of the joint forces, and the entries that `response` keeps, whose patterns are the last."""
+    s, acting = system.tracer(), system.controller.tau + system.losses
+    tree = not (system.mechanism.loops or system.mechanism.nonholonomic)
+    patterns: list[ca.Sparsity] = []
+
+    def made() -> ca.Function:
+        gap, J, W, kept = c.response(s)
+        patterns.extend(x.sparsity() for x in kept)
+        a = s._free() if tree else ca.SX.zeros(system.nv)
+        return ca.Function("response", [s.t, s.q, s.v, s.tau, s.p], [gap, ca.densify(J), ca.densify(W), a, *(ca.vertcat(*x.nonzeros()) for x in kept)])
+
+    gap, J, W, a, *kept = made()(system.t, system.q, system.v, acting, system.p)
+    tau = acting
+    if not (tree and system.formulation.by_blocks):
+        a, tau = system.under(acting)
+    J, free = ca.sparsify(J), system.v + h * a
     force, mode, certificate = c.split(system.touching_state)
-    e, static, kinetic = c.laws
-    own = system.c[: system.nc - len(c.names)] + h * system.controller.rate[: system.nc - len(c.names)]
+    e, static, kinetic = (vector(x) for x in c.laws)
+    count = system.nc - len(c.names)
+    own = system.c[:count] + h * system.controller.rate[:count]
     work = system.work + h * (system.load_power() + system.row_power())
-    found = [gap, J @ system.v, J @ free, W, h * force, mode, e, static, kinetic, certificate, h, free, Y, system.q, own, work, system.v, h * tau]
-    return [ca.densify(x if isinstance(x, ca.SX) else vector(x)) for x in found]
+    problem = [gap, J @ system.v, J @ free, W, h * force, mode, e, static, kinetic, certificate, h]
+    return problem, [free, system.q, own, work, system.v, h * tau, *kept], patterns
+
+
+def _symmetric(X: ca.SX) -> ca.SX:
+    """X' X: its lower half is computed."""
+    rows = [ca.densify(X[:, i].T @ X[:, : i + 1]) for i in range(X.shape[1])]
+    return ca.vertcat(*(ca.horzcat(rows[i], *(rows[j][i] for j in range(i + 1, len(rows)))) for i in range(len(rows))))
