@@ -23,6 +23,7 @@ SLIP_ROUNDS = 3  # turns of the slip direction at each visit of a contact
 SHIFT_SWEEPS = 12  # over the contacts, to separate what penetrates; what is left is done in the next step
 SLACK = 1e-3  # of the way of a step: a gap that counts as closed; of the speed that a step gives: a rebound that is none
 EVERY = 7  # after 8, 16, ... sweeps the way of the last one is followed further
+CREEP = 0.05  # of the speeds that its parts would give one by one: so little moves a sweep that is followed
 LIFT = 1e-9  # of the way of a step: a penetration that is lifted
 FIRM = 1e-12  # of the mobility of a contact: what is added where it cannot move, so that its block has an inverse
 ON_CONE = 1.0 - 1e-9  # of the friction that is possible: a contact that slips
@@ -138,8 +139,8 @@ def _solve(p, a, s, rough, smooth, iterations, tolerance, fastest):
         busy = select(change > 0.5 * tolerance * fastest, busy, 0.0 * busy)
         if not any_lane(busy > 0.5):
             break
-        if sweep & EVERY == EVERY:
-            _leap(a, s, rough, smooth, busy)
+        if sweep & EVERY == EVERY and sweep + EVERY < iterations:
+            _leap(p.W, a, s, rough, smooth, busy)
     _certify(p, a, s, rough, smooth, fastest, tolerance)
     _lift(p, a, s, rough, smooth, fastest)
 
@@ -272,12 +273,16 @@ def _visit(p, a, s, i, rough, smooth, busy):
         for _ in range(SLIP_ROUNDS):
             tx = x1 - step * (bx + a01 * P1 + a11 * x1 + a12 * y1)
             ty = y1 - step * (by + a02 * P1 + a12 * x1 + a22 * y1)
-            far = 1.0 / sqrt(tx * tx + ty * ty + TINY)
-            tx, ty = mu * far * tx, mu * far * ty  # friction for each unit of the normal impulse
-            along = a00 + a01 * tx + a02 * ty
-            P1 = select(along > FIRM * a00, -b / select(along > FIRM * a00, along, 1.0 + 0.0 * b), -b / (a00 + TINY))
-            P1 = max(P1, 0.0 * P1)
-            x1, y1 = P1 * tx, P1 * ty
+            size = sqrt(tx * tx + ty * ty)
+            outside = size > mu * P1
+            cx, cy = mu * tx / (size + TINY), mu * ty / (size + TINY)  # friction for each unit of the normal impulse, where it slips
+            mobility = a00 + a01 * cx + a02 * cy
+            slipping = -b / select(mobility > FIRM * a00, mobility, a00 + TINY)
+            P1 = max(select(outside, slipping, -(b + a01 * tx + a02 * ty) / (a00 + TINY)), 0.0 * P1)
+            x1, y1 = select(outside, P1 * cx, tx), select(outside, P1 * cy, ty)
+        reach = mu * P1
+        far = reach / max(sqrt(x1 * x1 + y1 * y1), reach + TINY)
+        x1, y1 = far * x1, far * y1
         apart = b >= 0.0
         P1, x1, y1 = select(apart, 0.0 * P, P1), select(apart, 0.0 * P, x1), select(apart, 0.0 * P, y1)
     dP = select(goes, select(sticks, P0, P1) - P, 0.0 * P)
@@ -296,25 +301,28 @@ def _keep(a, s, m):
 
 
 @kernel
-def _leap(a, s, rough, smooth, busy):
-    """Follow the way of a sweep as far as it leads down, or until a normal impulse comes to zero.
+def _leap(W, a, s, rough, smooth, busy):
+    """Follow the way of a sweep as far as it leads down, or until a contact opens or may slip.
 
     Where rigid bodies leave a choice (a box on four corners) sweeps creep along combinations of impulses that move almost nothing.
     """
-    down, bend, most = 0.0 * busy, 0.0 * busy, 1e6 + 0.0 * busy
+    down, bend, most, moved, pushed = 0.0 * busy, 0.0 * busy, 1e6 + 0.0 * busy, 0.0 * busy, 0.0 * busy
     for i in range(rough + smooth):
         n = normal(i, rough)
         d = a.P[n] - s.P[n]
         down, bend = down - d * (s.u[n] - s.target[i]), bend + d * (s.u[n] - s.last[n])
+        moved, pushed = max(moved, abs(s.u[n] - s.last[n])), max(pushed, W[n, n] * abs(d))
         most = select(d < 0.0, min(most, -a.P[n] / select(d < 0.0, d, -1.0 + 0.0 * d)), most)
     for i in range(rough):  # of what slips the tangents follow the normal impulse, and count for nothing
         x, y, reach = a.P[3 * i + 1], a.P[3 * i + 2], ON_CONE * s.mu[i] * a.P[3 * i]
         holds = select(x * x + y * y < reach * reach, 1.0 + 0.0 * x, 0.0 * x)
-        for r in range(3 * i + 1, 3 * i + 3):
-            d = holds * (a.P[r] - s.P[r])
-            down, bend = down - d * s.u[r], bend + d * (s.u[r] - s.last[r])
+        dx, dy, dn = x - s.P[3 * i + 1], y - s.P[3 * i + 2], a.P[3 * i] - s.P[3 * i]
+        down = down - holds * (dx * s.u[3 * i + 1] + dy * s.u[3 * i + 2])
+        bend = bend + holds * (dx * (s.u[3 * i + 1] - s.last[3 * i + 1]) + dy * (s.u[3 * i + 2] - s.last[3 * i + 2]))
+        leaves = (s.mu[i] * a.P[3 * i] - sqrt(x * x + y * y)) / (sqrt(dx * dx + dy * dy) + s.mu[i] * abs(dn) + TINY)
+        most = select(holds > 0.5, min(most, leaves), most)
     far = select(bend > 0.0, down / select(bend > 0.0, bend, 1.0 + 0.0 * bend), most)
-    far = select(down > 0.0, min(far, most), 0.0 * far) * busy
+    far = select(down > 0.0, select(moved < CREEP * pushed, min(far, most), 0.0 * far), 0.0 * far) * busy
     for r in range(3 * rough + smooth):
         a.P[r] = a.P[r] + far * (a.P[r] - s.P[r])
         s.u[r] = s.u[r] + far * (s.u[r] - s.last[r])
