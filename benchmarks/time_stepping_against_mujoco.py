@@ -58,7 +58,7 @@ def mjcf(m: Mechanism, gains: tuple[dict, dict, dict]) -> str:
             text += f'<geom type="{s.kind}" size="{words(*half)}" pos="{words(*s.pose.position)}" contype="1" conaffinity="0" friction="{contact.static} 0 0"/>'
         return text + "".join(body(k.child) for k in m.joints if k.parent == name) + "</body>"
 
-    kp, kd, target = gains
+    kp, kd, _ = gains
     actuators = "".join(f'<position joint="{j}" kp="{kp[j]}" kv="{kd[j]}"/>' for j in kp)
     floor = f'<geom type="plane" size="5 5 1" contype="0" conaffinity="1" friction="{contact.static} 0 0"/>'
     roots = "".join(body(j.child) for j in m.joints if j.parent == "ground")

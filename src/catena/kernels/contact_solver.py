@@ -15,66 +15,15 @@ converged and is not touched after that, so that no run knows of its neighbours.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from ..spatial import any_lane, kernel, select, sqrt
+from .contact_certificate import certify, lift
+from .contact_problem import ON_CONE, TINY, ContactProblem, normal, push, speeds
 
 SLIP_ROUNDS = 3  # turns of the slip direction at each visit of a contact
-SHIFT_SWEEPS = 12  # over the contacts, to separate what penetrates; what is left is done in the next step
 SLACK = 1e-3  # of the way of a step: a gap that counts as closed; of the speed that a step gives: a rebound that is none
 EVERY = 7  # after 8, 16, ... sweeps the way of the last one is followed further
 CREEP = 0.05  # of the speeds that its parts would give one by one: so little moves a sweep that is followed
-LIFT = 1e-9  # of the way of a step: a penetration that is lifted
 FIRM = 1e-12  # of the mobility of a contact: what is added where it cannot move, so that its block has an inverse
-ON_CONE = 1.0 - 1e-9  # of the friction that is possible: a contact that slips
-SLIPS = 1e-6  # of the fastest speed: a slip whose direction is compared with its friction
-TINY = 1e-300
-
-CERTIFICATE = ("residual", "worst_residual", "unconverged", "depth", "complementarity", "cone", "angle", "dissipated", "gained", "impacts",
-               "changes")  # fmt: skip
-
-
-class ContactProblem(NamedTuple):
-    """Of k contacts with m rows: gap (k,) in the middle of the step, m; speeds of the rows before and without impulses, m/s; W; the impulses of
-    the step before, N s, and its modes (k,); e (k,), mu static and kinetic (of those with friction); the certificate so far; h, s."""
-
-    gap: Any
-    before: Any
-    free: Any
-    W: Any
-    P: Any
-    mode: Any
-    e: Any
-    static: Any
-    kinetic: Any
-    so_far: Any
-    h: Any
-
-
-class ContactAnswer(NamedTuple):
-    """Impulses P (m,), N s; shift (k,), as impulses are but of positions; modes (k,): 0 open, 1 slip, 2 stick; the certificate up to now;
-    the work (1,) of the contacts, J."""
-
-    P: Any
-    shift: Any
-    mode: Any
-    certificate: Any
-    work: Any
-
-
-class ContactScratch(NamedTuple):
-    """W, where it is not given; speeds (m,); targets, whether a contact takes part, and friction (k,) each; inverses of the blocks and step of their tangents
-    (rough, 7); what has to be lifted (k,); impulses and speeds before a sweep (m,) each."""
-
-    W: Any
-    u: Any
-    target: Any
-    on: Any
-    mu: Any
-    block: Any
-    lift: Any
-    P: Any
-    last: Any
 
 
 @kernel
@@ -124,7 +73,7 @@ def _entry(X, W, r, c, width):
 def _solve(p, a, s, rough, smooth, iterations, tolerance, fastest):
     """Sweeps, the certificate, and the shift."""
     _blocks(p, s, rough)
-    _speeds(p, a, s, rough, smooth)
+    speeds(p, a, s, rough, smooth)
     busy = select(fastest > 0.0, 1.0 + 0.0 * fastest, 0.0 * fastest)
     for sweep in range(iterations):
         if sweep & EVERY == EVERY:
@@ -141,14 +90,8 @@ def _solve(p, a, s, rough, smooth, iterations, tolerance, fastest):
             break
         if sweep & EVERY == EVERY and sweep + EVERY < iterations:
             _leap(p.W, a, s, rough, smooth, busy)
-    _certify(p, a, s, rough, smooth, fastest, tolerance)
-    _lift(p, a, s, rough, smooth, fastest)
-
-
-@kernel
-def normal(i, rough):
-    """The row of a contact's normal."""
-    return 3 * i if i < rough else 2 * rough + i
+    certify(p, a, s, rough, smooth, fastest, tolerance)
+    lift(p, a, s, rough, smooth, fastest)
 
 
 @kernel
@@ -210,35 +153,6 @@ def _block(W, block, i, n):
     det = 1.0 / (a * A + b * B + c * C)
     block[i, 0], block[i, 1], block[i, 2] = A * det, B * det, C * det
     block[i, 3], block[i, 4], block[i, 5] = (a * f - c * c) * det, (b * c - a * e) * det, (a * d - b * b) * det
-
-
-@kernel
-def _speeds(p, a, s, rough, smooth):
-    """u = free + W P."""
-    m = 3 * rough + smooth
-    for r in range(m):
-        s.u[r] = p.free[r]
-    for i in range(rough):
-        if any_lane(s.on[i] > 0.5):
-            _push(p, s, rough, smooth, 3 * i, a.P[3 * i])
-            _push(p, s, rough, smooth, 3 * i + 1, a.P[3 * i + 1])
-            _push(p, s, rough, smooth, 3 * i + 2, a.P[3 * i + 2])
-    for i in range(rough, rough + smooth):
-        if any_lane(s.on[i] > 0.5):
-            _push(p, s, rough, smooth, 2 * rough + i, a.P[2 * rough + i])
-
-
-@kernel
-def _push(p, s, rough, smooth, row, more):
-    """Let an impulse `more` of one row act on the speeds of contacts that take part."""
-    for j in range(rough):
-        if any_lane(s.on[j] > 0.5):
-            s.u[3 * j] += p.W[row, 3 * j] * more
-            s.u[3 * j + 1] += p.W[row, 3 * j + 1] * more
-            s.u[3 * j + 2] += p.W[row, 3 * j + 2] * more
-    for j in range(rough, rough + smooth):
-        if any_lane(s.on[j] > 0.5):
-            s.u[2 * rough + j] += p.W[row, 2 * rough + j] * more
 
 
 @kernel
@@ -337,75 +251,5 @@ def _press(p, a, s, i, rough, smooth, busy):
     more = max(P - (s.u[n] - s.target[i]) / own, 0.0 * P) - P
     more = select(s.on[i] * busy > 0.5, more, 0.0 * P)
     a.P[n] = P + more
-    _push(p, s, rough, smooth, n, more)
+    push(p, s, rough, smooth, n, more)
     return own * abs(more)
-
-
-# ---------------------------------------------------------------------------------------------------- how well
-@kernel
-def _certify(p, a, s, rough, smooth, fastest, tolerance):
-    """The modes, the work of the contacts, and the certificate with this step in it."""
-    _speeds(p, a, s, rough, smooth)
-    zero = 0.0 * fastest
-    most, left, work, missed, outside, across, impacts, changes = zero, zero, zero, zero, zero, zero, zero, zero
-    for i in range(rough + smooth):
-        n = normal(i, rough)
-        P, mode = a.P[n], zero
-        if any_lane(s.on[i] > 0.5):
-            u, own = s.u[n], s.on[i]
-            most, work = max(most, P), work + 0.5 * P * (u + p.before[n])
-            mode = select(P > 0.0, 1.0 + zero, zero)
-            missed = max(missed, abs(P * (u - s.target[i])))
-            left = max(left, own * abs(min(p.W[n, n] * P, u - s.target[i])))
-            if i < rough:
-                x, y, ux, uy, reach, step = a.P[n + 1], a.P[n + 2], s.u[n + 1], s.u[n + 2], s.mu[i] * P, s.block[i, 6]
-                work = work + 0.5 * (x * (ux + p.before[n + 1]) + y * (uy + p.before[n + 2]))
-                size, speed = sqrt(x * x + y * y), sqrt(ux * ux + uy * uy)
-                mode = select(P > 0.0, select(size >= ON_CONE * reach, 1.0 + zero, 2.0 + zero), zero)
-                outside = max(outside, size - reach)
-                seen = size * speed > SLIPS * fastest * reach
-                turned = select(x * ux + y * uy <= 0.0, abs(x * uy - y * ux) / select(seen, size * speed, 1.0 + zero), 1.0 + zero)
-                across = max(across, select(seen, select(mode == 1.0, turned, zero), zero))
-                tx, ty = x - step * ux, y - step * uy
-                far = reach / max(sqrt(tx * tx + ty * ty), reach + TINY)
-                tx, ty = tx * far - x, ty * far - y
-                left = max(left, own * sqrt(tx * tx + ty * ty) / step)
-            impacts = impacts + select(P > 0.0, select(p.mode[i] == 0.0, select(p.before[n] < 0.0, 1.0 + zero, zero), zero), zero)
-        changes = changes + select(mode == p.mode[i], zero, 1.0 + zero)
-        a.mode[i] = mode
-    beside, largest = select(fastest > 0.0, fastest, 1.0 + zero), select(most > 0.0, most, 1.0 + zero)
-    residual, c, b = left / beside, a.certificate, p.so_far
-    c[0], c[1] = residual, max(b[1], residual)
-    c[2] = b[2] + select(residual > tolerance, 1.0 + zero, zero)
-    c[4], c[5], c[6] = max(b[4], missed / (largest * beside)), max(b[5], outside / largest), max(b[6], across)
-    c[7], c[8] = b[7] + max(-work, zero), b[8] + max(work, zero)
-    c[9], c[10] = b[9] + impacts, b[10] + changes
-    a.work[0] = work
-
-
-@kernel
-def _lift(p, a, s, rough, smooth, fastest):
-    """The shift along the normals that separates what would penetrate at the end of the step, and the depth that is left."""
-    k, h, worst, depth = rough + smooth, p.h[0], 0.0 * fastest, p.so_far[3]
-    for i in range(k):
-        n = normal(i, rough)
-        u = s.u[n]
-        s.lift[i] = select(s.on[i] > 0.5, -(p.gap[i] + 0.5 * h * u), -1.0 + 0.0 * u)
-        a.shift[i] = 0.0 * u
-        worst = max(worst, select(a.P[n] > 0.0, s.lift[i], 0.0 * u))
-    deep = worst > LIFT * h * fastest
-    if any_lane(deep):
-        for _ in range(SHIFT_SWEEPS):
-            for i in range(k):
-                if any_lane(s.on[i] > 0.5):
-                    n = normal(i, rough)
-                    own, before = p.W[n, n], a.shift[i]
-                    more = max(before + s.lift[i] / (own + TINY), 0.0 * own) - before
-                    more = select(deep, select(s.on[i] > 0.5, select(own > 0.0, more, 0.0 * own), 0.0 * own), 0.0 * own)
-                    a.shift[i] = before + more
-                    for j in range(k):
-                        if any_lane(s.on[j] > 0.5):
-                            s.lift[j] = s.lift[j] - p.W[n, normal(j, rough)] * more
-    for i in range(k):
-        depth = max(depth, s.lift[i])
-    a.certificate[3] = depth

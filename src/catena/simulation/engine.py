@@ -13,6 +13,7 @@ from ..errors import SimulationError
 from . import drivers, fixed_step
 from .integrators import Method
 from .system import System
+from .time_stepping import stepper
 
 Array = np.ndarray
 SHARE, FINEST = 0.05, 2.3e-14  # the part of the tolerance a single step may use, and the smallest that doubles allow
@@ -64,7 +65,7 @@ class Engine:
         self.p = self.buffer[first:last]
         self.p[:] = p if p.ndim == 2 else p[:, None]
         self.modes[:] = system.holding.start()[:, None]
-        self.stepper = system.stepper(self.W) if method.kind == "stepping" else None
+        self.stepper = stepper(system, self.W) if method.kind == "stepping" else None
         self.room = np.zeros(self.stepper.size if self.stepper is not None else 0)
         self.kernel: LaneKernel = self._kernel("step" if method.kind == "map" else "derivative") if self.stepper is None else self.stepper.problem
         self.settle, self.guard = self._kernel("settle"), self._kernel("guard")

@@ -19,8 +19,8 @@ from ..machine.machine import Machine
 from ..model.contact_points import contact_points
 from .contact_rows import TouchingPoint
 from .stabilisation import stabiliser
-from .time_stepping import ITERATIONS, RESIDUAL, SteppedContacts, Stop
 from .system import System
+from .time_stepping import ITERATIONS, RESIDUAL, SteppedContacts, Stop
 
 Array = NDArray[np.float64]
 DEEP = 1e-9  # of the mechanism's length: how deep a run may start in penetration
@@ -101,9 +101,10 @@ def apart(machine: Machine, system: System, t: float, q: Array, p: Array) -> Non
     (gap,), _ = kernel([np.full((len(q), 1), float(t)), np.ascontiguousarray(q), p], len(q))
     run, worst = np.unravel_index(int(gap.argmin()), gap.shape)
     if gap[run, worst] < -DEEP * usual_length(machine.layout):
-        named = (*c.ordered, *c.stops)[worst]
         which = f" (run {run})" if len(q) > 1 else ""
-        if isinstance(named, Stop):
-            raise StateError(f"simulate: {where(machine)}: at the start{which} the {named.name} is passed by {-gap[run, worst]:.3g}; start within it")
+        if worst >= len(c.ordered):
+            passed = c.stops[worst - len(c.ordered)].name
+            raise StateError(f"simulate: {where(machine)}: at the start{which} the {passed} is passed by {-gap[run, worst]:.3g}; start within it")
+        named = c.ordered[worst]
         raise StateError(f"simulate: {where(machine)}: at the start{which} {named.point.body!r} is {-gap[run, worst]:.3g} m deep in "
                          f"{named.point.other!r} (contact {named.name!r}); start apart, or with the contact closed")  # fmt: skip

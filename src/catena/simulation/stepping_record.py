@@ -12,8 +12,9 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from ..compiler.lanes import compile_lanes
 from ..compiler.trace import Tracer, vector
-from ..kernels.contact_solver import CERTIFICATE
+from ..kernels.contact_problem import CERTIFICATE
 from ..kernels.rank import usual_length
 from ..results.ledger import ContactLedger, Extremes
 from .contact_record import ContactRows
@@ -46,7 +47,8 @@ def observe(plan: RunPlan, flat: list[Array]) -> ContactRows | None:
     assert c is not None
     if not c.points:
         return None
-    (gap, place, rate, axes), _ = system.kernel("stepped")(flat, n, threads=plan.threads)  # type: ignore[misc]
+    kernel = system.compiled(("stepped contacts",), lambda: compile_lanes(stepped_state(system)))
+    (gap, place, rate, axes), _ = kernel(flat, n, threads=plan.threads)
     force, mode, _ = c.split(flat[1][:, -1 - len(c.names) : -1].T)
     k, rough = len(c.points), c.rough
     axes, normals = axes.reshape(n, -1, 3), [*range(0, 3 * rough, 3), *range(3 * rough, 2 * rough + k)]
@@ -63,8 +65,8 @@ def observe(plan: RunPlan, flat: list[Array]) -> ContactRows | None:
     moment = np.stack([(normal[:, g, None] * place[:, g]).sum(axis=1) for g in groups], axis=1)
     centre = np.where(pressed > 0.0, moment / np.where(pressed > 0.0, pressed, 1.0), np.nan)
     back = [c.ordered.index(p) for p in c.points]  # the file's order
-    parts = [x[:, back] for x in (gap, approach, normal, friction, slip, place, mode[:k].T, np.ones((n, k, 2), bool))]
-    return ContactRows(*parts, summed, centre)
+    gap, approach, normal, friction, slip, place, mode = (x[:, back] for x in (gap, approach, normal, friction, slip, place, mode[:k].T))
+    return ContactRows(gap, approach, normal, friction, slip, place, mode, np.ones((n, k, 2), bool), summed, centre)
 
 
 def residuals(plan: RunPlan, x: Array, rows: ContactRows | None) -> dict[str, Array]:

@@ -35,8 +35,7 @@ from .piecewise import Trajectory
 from .projection import Binding, moved, projected
 from .stabilisation import Stabiliser, needs_speeds, stabiliser
 from .switched_constraints import SwitchedConstraints
-from .stepping_record import stepped_state
-from .time_stepping import SteppedContacts, Stepper
+from .time_stepping import SteppedContacts
 from .trajectory_state import Following, Follows
 
 
@@ -95,9 +94,8 @@ class System:
         self.controller: Law = law.law(self) if law is not None else Law(self.u)
         self.controller, pieces = self._followed.within(self.controller)
         self.pieces = [(self.nx + k, f) for k, f in pieces]  # where the state has the pieces of trajectories
-        self.stepping, self.touching_state = stepping, ca.SX.zeros(0)
-        if stepping is not None:
-            self.controller, self.touching_state = stepping.beside(self.controller)
+        self.stepping, self._kernels = stepping, dict[tuple, Any]()
+        self.controller, self.touching_state = (self.controller, ca.SX.zeros(0)) if stepping is None else stepping.beside(self.controller)
         self.c, self.nc = self.controller.state, len(self.controller.names)
         self.clocks = [self.nx + k for k in self.controller.clocks]  # where the state holds the time of the next sample
         self.state_names = (*e.state_names, *self.controller.names, "work")
@@ -174,8 +172,7 @@ class System:
     def held(self) -> tuple[ca.SX, ca.SX]:
         """The forces of the rows that can be held, and the joint forces they make."""
         if self.stepping is not None:
-            J = self.tape("contact rows", self.stepping.words, lambda s: [ca.vec(self.stepping.kinematics(s)[1])])(self.t, self.q, self.v, self.p)
-            return ca.SX.zeros(0), ca.reshape(J, self.stepping.rows, self.nv).T @ self.stepping.split(self.touching_state)[0]
+            return ca.SX.zeros(0), self.stepping.joint_forces(self)
         if not self.holding.size:
             return ca.SX.zeros(0), ca.SX.zeros(self.nv)
         return self.holding.force(self, self.controller.tau + self.losses)
@@ -370,32 +367,16 @@ class System:
         """(t, x, u, p) -> what `contact_record.observe` reads."""
         return ca.Function("contacts", self.inputs, ca.cse([ca.densify(x) for x in contact_state(self)]))
 
-    @cached_property
-    def stepped(self) -> ca.Function:
-        """(t, x, u, p) -> what `stepping_record.observe` reads."""
-        return stepped_state(self)
-
     def kernel(self, name: str, width: int | None = None) -> LaneKernel | None:
         """The compiled tape of that name, in lanes; None where there is none."""
         f = getattr(self, name)
-        key = (name, width)
-        if f is not None and key not in self._kernels:
-            self._kernels[key] = compile_lanes(f, width=width)
-        return self._kernels.get(key)
+        return None if f is None else self.compiled((name, width), lambda: compile_lanes(f, width=width))
 
-    def stepper(self, width: int) -> Stepper:
-        """The pieces of a step with contacts by time stepping, for so many lanes."""
-        if width not in self._steppers:
-            self._steppers[width] = Stepper(self, width)
-        return self._steppers[width]
-
-    @cached_property
-    def _steppers(self) -> dict[int, Stepper]:
-        return {}
-
-    @cached_property
-    def _kernels(self) -> dict[tuple, LaneKernel]:
-        return {}
+    def compiled(self, key: tuple, make: Callable[[], Any]) -> Any:
+        """What was compiled under this key, or is now."""
+        if key not in self._kernels:
+            self._kernels[key] = make()
+        return self._kernels[key]
 
     @cached_property
     def labels(self) -> Labels:

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from ..compiler.block_function import BlockFunction, Record
 from ..compiler.lanes import LaneKernel, compile_lanes
 from ..compiler.trace import Tracer, solve_columns, triangle, vector
-from ..kernels.contact_solver import CERTIFICATE, ContactAnswer, ContactProblem, ContactScratch, solve_contacts
+from ..kernels.contact_problem import CERTIFICATE, ContactAnswer, ContactProblem, ContactScratch
+from ..kernels.contact_solver import solve_contacts
 from .contact_rows import Meet, TouchingPoint
 from .projection import moved
 
@@ -90,7 +91,7 @@ class SteppedContacts:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Of what the state has of contacts: forces of the rows (N, or N m), modes, the certificate."""
-        contacts = [c.name for c in (*self.ordered, *self.stops)]
+        contacts = [c.name for c in self.ordered] + [stop.name for stop in self.stops]
         rows = [f"{name} {axis}" for c in self.ordered for name, axis in zip([c.name] * c.count, ("normal", "tangent 1", "tangent 2"))]
         rows += [stop.name for stop in self.stops]
         return (*(f"force of {name}" for name in rows), *(f"mode of {name}" for name in contacts), *(f"contact {word}" for word in CERTIFICATE))
@@ -142,6 +143,11 @@ class SteppedContacts:
         m = s.layout.mechanism
         return s.layout.nv if self.count > MANY and not (m.loops or m.nonholonomic) else 0
 
+    def joint_forces(self, system: System) -> ca.SX:
+        """(nv,) of the contacts' forces in the state."""
+        J = system.tape("contact rows", self.words, lambda s: [ca.vec(self.kinematics(s)[1])])(system.t, system.q, system.v, system.p)
+        return ca.reshape(J, self.rows, system.nv).T @ self.split(system.touching_state)[0]
+
     # ------------------------------------------------------------------------------------------------ records of the solver
     def problem_shapes(self, s: Tracer) -> tuple[tuple[int, ...], ...]:
         """Of the arrays of a `ContactProblem`."""
@@ -179,6 +185,12 @@ class Stepper:
     def addresses(self) -> tuple[int, int, int]:
         """Of the three pieces."""
         return self.problem.block_address, self.solver.block_address, self.finish.block_address
+
+
+def stepper(system: System, width: int) -> Stepper:
+    """The pieces of a step of a system, compiled for so many lanes, kept."""
+    made: Stepper = system.compiled(("stepper", width), lambda: Stepper(system, width))
+    return made
 
 
 def step_tapes(system: System) -> tuple[ca.Function, ca.Function]:
@@ -225,7 +237,7 @@ def _given(system: System, c: SteppedContacts, h: ca.SX) -> tuple[list[ca.SX], l
         gap, J, W, kept = c.response(s)
         patterns.extend(x.sparsity() for x in kept)
         a = s._free() if tree else ca.SX.zeros(system.nv)
-        return ca.Function("response", [s.t, s.q, s.v, s.tau, s.p], [gap, ca.densify(J), ca.densify(W), a, *(ca.vertcat(*x.nonzeros()) for x in kept)])
+        return ca.Function("response", [s.t, s.q, s.v, s.tau, s.p], [gap, ca.densify(J), ca.densify(W), a, *(_entries(x) for x in kept)])
 
     gap, J, W, a, *kept = made()(system.t, system.q, system.v, acting, system.p)
     tau = acting
@@ -239,6 +251,12 @@ def _given(system: System, c: SteppedContacts, h: ca.SX) -> tuple[list[ca.SX], l
     work = system.work + h * (system.load_power() + system.row_power())
     problem = [gap, J @ system.v, J @ free, W, h * force, mode, e, static, kinetic, certificate, h]
     return problem, [free, system.q, own, work, system.v, h * tau, *kept], patterns
+
+
+def _entries(x: ca.SX) -> ca.SX:
+    """The entries of a sparse matrix that are not zero by structure, as a column."""
+    entries: list[Any] = x.nonzeros()
+    return vector(entries)
 
 
 def _symmetric(X: ca.SX) -> ca.SX:
