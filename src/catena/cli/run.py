@@ -30,6 +30,7 @@ def run(
     integrator: Annotated[str | None, typer.Option(help="The integrator, such as dop853 or radau.")] = None,
     tolerance: Annotated[float | None, typer.Option(help="Relative and absolute, of the whole run.")] = None,
     step: Annotated[float | None, typer.Option(help="Seconds, for integrators of equal steps.")] = None,
+    contact: Annotated[str | None, typer.Option(help="Contacts by events, by time_stepping (with --step), or ignore.")] = None,
     largest_step: Annotated[float | None, typer.Option(help="Seconds, for adaptive integrators.")] = None,
     output: Annotated[float | None, typer.Option(help="Seconds between the rows of the result.")] = None,
     verify: Annotated[bool, typer.Option("--verify", help="Run again at a tighter tolerance, and compare.")] = False,
@@ -42,7 +43,7 @@ def run(
     from ..simulation.scenario import read
 
     screen = console()
-    asked = read(file, until=until, by=by, integrator=integrator, tolerance=tolerance, step=step, largest_step=largest_step, output=output)
+    asked = read(file, until=until, by=by, integrator=integrator, tolerance=tolerance, step=step, contact=contact, largest_step=largest_step, output=output)
     folder = place(Path(out or f"{Path(file).stem}_run"), force, resume)
     screen.print(f"{asked.mechanism.name}: {asked.until:g} s", style="bold", markup=False)
     failure = ""

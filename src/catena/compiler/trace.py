@@ -309,17 +309,22 @@ def solved(factor: np.ndarray, b: ca.SX) -> ca.SX:
     return vector(x)
 
 
-def _solve_columns(factor: np.ndarray, B: ca.SX) -> ca.SX:
-    """M^-1 B of a factor, with sparse matrices of symbols: what is zero costs nothing."""
+def triangle(factor: np.ndarray) -> tuple[ca.SX, ca.SX]:
+    """L (n, n), sparse, of unit diagonal, and D (n,) of a factor: M^-1 = L^-1 D L'^-1."""
     F = ca.sparsify(matrix(factor))
-    L = ca.tril(F, False) + ca.SX.eye(len(factor))
-    return ca.solve(L, ca.solve(L.T, B) * ca.diag(F))
+    return ca.tril(F, False) + ca.SX.eye(len(factor)), ca.diag(F)
+
+
+def solve_columns(factor: np.ndarray, B: ca.SX) -> ca.SX:
+    """M^-1 B of a factor, with sparse matrices of symbols: what is zero costs nothing."""
+    L, D = triangle(factor)
+    return ca.solve(L, ca.solve(L.T, B) * D)
 
 
 def smallest_change(factor: np.ndarray, A: ca.SX, r: ca.SX, column: Any, size: Any) -> tuple[ca.SX, ca.SX]:
     """M^-1 A' lam with A M^-1 A' lam = r, and lam, of the factor of M. column, size: C and N of `kernels.rank`; a size of 0: own."""
     A = ca.sparsify(A)
-    return met(A, _solve_columns(factor, A.T), r, A @ ca.diag(vector(column)) @ A.T, size)
+    return met(A, solve_columns(factor, A.T), r, A @ ca.diag(vector(column)) @ A.T, size)
 
 
 def _own_sizes(size: Any, G: np.ndarray) -> list:

@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 MOST_ROWS = 100_000_000
 LIMITS = ("check", "ignore", "stop")
 FRICTION = ("smooth", "stick")
-CONTACT = ("events", "ignore")
+CONTACT = ("events", "time_stepping", "ignore")
 OPEN = 1e-6  # m, cosine (m/s, 1/s): a loop that starts wider open than this is a mistake; less is closed silently
 
 

@@ -39,15 +39,17 @@ def place(buffer, x, time, W):
     """Let the buffer hold this time and state."""
     for l in range(W):
         buffer[l] = time
-    for n in range(len(x)):
-        buffer[W + n] = x[n]
+    inside = buffer[W : W + len(x)]
+    inside[:] = x
 
 
 def write(out, row, x, W):
     """The states of W runs, each to its own place: out (W, rows, size)."""
     for l in range(W):
-        for n in range(out.shape[2]):
-            out[l, row, n] = x[n * W + l]
+        own, at = out[l, row], l
+        for n in range(len(own)):
+            own[n] = x[at]
+            at += W
 
 
 def settle_flat(settle, buffer, x, time, rounds, W):

@@ -14,6 +14,7 @@ from . import drivers, fixed_step
 from .integrators import Method
 from .lane_runs import LaneRuns
 from .system import System
+from .time_stepping import stepper
 
 Array = np.ndarray
 SHARE, FINEST = 0.05, 2.3e-14  # the part of the tolerance a single step may use, and the smallest that doubles allow
@@ -58,13 +59,15 @@ class Engine:
         self.h, self.largest = step, largest
         self.rtol = max(SHARE * tolerance, FINEST)
         self.atol = np.full(size, self.rtol)  # one per state, the same in all lanes
-        mapped = method.kind == "map"
+        mapped = method.kind in ("map", "stepping")
         first, last = 1 + size + system.nu, 1 + size + system.nu + len(p)
         self.buffer = np.zeros((last + mapped, self.W))
         self.u, self.modes = self.buffer[1 + size : 1 + size + system.nv], self.buffer[1 + size + system.nv : first]
         self.p = self.buffer[first:last]
         self.p[:] = p if p.ndim == 2 else p[:, None]
         self.modes[:] = system.holding.start()[:, None]
+        self.stepper = stepper(system, self.W) if method.kind == "stepping" else None
+        self.room = np.zeros(self.stepper.size if self.stepper is not None else 0)
         self.settle = self._kernel("settle")
         self.K = np.zeros((max(len(method.A), 1), self.x.size))
         self.new = np.zeros(self.x.size)
@@ -75,7 +78,9 @@ class Engine:
 
     @property
     def kernel(self) -> LaneKernel:
-        """The derivative, or the step of a method that is a map."""
+        """The derivative, the step of a method that is a map, or the problem of one that steps over contacts."""
+        if self.stepper is not None:
+            return self.stepper.problem
         return self._kernel("step" if self.method.kind == "map" else "derivative")
 
     @property
@@ -165,16 +170,29 @@ class Engine:
             t = stop
         return Segment(drivers.REACHED, end, self._joined(rows))
 
-    _map = _implicit = _fixed
+    _map = _implicit = _stepping = _fixed
 
     def _equal_steps(self, t: float, h: float, steps: int, every: int, out: Array, first: int) -> tuple[int, float, int]:
         """Status, time and the next row of `out` after so many steps of size h (s)."""
         m = self.method
         drive = fixed_step.implicit if m.kind == "implicit" else fixed_step.explicit
+        if self.stepper is not None:
+            return self._contact_steps(t, h, steps, every, out, first)
         settle = _address(self.settle) if m.kind == "fixed" or self.system.binds else 0  # others keep quaternions unit
         status, t, row, evaluations = drive(
             _address(self.kernel), settle, m.A, m.B[None], m.C, *self._flat, self.K, *self.pieces.at(t, h), t, h, steps, every, out,
             first, self.W,
+        )  # fmt: skip
+        self._count(steps, 0, evaluations, h)
+        return status, t, row
+
+    def _contact_steps(self, t: float, h: float, steps: int, every: int, out: Array, first: int) -> tuple[int, float, int]:
+        """The same with contacts by time stepping."""
+        assert self.stepper is not None
+        settle = _address(self.settle) if self.system.binds else 0
+        status, t, row, evaluations = fixed_step.stepping(
+            *self.stepper.addresses, settle, *self._flat, self.room, self.stepper.given, *self.pieces.at(t, h), t, h, steps, every, out, first,
+            self.W,
         )  # fmt: skip
         self._count(steps, 0, evaluations, h)
         return status, t, row

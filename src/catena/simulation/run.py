@@ -57,6 +57,8 @@ def simulate(
     restitution: float = 0.0,
     friction: str = "smooth",
     contact: str = "events",
+    iterations: int | None = None,
+    residual: float | None = None,
     stabilise: Any = "project",
     threads: int | None = None,
     most_steps: int = 10_000_000,
@@ -80,7 +82,9 @@ def simulate(
 
     events: what happens at instants, records of `catena.events`. limits: "check" the start alone, "ignore" them,
     or "stop" joints there, with `restitution` (0: they stay, 1: they bounce without loss). friction: dry friction is "smooth",
-    turned round over a small speed, or can "stick". stabilise: how loops stay closed: "project", "baumgarte", "corrective" or
+    turned round over a small speed, or can "stick". contact: contacts are met as "events", located, or by "time_stepping" in equal steps of
+    `step` seconds for many runs in lanes, or are left to "ignore"; iterations, residual: of the solver of such a step, sweeps at most
+    and its residual beside the fastest speed of a contact (200, 1e-8). stabilise: how loops stay closed: "project", "baumgarte", "corrective" or
     None, or a record of `catena.simulation.stabilisation`. verify: run again at a hundredth of the tolerance (or with every
     step halved) and report the difference. threads: for many runs at once, by default the Machine's. progress: called with
     the time reached. options: of the formulation.
@@ -93,7 +97,7 @@ def simulate(
     plan = prepare(
         mechanism, q, v, until, control=control, by=by, integrator=integrator, tolerance=tolerance, step=step, output=output,
         parameters=parameters, start=start, motion=motion, events=events, limits=limits, restitution=restitution,
-        friction=friction, contact=contact, stabilise=stabilise, threads=threads, most_steps=most_steps,
+        friction=friction, contact=contact, iterations=iterations, residual=residual, stabilise=stabilise, threads=threads, most_steps=most_steps,
         largest_step=largest_step, forces=forces, options=options,
     )  # fmt: skip
     if out is None and resume:

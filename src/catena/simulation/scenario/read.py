@@ -27,12 +27,12 @@ from .motion import read_motion
 
 Array = NDArray[np.float64]
 KEYS = ("until", "start", "output", "initial", "by", "integrator", "tolerance", "step", "largest_step", "control", "motion", "events", "limits",
-        "restitution", "friction", "stabilise", "gravity", "parameters", "plots")  # fmt: skip
+        "restitution", "friction", "contact", "iterations", "residual", "stabilise", "gravity", "parameters", "plots")  # fmt: skip
 FILE_KEYS = ("mechanism", "scenario")
 MECHANISM_KEYS = ("file", "floating", "mimic", "companion")
 PLOTS = ("overview", "coordinates", "energies", "cyclograph")  # drawn unless the scenario names others
 MEMBERS: dict[str, Callable[[str], object]] = {"by": formulation, "integrator": method, "stabilise": stabiliser}
-WORDS = {"limits": ("check", "ignore", "stop"), "friction": ("smooth", "stick")}
+WORDS = {"limits": ("check", "ignore", "stop"), "friction": ("smooth", "stick"), "contact": ("events", "time_stepping", "ignore")}
 
 
 @dataclass(frozen=True)
@@ -121,9 +121,12 @@ def _read(t: Table, m: Mechanism, folder: Path) -> Scenario:
     for key in ("start", "output", "step", "largest_step"):
         if key in t:
             options[key] = t.number(key, "time", instead=1.0, symbolic=False)
-    for key in ("tolerance", "restitution"):
+    for key in ("tolerance", "restitution", "residual"):
         if key in t:
             options[key] = t.number(key, "number", instead=1e-9, symbolic=False)
+    if "iterations" in t:
+        asked = t.number("iterations", "number", instead=1, symbolic=False)
+        options["iterations"] = int(asked) if asked == int(asked) else asked
     options |= _words(t)
     for key, reader in (("control", read_control), ("motion", read_motion), ("events", read_events)):
         if key in t and (found := _careful(t, key, reader, m, folder)) is not None:
