@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,6 +22,7 @@ from .loads.keys import Keyed, identifier
 from .mechanism import GROUND, Body, Frame, Joint, Mechanism
 from .pose import Pose, Scalar
 from .shapes import CollisionFilter
+from .values import with_scalars
 
 Record = TypeVar("Record")
 Named = TypeVar("Named", bound=Keyed)
@@ -198,15 +199,7 @@ class _Attached:
         """A record whose numbers are expressions of the parameters under their new names."""
         if not self.source.parameters:
             return x
-        return self._deep(x)
-
-    def _deep(self, x: Any) -> Any:
-        if isinstance(x, tuple):
-            return tuple(map(self._deep, x))
-        if is_dataclass(x) and not isinstance(x, type):
-            changed = {f.name: new for f in fields(x) if f.init and (new := self._deep(old := getattr(x, f.name))) is not old and new != old}
-            return replace(x, **changed) if changed else x
-        return self._symbols(x) if getattr(x, "free_symbols", None) else x
+        return with_scalars(x, self._symbols)
 
     def _symbols(self, x: Scalar) -> Scalar:
         import sympy

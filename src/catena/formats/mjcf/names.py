@@ -39,6 +39,10 @@ class Names:
         """A frame at the body's centre of mass."""
         return f"{self._bodies[b]} centre of mass"
 
+    def surface(self, name: str) -> str:
+        """A frame at a plane of the ground."""
+        return _free(name, self._taken, " surface")
+
     def between(self, b: int, k: int) -> str:
         """The massless body behind joint k of a body that has several."""
         return _free(f"{self._bodies[b]} {k + 1}", self._taken)
