@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ._reading import File, Floating, Gravity, Uncoupled, read
+from ._reading import Companion, Csv, File, Floating, Gravity, Set, Start, Uncoupled, Wrenches, pairs, read
 from ._results import Force, free
 from ._tables import console, number, table
 
@@ -24,15 +24,24 @@ def inverse(
     floating: Floating = False,
     no_mimic: Uncoupled = False,
     gravity: Gravity = None,
+    companion: Companion = None,
+    parameters: Set = None,
+    q: Start = None,
+    wrenches: Wrenches = None,
+    csv: Csv = False,
     force: Force = False,
 ) -> None:
     """Find the joint forces and reactions along a trajectory; speeds and accelerations come from a spline through its rows."""
     from ..results.plots import save
     from ..simulation.scenario import near
-    from ..simulation.scenario.inverse import along
+    from ..simulation.scenario.inverse import along, placed
 
-    mechanism = read(file, floating, no_mimic, gravity)
-    result = along(mechanism, trajectory, step, near(file, mechanism))
+    mechanism = read(file, floating, no_mimic, gravity, companion, parameters)
+    held = placed(mechanism, pairs("--q", q))
+    result = along(mechanism, trajectory, step, near(file, mechanism), held=held, wrenches=wrenches)
+    if csv:
+        print(result.to_pandas().to_csv(), end="")
+        return
     folder = Path(out or f"{Path(file).stem}_inverse")
     paths = [free(folder / name, force) for name in ("results.nc", "torques.csv", "reactions.csv")]
     result.save(paths[0])

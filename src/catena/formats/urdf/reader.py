@@ -14,8 +14,8 @@ from ...model.pose import IDENTITY, ORIGIN, Pose
 from .. import files
 from ..draft import MISSING, ROOT_JOINT, Draft
 from ..xml import parse
+from ..xml_node import XmlNode
 from .kinds import bounded, types
-from .xml import XmlNode
 
 _READ = {"robot": {"link", "joint", "material"}, "link": {"inertial", "visual", "collision"},
          "joint": {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}}  # fmt: skip

@@ -12,7 +12,8 @@ from ...model.mechanism import GRAVITY, GROUND, Body, Frame, Joint, Mechanism, S
 from ...model.pose import Pose
 from ...model.shapes import CollisionFilter
 from ..draft import ROOT_JOINT
-from .kinds import UNLIMITED, bounded, type_of
+from ..xml_node import UNLIMITED
+from .kinds import bounded, type_of
 
 _ILLEGAL = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SHAPES: dict[str, Callable[[Shape], dict[str, str]]] = {
