@@ -1,6 +1,6 @@
 """catena: the dynamics of articulated bodies.
 
-    file or Python -> Mechanism -> Equations (by a formulation) -> Kernel -> question or simulation -> Result -> picture
+    file or Python -> Mechanism -> Equations (by a formulation) -> Kernel -> question or simulation -> Result -> picture, page, study
 
 The public names, in the order of that flow. Each is loaded when it is first used, so that `import catena` is quick. The rooms
 behind them can be reached too: `catena.formats.examples()`, `catena.analysis.static_torques(...)`.
