@@ -16,14 +16,14 @@ from pathlib import Path
 
 from ..errors import FormatError, UnknownNameError
 from ..model.mechanism import Mechanism
-from . import files, mjcf, sdf, toml, urdf
+from . import files, mjcf, osim, sdf, toml, urdf
 from .draft import Draft
 from .mapping import Mapped
 from .registry import FORMATS, Format, format_of, register, suffixes
 
 __all__ = ["FORMATS", "Format", "drafted", "examples", "load", "mapping", "register", "save"]
 
-for _format in (toml.FORMAT, urdf.FORMAT, mjcf.FORMAT, sdf.FORMAT):
+for _format in (toml.FORMAT, urdf.FORMAT, mjcf.FORMAT, sdf.FORMAT, osim.FORMAT):
     register(_format)
 
 

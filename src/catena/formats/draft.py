@@ -31,6 +31,7 @@ class Draft:
     noted: bool = False
     mapping: Sequence[Mapped] = ()  # what became of each element of the file
     cut_at: tuple[str, ...] = ()  # joints that a file with cycles wants cut
+    parts: frozenset[str] = frozenset()  # joints that follow others as parts of one joint of the file, whatever `uncouple` says
     scenario: Mapping[str, Any] = field(default_factory=dict)  # what the file says of a run, as the data of a [scenario] table
 
     def change(self, **changes: Any) -> None:
@@ -62,9 +63,9 @@ class Draft:
 
     def uncouple(self) -> None:
         """Let joints that mimic others move on their own."""
-        coupled = [j.name for j in self.mechanism.joints if j.mimic]
+        coupled = [j.name for j in self.mechanism.joints if j.mimic and j.name not in self.parts]
         if coupled:
-            self.change(joints=tuple(replace(j, mimic=None) for j in self.mechanism.joints))
+            self.change(joints=tuple(replace(j, mimic=None) if j.name in coupled else j for j in self.mechanism.joints))
             self.note(f"mimic=False: joints that mimic others in the file move on their own: {', '.join(coupled)}")
 
     def assign(self, values: Mapping[str, float | str]) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from ...errors import MechanismError, MechanismWarning
-from ...model.mechanism import GROUND, Joint, Mechanism, Shape
+from ...model.mechanism import GROUND, Joint, Mechanism, Mimic, Shape
 from ...model.motions import Motion
 from ...model.pose import IDENTITY, Pose
 from ...model.values import value_of, with_scalars
@@ -65,6 +65,8 @@ def _unsayable_joint(j: Joint) -> Iterator[str]:
         yield "MJCF has one damping, friction and armature for the three speeds of a ball; here they differ"
     if balls and any(math.isfinite(x) for x in (*j.lower[-3:], *j.upper[-3:])):
         yield "MJCF limits a ball by one angle, not by its speeds' coordinates"
+    if j.mimic and j.mimic.function and (j.mimic.function.kind != "polynomial" or len(j.mimic.function.y) > 5):
+        yield f"MJCF lets a joint follow another by a polynomial of degree 4 at most; this one follows by a {j.mimic.function.kind}"
     if j.mimic and j.nv != 1:
         yield "MJCF lets joints of one freedom follow others"
 
@@ -171,7 +173,7 @@ class _Writer:
             return
         inside = SubElement(self.root, "equality")
         for j in joints:
-            poly = numbers((j.mimic.offset, j.mimic.multiplier, 0.0, 0.0, 0.0))  # type: ignore[union-attr]
+            poly = numbers((*_polynomial(j.mimic), 0.0, 0.0, 0.0, 0.0)[:5])  # type: ignore[arg-type]
             SubElement(inside, "joint", name=f"{j.name} follows", joint1=j.name, joint2=j.mimic.joint, polycoef=poly)  # type: ignore[union-attr]
         for j in self.m.loops:
             self.loop(inside, j)
@@ -193,6 +195,10 @@ class _Writer:
             inside = SubElement(self.root, "contact")
             for a, b in self.m.collisions.exclude:
                 SubElement(inside, "exclude", body1=_world(a), body2=_world(b))
+
+
+def _polynomial(mimic: Mimic) -> tuple[float, ...]:
+    return mimic.function.y if mimic.function else (mimic.offset, mimic.multiplier)
 
 
 def _free(chains: Chains, name: str, steps: list[Step], X: Pose) -> bool:

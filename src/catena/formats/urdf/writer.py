@@ -60,6 +60,8 @@ def _unsayable_joint(j: Joint) -> Iterator[str]:
         return
     if any(j.armature):
         yield "URDF has no armature"
+    if j.mimic and j.mimic.function:
+        yield f"URDF lets a joint follow another in proportion only; this one follows {j.mimic.joint!r} by a {j.mimic.function.kind}"
     if j.nv > 1 and any(math.isfinite(x) for x in (*j.lower, *j.upper)):
         yield f"URDF has no limits for the coordinates of a {j.kind} joint"
     for key in ("effort", "speed", "damping", "friction"):
