@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -36,6 +36,8 @@ Gravity = Annotated[Three | None, typer.Option(metavar="X Y Z", help="Gravity in
 Companion = Annotated[str | None, typer.Option(metavar="FILE", help="A .toml with loops, frames and loads that the file cannot hold.")]
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter's value, such as l1='40 cm'; once for each.")]
 Start = Annotated[list[str] | None, typer.Option("--q", metavar="NAME=VALUE", help="A coordinate, such as elbow='30 deg'; once for each.")]
+Arguments = Annotated[list[str] | None, typer.Option("--arg", metavar="NAME=VALUE", help="An argument of a xacro file; once for each.")]
+Trust = Annotated[bool, typer.Option("--trust", help="Evaluate the expressions of a xacro file, which are Python.")]
 Wrenches = Annotated[str | None, typer.Option(metavar="FILE", help="A .csv of forces from outside over time: FRAME.fx and so on; see docs/simulation.md.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Numbers as comma-separated values, with all digits.")]
 
@@ -53,13 +55,20 @@ def pairs(option: str, given: Iterable[str] | None) -> dict[str, str]:
     return found
 
 
+def xacro(arguments: Iterable[str] | None, trust: bool) -> dict[str, Any]:
+    """The options of the reader of xacro files, where any is given."""
+    given = pairs("--arg", arguments)
+    return ({"arguments": given} if given else {}) | ({"trusted": True} if trust else {})
+
+
 def read(
     file: str, floating: bool = False, uncoupled: bool = False, gravity: Three | None = None, companion: str | None = None,
-    parameters: Iterable[str] | None = None,
+    parameters: Iterable[str] | None = None, options: dict[str, Any] | None = None,
 ) -> Mechanism:  # fmt: skip
     """The mechanism. Warnings about doubtful values are left out: `catena info` prints them."""
     from ..formats import load
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MechanismWarning)
-        return load(file, floating=floating, mimic=not uncoupled, gravity=gravity, companion=companion, parameters=pairs("--set", parameters))
+        return load(file, floating=floating, mimic=not uncoupled, gravity=gravity, companion=companion, parameters=pairs("--set", parameters),
+                    **(options or {}))  # fmt: skip

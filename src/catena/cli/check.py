@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ._reading import Companion, Csv, File, Floating, Gravity, Set, Start, Uncoupled, pairs, read
+from ._reading import Arguments, Companion, Csv, File, Floating, Gravity, Set, Start, Trust, Uncoupled, pairs, read, xacro
 from ._tables import comma_separated, console, table
 
 HEAD = ("formulation", "accelerations", "reactions", "power", "free run", "verdict")
@@ -22,6 +22,8 @@ def check(
     gravity: Gravity = None,
     companion: Companion = None,
     parameters: Set = None,
+    arg: Arguments = None,
+    trust: Trust = False,
     q: Start = None,
     csv: Csv = False,
 ) -> None:
@@ -29,7 +31,7 @@ def check(
     from ..certify import check as certify
     from ._description import started
 
-    mechanism = read(file, floating, no_mimic, gravity, companion, parameters)
+    mechanism = read(file, floating, no_mimic, gravity, companion, parameters, xacro(arg, trust))
     near = started(mechanism, pairs("--q", q)) if q else None
     screen = console()
     with screen.status("deriving ...") as status:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import MechanismWarning
-from ._reading import Companion, Csv, File, Floating, Gravity, Set, Start, Uncoupled, pairs, read
+from ._reading import Arguments, Companion, Csv, File, Floating, Gravity, Set, Start, Trust, Uncoupled, pairs, read, xacro
 from ._tables import axes, comma_separated, console, count, number, plain, series, span, table, vector
 
 
@@ -22,6 +22,8 @@ def info(
     gravity: Gravity = None,
     companion: Companion = None,
     parameters: Set = None,
+    arg: Arguments = None,
+    trust: Trust = False,
     q: Start = None,
     csv: Csv = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
@@ -33,7 +35,7 @@ def info(
 
     if mapped:
         return _mapping(file, as_json)
-    mechanism = read(file, floating, no_mimic, gravity, companion, parameters)
+    mechanism = read(file, floating, no_mimic, gravity, companion, parameters, xacro(arg, trust))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MechanismWarning)  # told below, as doubts
         machine = compile(mechanism)

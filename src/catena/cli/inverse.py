@@ -7,7 +7,23 @@ from typing import Annotated
 
 import typer
 
-from ._reading import Companion, Csv, File, Floating, Gravity, Set, Start, Uncoupled, Wrenches, pairs, read
+from ..errors import CatenaError
+from ._reading import (
+    Arguments,
+    Companion,
+    Csv,
+    File,
+    Floating,
+    Gravity,
+    Set,
+    Start,
+    Trust,
+    Uncoupled,
+    Wrenches,
+    pairs,
+    read,
+    xacro,
+)
 from ._results import Force, free
 from ._tables import console, number, table
 
@@ -15,8 +31,11 @@ from ._tables import console, number, table
 def inverse(
     file: File,
     trajectory: Annotated[
-        str, typer.Option(metavar="FILE", help="A .csv with time (s) and coordinates (rad, m), one per column.")
-    ],
+        str | None, typer.Option(metavar="FILE", help="A .csv with time (s) and coordinates (rad, m), one per column.")
+    ] = None,
+    markers: Annotated[
+        str | None, typer.Option(metavar="FILE", help="In its place, a .csv with time (s) and points of frames, FRAME.px, .py, .pz (m).")
+    ] = None,
     out: Annotated[
         str | None, typer.Option(metavar="FOLDER", help="Where the tables and pictures go; NAME_inverse unless given.")
     ] = None,
@@ -26,6 +45,8 @@ def inverse(
     gravity: Gravity = None,
     companion: Companion = None,
     parameters: Set = None,
+    arg: Arguments = None,
+    trust: Trust = False,
     q: Start = None,
     wrenches: Wrenches = None,
     csv: Csv = False,
@@ -33,12 +54,16 @@ def inverse(
 ) -> None:
     """Find the joint forces and reactions along a trajectory; speeds and accelerations come from a spline through its rows."""
     from ..results.plots import save
+    from ..simulation.marked import marked
     from ..simulation.scenario import near
     from ..simulation.scenario.inverse import along, placed
 
-    mechanism = read(file, floating, no_mimic, gravity, companion, parameters)
+    mechanism = read(file, floating, no_mimic, gravity, companion, parameters, xacro(arg, trust))
     held = placed(mechanism, pairs("--q", q))
-    result = along(mechanism, trajectory, step, near(file, mechanism), held=held, wrenches=wrenches)
+    if (trajectory is None) == (markers is None):
+        raise CatenaError("give the motion once: --trajectory FILE with coordinates, or --markers FILE with points of frames")
+    motion = trajectory or marked(mechanism, Path(str(markers)), held)
+    result = along(mechanism, motion, step, near(file, mechanism), held=held, wrenches=wrenches)
     if csv:
         print(result.to_pandas().to_csv(), end="")
         return

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from ._reading import Companion, Csv, File, Floating, Gravity, Set, Start, Uncoupled, Wrenches, pairs
+from ._reading import Arguments, Companion, Csv, File, Floating, Gravity, Set, Start, Trust, Uncoupled, Wrenches, pairs, xacro
 from ._results import NAME
 from ._tables import console, number, table
 
@@ -40,6 +40,8 @@ def run(
     initial: Annotated[str | None, typer.Option(metavar="STATE", help="A named state to start from, such as a keyframe.")] = None,
     q: Start = None,
     parameters: Set = None,
+    arg: Arguments = None,
+    trust: Trust = False,
     floating: Floating = False,
     no_mimic: Uncoupled = False,
     gravity: Gravity = None,
@@ -55,6 +57,7 @@ def run(
     asked = read(
         file, until=until, by=by, integrator=integrator, tolerance=tolerance, step=step, largest_step=largest_step, output=output,
         initial=initial, q=pairs("--q", q), values=pairs("--set", parameters), floating=floating, mimic=not no_mimic, companion=companion,
+        options=xacro(arg, trust),
         gravity=list(gravity) if gravity else None,
     )  # fmt: skip
     asked = pushed(asked, wrenches) if wrenches else asked

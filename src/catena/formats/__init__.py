@@ -23,7 +23,7 @@ from .registry import FORMATS, Format, format_of, register, suffixes
 
 __all__ = ["FORMATS", "Format", "drafted", "examples", "load", "mapping", "register", "save"]
 
-for _format in (toml.FORMAT, urdf.FORMAT, mjcf.FORMAT, sdf.FORMAT, osim.FORMAT):
+for _format in (toml.FORMAT, urdf.FORMAT, urdf.XACRO, mjcf.FORMAT, sdf.FORMAT, osim.FORMAT):
     register(_format)
 
 

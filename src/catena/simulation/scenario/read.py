@@ -58,17 +58,18 @@ class Scenario:
 
 def read(
     file: str | Path, *, floating: bool = False, mimic: bool = True, companion: str | Path | None = None,
-    values: Mapping[str, float | str] | None = None, q: Mapping[str, Any] | None = None, **changes: Any,
+    values: Mapping[str, float | str] | None = None, q: Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None,
+    **changes: Any,
 ) -> Scenario:  # fmt: skip
     """The scenario of a file of any format, or of a built-in example by its name.
 
     floating, mimic, companion: as for `catena.load`. values: of parameters, in place of the file's. q: coordinates at the start, in
-    place of those that the table gives. changes: values in place of the table's, such as until=2.0 or integrator="rk4"; None leaves
+    place of those that the table gives. options: of the reader of the file's format. changes: values in place of the table's, such as until=2.0 or integrator="rk4"; None leaves
     what stands there.
     """
     path = formats._find(file)
     top = open_file(path) if path.suffix.lower() == ".toml" else Table({}, "", FaultLedger())
-    mechanism, said = _mechanism(path, top, {"floating": floating, "mimic": mimic, "companion": companion, "parameters": values})
+    mechanism, said = _mechanism(path, top, {"floating": floating, "mimic": mimic, "companion": companion, "parameters": values, **(options or {})})
     given = top.table("scenario")
     data = dict(said) | dict(given.data if given else {}) | {k: x for k, x in changes.items() if x is not None}
     table = Table(_started(data, q or {}), "scenario", FaultLedger())
