@@ -27,7 +27,7 @@ def _completed(begun: str) -> list[str]:
     return [name for name in (*examples(), *shown) if name.startswith(begun)]
 
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="A .toml, .urdf or MJCF .xml file, or the name of a built-in example.",
+File = Annotated[str, typer.Argument(metavar="FILE", help="A .toml, .urdf, .xacro, .sdf, .osim or MJCF .xml file, or the name of a built-in example.",
                                      autocompletion=_completed)]  # fmt: skip
 Floating = Annotated[bool, typer.Option("--floating", help="Put the root body on a free joint.")]
 Uncoupled = Annotated[bool, typer.Option("--no-mimic", help="Let joints that mimic others move on their own.")]

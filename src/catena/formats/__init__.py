@@ -37,7 +37,7 @@ def load(
     parameters: Mapping[str, float | str] | None = None,
     **options: object,
 ) -> Mechanism:
-    """The valid mechanism of a .toml, .urdf or MJCF .xml file, or of a built-in example by its name.
+    """The valid mechanism of a .toml, .urdf, .xacro, .sdf, .osim or MJCF .xml file, or of a built-in example by its name.
 
     floating: put the root body on a free joint "root_joint"; otherwise a URDF's root link is fixed to the ground.
     mimic: joints that mimic others follow them; with False they move on their own (Pinocchio's default), and `notes` says so.
