@@ -127,7 +127,7 @@ def _solve(b: Bodies, H: ca.SX, A: ca.SX, F: ca.SX, gamma: ca.SX, order: list[in
         G = rows @ ca.diag(vector(s.con.column)) @ rows.T
         _, lam = met(closing, Y[:n, :], gamma[k - n :] - closing @ z[:n], G, s.row_scales())
         z = z + Y @ lam
-    return z[:n], ca.vertcat(-z[n:], lam), ca.vertcat(*(D[i] if whole[i].is_zero() else D[i] / whole[i] for i in range(k)))
+    return z[:n], ca.vertcat(-z[n:, :], lam), ca.vertcat(*(D[i] if whole[i].is_zero() else D[i] / whole[i] for i in range(k)))
 
 
 def _mass(b: Bodies) -> float:
