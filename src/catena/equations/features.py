@@ -44,7 +44,7 @@ FEATURES = {
         Feature("ball joints", _motions(Motion.BALL)),
         Feature("sliding joints", _motions(Motion.SLIDE, Motion.SCREW)),
         Feature("floating base", _joints(lambda j: j.nv == 6)),
-        Feature("mimic joints", _joints(lambda j: j.mimic)),
+        Feature("mimic joints", _joints(lambda j: j.mimic and not j.mimic.function)),
         Feature("joints by a function", _joints(lambda j: j.mimic and j.mimic.function)),
         Feature("armature", _joints(lambda j: any(x != 0.0 for x in j.armature))),
         Feature("loads", lambda m: [f"load {x.name!r}" for x in m.loads]),
