@@ -19,9 +19,9 @@ from catena.errors import CatenaError, UnknownNameError
 from catena.registry import loaded
 from catena.results import plots, plotting
 from catena.results.animation import animate
-from catena.results.plots.skeleton import skeleton, tips
-from catena.results.plots.view import view_of
 from catena.results.result import Result
+from catena.results.scene.skeleton import skeleton, tips
+from catena.results.scene.view import view_of
 from catena.simulation.run import simulate
 from catena.simulation.scenario import read
 
@@ -51,7 +51,7 @@ def test_bending(tmp_path):
     w = {line.get_label(): line.get_ydata() for line in ax.lines}
     tip, root = (result.machine.pose(result.data["q"].values[-1], name) for name in ("boom.tip", "boom"))
     assert w["boom along y"][-1] == pytest.approx(root[:3, 1] @ (tip[:3, 3] - root[:3, 3]))
-    from catena.results.plots.skeleton import skeleton
+    from catena.results.scene.skeleton import skeleton
 
     bones = skeleton(m)
     assert sum(len(limb.pins) for limb in bones.limbs) == 1 and all(len(limb.lines) == 1 for limb in bones.limbs)
