@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -44,7 +45,7 @@ def draw_bodies(d: Drawing) -> None:
         if limb.body not in shaped:
             _rods(d, limb.body, limb.lines, colour)
             if not len(limb.lines) and not len(limb.pins):
-                d.put(limb.body, "lump", ball(1.6 * d.unit), np.eye(4), colour, "bodies", limb.body)
+                d.put(limb.body, "lump", lambda: ball(1.6 * d.unit), np.eye(4), colour, "bodies", limb.body)
     for f in m.frames:
         _strut(d, f.body, d.matrix(f.pose)[:3, 3], shaped)
     for n, s in enumerate(m.ground):
@@ -60,7 +61,7 @@ def _strut(d: Drawing, body: str, at: Array, shaped: set[str]) -> None:
     near = min((_nearest(a, b, at) for a, b in limb.lines), key=lambda p: float(np.linalg.norm(p - at)))
     length = float(np.linalg.norm(at - near))
     if length > 1.5 * d.unit:
-        d.put(body, f"strut {length:.9g}", rod(0.45 * d.unit, 0.45 * d.unit, length), along(at - near, near), STEEL, "bodies", body)
+        d.put(body, f"strut {length:.9g}", lambda: rod(0.45 * d.unit, 0.45 * d.unit, length), along(at - near, near), STEEL, "bodies", body)
 
 
 def _nearest(a: Array, b: Array, p: Array) -> Array:
@@ -74,7 +75,7 @@ def _rods(d: Drawing, body: str, lines: Array, colour: Colour) -> None:
     for start, end in lines:
         length = float(np.linalg.norm(end - start))
         key = f"rod {length:.9g}"
-        d.put(body, key, rod(1.0 * u, 0.72 * u, length), along(end - start, start), colour, "bodies", body)
+        d.put(body, key, partial(rod, 1.0 * u, 0.72 * u, length), along(end - start, start), colour, "bodies", body)
 
 
 def _shape(d: Drawing, body: str, key: str, s: Shape, colour: Colour) -> None:
@@ -95,7 +96,7 @@ def _shape(d: Drawing, body: str, key: str, s: Shape, colour: Colour) -> None:
         made = hull(kind.hull(size))
     else:
         return
-    d.put(body, key, made, X, PLANE if s.kind == "plane" else shade, "bodies", body)  # type: ignore[arg-type]  # four numbers
+    d.put(body, key, lambda: made, X, PLANE if s.kind == "plane" else shade, "bodies", body)  # type: ignore[arg-type]  # four numbers
 
 
 def _disc(size: Sequence[float], unit: float) -> Geometry:
@@ -117,7 +118,7 @@ def _spun(angle: float) -> Array:
 for _kind, _solid in {
     "box": lambda size, u: box(*size),
     "sphere": lambda size, u: ball(size[0], 16),
-    "capsule": lambda size, u: capsule(*size, 16),
+    "capsule": lambda size, u: capsule(size[0], size[1], 16),
     "cylinder": _disc,
     "ellipsoid": lambda size, u: ball(1.0, 18).moved(scaled(*size)),
     "plane": lambda size, u: box(120 * u, 120 * u, 0.2 * u).moved(np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, -0.12 * u], [0, 0, 0, 1.0]])),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -74,16 +74,20 @@ class Drawing:
         """The mechanism as lines."""
         return skeleton(self.mechanism)
 
-    def put(self, body: str, key: str, made: Geometry, X: Array, colour: Colour, layer: str, name: str = "") -> None:
-        """Add a solid; `key` names its triangles, which several may share."""
-        self.geometries.setdefault(key, made)
+    def put(self, body: str, key: str, make: Callable[[], Geometry], X: Array, colour: Colour, layer: str, name: str = "") -> None:
+        """Add a solid; `key` names its triangles, which several may share and which are made once."""
+        self._keep(key, make)
         self.parts.append(Part(body, key, X, colour, layer, name))
 
-    def stretch(self, ends: tuple[str, Array, str, Array], key: str, made: Geometry, width: float, colour: Colour, layer: str,
+    def stretch(self, ends: tuple[str, Array, str, Array], key: str, make: Callable[[], Geometry], width: float, colour: Colour, layer: str,
                 name: str = "") -> None:  # fmt: skip
         """Add a solid between two points, (body, point, body, point)."""
-        self.geometries.setdefault(key, made)
+        self._keep(key, make)
         self.spans.append(Span(*ends, key, width, colour, layer, name))
+
+    def _keep(self, key: str, make: Callable[[], Geometry]) -> None:
+        if key not in self.geometries:
+            self.geometries[key] = make()
 
     def number(self, x: Any) -> float:
         """The value of a scalar at the mechanism's parameters; zero where it has none."""
@@ -102,7 +106,7 @@ class Drawing:
         return found.body, self.matrix(found.pose)
 
 
-def along(axis: Sequence[float], at: Sequence[float] = (0.0, 0.0, 0.0)) -> Array:
+def along(axis: Sequence[float] | Array, at: Sequence[float] | Array = (0.0, 0.0, 0.0)) -> Array:
     """A pose whose z axis points along an axis."""
     z = np.asarray(axis, float) / (np.linalg.norm(axis) or 1.0)
     side = np.eye(3)[int(np.argmin(np.abs(z)))]

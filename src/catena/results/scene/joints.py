@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -49,7 +50,7 @@ def draw_joints(d: Drawing) -> None:
     for at in d.bones.ground:
         if not _buried(d, at):
             X = along(d.up, at - 1.0 * d.unit * d.up)
-            d.put(GROUND, "pedestal", pedestal(1.9 * d.unit), X, GROUND_COLOUR, "joints", "ground")
+            d.put(GROUND, "pedestal", lambda: pedestal(1.9 * d.unit), X, GROUND_COLOUR, "joints", "ground")
 
 
 def _buried(d: Drawing, at: Array) -> bool:
@@ -67,13 +68,13 @@ def _axis(d: Drawing, j: Joint, f: Freedom) -> None:
         return
     u = d.unit
     X = d.matrix(j.placement) @ along(f.axis)
-    d.put(j.parent, "axis", arrow(9 * u, 0.28 * u), X, (0.82, 0.20, 0.36, 1.0), "axes", j.name)
+    d.put(j.parent, "axis", lambda: arrow(9 * u, 0.28 * u), X, (0.82, 0.20, 0.36, 1.0), "axes", j.name)
 
 
 def _turn(d: Drawing, j: Joint, f: Freedom, k: int) -> None:
     u = d.unit
     long = 3.4 if k == 0 else 2.6
-    d.put(j.parent if j.kind == "revolute" else j.child, f"pin {k}", pin(1.12 * u, long * u), _place(d, j, j.kind == "revolute") @ along(f.axis),
+    d.put(j.parent if j.kind == "revolute" else j.child, f"pin {k}", lambda: pin(1.12 * u, long * u), _place(d, j, j.kind == "revolute") @ along(f.axis),
           DARK, "joints", j.name)  # fmt: skip
 
 
@@ -84,12 +85,12 @@ def _slide(d: Drawing, j: Joint, f: Freedom, k: int) -> None:
     if child is None or not child.solids:
         frame = joined([box(3.4 * u, 0.8 * u, 4.4 * u).moved(_shifted(0, 1.5 * u)), box(3.4 * u, 0.8 * u, 4.4 * u).moved(_shifted(0, -1.5 * u)),
                         box(0.8 * u, 2.2 * u, 4.4 * u).moved(_shifted(1.3 * u, 0)), box(0.8 * u, 2.2 * u, 4.4 * u).moved(_shifted(-1.3 * u, 0))])  # fmt: skip
-        d.put(j.child, "block", frame, _place(d, j, False) @ along(f.axis), DARK, "joints", j.name)
+        d.put(j.child, "block", lambda: frame, _place(d, j, False) @ along(f.axis), DARK, "joints", j.name)
     low, high = _reach(d, j, k)
     X = _place(d, j, True) @ along(f.axis)
     for key, n in ((f"rail {j.name} {k}", low), (f"rail+ {j.name} {k}", high)):
         if abs(n) > 1e-12:
-            d.put(j.parent, key, cylinder(0.5 * u, abs(n)), X @ _shifted(0, 0, n / 2), STEEL, "joints", j.name)
+            d.put(j.parent, key, partial(cylinder, 0.5 * u, abs(n)), X @ _shifted(0, 0, n / 2), STEEL, "joints", j.name)
 
 
 def _reach(d: Drawing, j: Joint, k: int) -> tuple[float, float]:
@@ -98,7 +99,7 @@ def _reach(d: Drawing, j: Joint, k: int) -> tuple[float, float]:
     free = 8 * d.unit
     if not (np.isfinite(lower) and np.isfinite(upper)):
         ends = (j.parent, _place(d, j, True)[:3, 3], j.child, _place(d, j, False)[:3, 3])
-        d.stretch(ends, "guide", cylinder(1.0, 1.0, 12).moved(_shifted(0, 0, 0.5)), 0.5 * d.unit, STEEL, "joints", j.name)
+        d.stretch(ends, "guide", lambda: cylinder(1.0, 1.0, 12).moved(_shifted(0, 0, 0.5)), 0.5 * d.unit, STEEL, "joints", j.name)
     return (max(lower, -400 * d.unit) if np.isfinite(lower) else -free), (min(upper, 400 * d.unit) if np.isfinite(upper) else free)
 
 
@@ -106,12 +107,12 @@ def _screw(d: Drawing, j: Joint, f: Freedom, k: int) -> None:
     u = d.unit
     threads = [(0.55 * u if i % 2 else 0.8 * u, (i - 12) * 0.5 * u) for i in range(25)]
     spindle = lathe([(0, -6.1 * u), *threads, (0, 6.1 * u)], 16)
-    d.put(j.parent, "spindle", spindle, _place(d, j, True) @ along(f.axis), STEEL, "joints", j.name)
-    d.put(j.child, "nut", cylinder(1.5 * u, 2.2 * u, 6), _place(d, j, False) @ along(f.axis), DARK, "joints", j.name)
+    d.put(j.parent, "spindle", lambda: spindle, _place(d, j, True) @ along(f.axis), STEEL, "joints", j.name)
+    d.put(j.child, "nut", lambda: cylinder(1.5 * u, 2.2 * u, 6), _place(d, j, False) @ along(f.axis), DARK, "joints", j.name)
 
 
 def _ball(d: Drawing, j: Joint, f: Freedom, k: int) -> None:
-    d.put(j.child, "ball joint", ball(1.45 * d.unit, 14), _place(d, j, False), DARK, "joints", j.name)
+    d.put(j.child, "ball joint", lambda: ball(1.45 * d.unit, 14), _place(d, j, False), DARK, "joints", j.name)
 
 
 def _place(d: Drawing, j: Joint, parent: bool) -> Array:

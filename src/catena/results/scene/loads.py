@@ -48,7 +48,7 @@ def draw_motor(d: Drawing, coordinate: str) -> None:
     j, k = found
     f, u = j.freedoms[min(k, len(j.freedoms) - 1)], d.unit
     can = joined([cylinder(2.1 * u, 2.2 * u, 28).moved(_up(2.6 * u)), cylinder(1.5 * u, 0.5 * u, 28).moved(_up(3.9 * u))])
-    d.put(j.parent, "motor", can, d.matrix(j.placement) @ along(f.axis), MOTOR, "loads", coordinate)
+    d.put(j.parent, "motor", lambda: can, d.matrix(j.placement) @ along(f.axis), MOTOR, "loads", coordinate)
 
 
 def _of(d: Drawing, coordinate: str) -> tuple[Joint, int] | None:
@@ -68,23 +68,23 @@ def _between(d: Drawing, start: str, end: str) -> tuple[str, Array, str, Array]:
 def _spring(d: Drawing, load: Any) -> None:
     ends, u = _between(d, load.start, load.end), d.unit
     if d.number(load.stiffness) or not d.number(load.damping):
-        d.stretch(ends, "coil", coil(), 1.1 * u, SPRING, "loads", load.name)
+        d.stretch(ends, "coil", coil, 1.1 * u, SPRING, "loads", load.name)
     if d.number(load.damping):
-        d.stretch(ends, "thin", cylinder(1.0, 1.0, 10).moved(_up(0.5)), 0.22 * u, STEEL, "loads", load.name)
-        d.stretch(ends, "damper", cylinder(1.0, 0.45, 16).moved(_up(0.4)), 0.62 * u, DARK, "loads", load.name)
+        d.stretch(ends, "thin", lambda: cylinder(1.0, 1.0, 10).moved(_up(0.5)), 0.22 * u, STEEL, "loads", load.name)
+        d.stretch(ends, "damper", lambda: cylinder(1.0, 0.45, 16).moved(_up(0.4)), 0.62 * u, DARK, "loads", load.name)
 
 
 def _cable(d: Drawing, load: Any) -> None:
     for a, b in pairwise(load.frames):
-        d.stretch(_between(d, a, b), "thin", cylinder(1.0, 1.0, 10).moved(_up(0.5)), 0.2 * d.unit, DARK, "loads", load.name)
+        d.stretch(_between(d, a, b), "thin", lambda: cylinder(1.0, 1.0, 10).moved(_up(0.5)), 0.2 * d.unit, DARK, "loads", load.name)
     for name in load.frames[1:-1]:
         body, X = d.frame(name)
-        d.put(body, "eye", ball(0.6 * d.unit), X, STEEL, "loads", load.name)
+        d.put(body, "eye", lambda: ball(0.6 * d.unit), X, STEEL, "loads", load.name)
 
 
 def _bushing(d: Drawing, load: Any) -> None:
     body, X = d.frame(load.start)
-    d.put(body, "bushing", ball(1.8 * d.unit), X, glass(SPRING, 0.45), "loads", load.name)
+    d.put(body, "bushing", lambda: ball(1.8 * d.unit), X, glass(SPRING, 0.45), "loads", load.name)
 
 
 def _joint_spring(d: Drawing, load: Any) -> None:
@@ -95,10 +95,10 @@ def _joint_spring(d: Drawing, load: Any) -> None:
     f = j.freedoms[min(k, len(j.freedoms) - 1)]
     if f.motion == Motion.SLIDE:
         ends = (j.parent, d.matrix(j.placement)[:3, 3], j.child, d.matrix(j.offset)[:3, 3])
-        d.stretch(ends, "coil", coil(), 1.1 * d.unit, SPRING, "loads", load.name)
+        d.stretch(ends, "coil", coil, 1.1 * d.unit, SPRING, "loads", load.name)
     else:
         X = d.matrix(j.placement) @ along(f.axis) @ _up(1.9 * d.unit)
-        d.put(j.parent, "spiral", spiral(2.6 * d.unit), X, SPRING, "loads", load.name)
+        d.put(j.parent, "spiral", lambda: spiral(2.6 * d.unit), X, SPRING, "loads", load.name)
 
 
 def _force(d: Drawing, load: Any) -> None:
@@ -107,13 +107,13 @@ def _force(d: Drawing, load: Any) -> None:
     for values, colour in ((load.force, (0.80, 0.16, 0.16, 1.0)), (load.torque, (0.50, 0.20, 0.65, 1.0))):
         direction = [float(x) if isinstance(x, (int, float)) else 1.0 if str(x).strip() not in ("0", "0.0") else 0.0 for x in values]
         if any(direction):
-            d.put(body, "force", arrow(8 * d.unit, 0.42 * d.unit), X @ along(direction), colour, "loads", load.name)
+            d.put(body, "force", lambda: arrow(8 * d.unit, 0.42 * d.unit), X @ along(direction), colour, "loads", load.name)
 
 
 def _compliant(d: Drawing, load: Any) -> None:
     body, X = d.frame(load.sphere)
     radius = d.number(load.radius) or 0.6 * d.unit
-    d.put(body, f"sphere {radius:.6g}", ball(radius), X, glass(STEEL, 0.5), "contacts", load.name)
+    d.put(body, f"sphere {radius:.6g}", lambda: ball(radius), X, glass(STEEL, 0.5), "contacts", load.name)
 
 
 def _up(z: float) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ...errors import CatenaError
@@ -29,12 +31,12 @@ def draw_marks(d: Drawing) -> None:
         X = np.eye(4)
         X[:3, 3] = [d.number(x) for x in p.centre]
         radius = d.number(p.radius) or 0.55 * d.unit
-        d.put(p.body, f"contact {radius:.6g}", ball(radius), X, glass((0.85, 0.33, 0.10), 0.6), "contacts", p.name)
+        d.put(p.body, f"contact {radius:.6g}", partial(ball, radius), X, glass((0.85, 0.33, 0.10), 0.6), "contacts", p.name)
 
 
 def _triad(d: Drawing, body: str, X: np.ndarray, name: str) -> None:
     for axis, colour in AXES:
-        d.put(body, "triad", arrow(5 * d.unit, 0.2 * d.unit), X @ along(axis), colour, "frames", name)
+        d.put(body, "triad", lambda: arrow(5 * d.unit, 0.2 * d.unit), X @ along(axis), colour, "frames", name)
 
 
 def _mass(d: Drawing, b: Body) -> None:
@@ -44,7 +46,7 @@ def _mass(d: Drawing, b: Body) -> None:
     X = np.eye(4)
     X[:3, 3] = [d.number(x) for x in b.com]
     for odd, colour in ((True, (0.10, 0.10, 0.12, 1.0)), (False, (0.98, 0.80, 0.15, 1.0))):
-        d.put(b.name, f"mass {odd}", half_ball(1.35 * d.unit, odd), X, colour, "masses", b.name)
+        d.put(b.name, f"mass {odd}", partial(half_ball, 1.35 * d.unit, odd), X, colour, "masses", b.name)
     xx, xy, xz, yy, yz, zz = (d.number(x) for x in b.inertia)
     moments, R = np.linalg.eigh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     squares = np.maximum(2.5 / mass * (moments.sum() - 2 * moments), 0.0)  # of the half axes of a solid ellipsoid of this mass
@@ -53,4 +55,4 @@ def _mass(d: Drawing, b: Body) -> None:
         R[:, 0] = -R[:, 0]
     Y = X.copy()
     Y[:3, :3] = R
-    d.put(b.name, "ellipsoid", ball(1.0, 16), Y @ scaled(*half), (0.45, 0.30, 0.75, 0.28), "inertia", b.name)
+    d.put(b.name, "ellipsoid", lambda: ball(1.0, 16), Y @ scaled(*half), (0.45, 0.30, 0.75, 0.28), "inertia", b.name)

@@ -10,6 +10,7 @@ import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import platformdirs
@@ -109,7 +110,7 @@ def _read(path: Path) -> Geometry:
     except ImportError:
         raise MeshError(f"mesh {path.name!r} needs trimesh: pip install 'catena[studio]'") from None
     try:
-        found = trimesh.load(path, force="mesh", process=False)
+        found: Any = trimesh.load(path, force="mesh", process=False)
         points, faces = np.asarray(found.vertices, float), np.asarray(found.faces)
     except Exception as why:  # whatever a reader of a broken file raises
         raise MeshError(f"mesh {path.name!r} cannot be read ({type(why).__name__}: {why})") from None
