@@ -50,11 +50,10 @@ def film(result: Result, pace: float, rate: int, *, folders: Sequence[Path] | No
     if own is not None:
         m = m.with_(parameters=dict(zip(m.parameters, np.asarray(own, float))))
     drawn = scene or describe(m, folders=folders)
-    at = poses(drawn, machine, between(result, times), own)
-    fine = between(result, np.linspace(first, last, FINER * (count - 1) + 1))
-    tracks = {
-        name: moved(machine.pose(fine, body, parameters=own), point) for name, (body, point) in drawn.tips.items() if body in m._bodies
-    }
+    fine = poses(drawn, machine, between(result, np.linspace(first, last, FINER * (count - 1) + 1)), own)
+    places = {name: k for k, name in enumerate(drawn.bodies)}
+    tracks = {name: moved(fine[:, places[body]], point) for name, (body, point) in drawn.tips.items() if body in m._bodies}
+    at = fine[::FINER]
     title = str(result.data.attrs.get("mechanism", ""))
     return Film(title, times, pace, rate, drawn, at, tracks)
 

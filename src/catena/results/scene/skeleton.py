@@ -95,9 +95,13 @@ def tip_names(m: Mechanism) -> list[str]:
 
 def placed(machine: Machine, q: Array, parameters: Array | None = None) -> dict[str, Array]:
     """{body: (..., 4, 4)}: where every body is, the ground too, and the pieces of flexible bodies by modes."""
-    q = np.asarray(q, float)
-    found = placement(machine.mechanism, parameters).at(q)
-    return found | curved(machine.mechanism, q, found)
+    return bodies_at(machine.mechanism, np.asarray(q, float), parameters)
+
+
+def bodies_at(m: Mechanism, q: Array, parameters: Array | None = None) -> dict[str, Array]:
+    """As `placed`, of a mechanism that needs no machine."""
+    found = placement(m, parameters).at(q)
+    return found | curved(m, q, found)
 
 
 def moved(X: Array, points: Array) -> Array:

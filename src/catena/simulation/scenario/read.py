@@ -16,9 +16,11 @@ from ...errors import CatenaError, FormatError, unknown
 from ...formats.toml.reader import draft, open_file
 from ...formats.toml.tables import FaultLedger, Table
 from ...formats.units import describe
+from ...machine.machine import Machine
 from ...model.flexible import discretise
 from ...model.mechanism import Mechanism
 from ..integrators import method
+from ..plan import machine_of
 from ..stabilisation import stabiliser
 from .control import read_control
 from .events import read_events
@@ -63,11 +65,15 @@ def read(file: str | Path, **changes: Any) -> Scenario:
     """
     path = formats._find(file)
     top = open_file(path) if path.suffix.lower() == ".toml" else Table({}, "", FaultLedger())
-    mechanism = _mechanism(path, top)
+    return read_table(path, top, mechanism_of_table(path, top), **changes)
+
+
+def read_table(path: Path, top: Table, mechanism: Mechanism, machine: Callable[[Mechanism], Machine] = machine_of, **changes: Any) -> Scenario:
+    """The scenario of a file that was opened already, for its mechanism. machine: what closes the loops of the start."""
     given = top.table("scenario")
     data = dict(given.data if given else {}) | {k: x for k, x in changes.items() if x is not None}
     table = Table(data, "scenario", FaultLedger())
-    scenario = _read(table, mechanism, path.parent)
+    scenario = _read(table, mechanism, path.parent, machine)
     if faults := [*top.ledger.faults, *table.ledger.faults]:
         raise FormatError(path, f"the scenario has {'a fault' if len(faults) == 1 else f'{len(faults)} faults'}:", faults)
     return scenario
@@ -79,13 +85,13 @@ def near(file: str | Path, mechanism: Mechanism) -> Array | None:
     given = open_file(path).table("scenario") if path.suffix.lower() == ".toml" else None
     if given is None or "initial" not in given:
         return None
-    *_, found = read_initial(given.table("initial"), mechanism, given, close=False)
+    *_, found = read_initial(given.table("initial"), mechanism, given, None)
     if given.ledger.faults:
         raise FormatError(path, "the scenario's initial state has a fault:", given.ledger.faults)
     return found
 
 
-def _mechanism(path: Path, top: Table) -> Mechanism:
+def mechanism_of_table(path: Path, top: Table) -> Mechanism:
     """The mechanism of the file itself, or of the one it names."""
     if "mechanism" not in top:
         return discretise(draft(path, top).finish() if path.suffix.lower() == ".toml" else formats.load(path))
@@ -109,14 +115,14 @@ def _mechanism(path: Path, top: Table) -> Mechanism:
     return discretise(formats.load(where, **options, companion=path.parent / companion if companion else None))
 
 
-def _read(t: Table, m: Mechanism, folder: Path) -> Scenario:
+def _read(t: Table, m: Mechanism, folder: Path, machine: Callable[[Mechanism], Machine]) -> Scenario:
     t.only(KEYS)
     if "gravity" in t:
         m = m.with_(gravity=t.vector("gravity", "acceleration", symbolic=False))
     if "until" not in t:
         t.fault('until is missing: how long to run. Write until = "5 s" under [scenario], or say --until 5')
     until = t.number("until", "time", 1.0, instead=1.0, symbolic=False)
-    q, v, near = read_initial(t.table("initial"), m, t)
+    q, v, near = read_initial(t.table("initial"), m, t, machine)
     options: dict[str, Any] = {}
     for key in ("start", "output", "step", "largest_step"):
         if key in t:
