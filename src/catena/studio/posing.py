@@ -65,7 +65,7 @@ def pull(machine: Machine, q: Array, body: str, point: Array, position: Array, o
         trial = _within(machine.move(q, step), bounds)
         e_trial, J_trial = _left(machine, trial, body, point, position, orientation)
         if float(e_trial @ e_trial) < size:
-            q, e, J, mu = trial, e_trial, J_trial, max(0.3 * mu, 1e-6)
+            q, e, J, mu = trial, e_trial, J_trial, max(0.1 * mu, 1e-9)
         else:
             mu *= 10.0
             if mu > 1e3:

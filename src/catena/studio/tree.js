@@ -63,8 +63,8 @@ class Tree {
     this.spans = this.spans || {};
     if (x !== undefined) {
       const span = this.spans[name], fits = span && x >= span[0] - 1e-12 && x <= span[1] + 1e-12;
-      if (!fits) this.spans[name] = x ? [0.2 * x, 2.5 * x].sort((a, b) => a - b) : [-1, 1];
-      const [low, high] = this.spans[name], range = make("input", { type: "range", min: low, max: high, step: (high - low) / 1000, value: x, ariaLabel: name });
+      if (!fits) { const size = Math.abs(x) || 1, step = 10 ** Math.floor(Math.log10(size / 100)), ends = x ? [0.2 * x, 2.5 * x].sort((a, b) => a - b) : [-1, 1]; this.spans[name] = [step * Math.floor(ends[0] / step), step * Math.ceil(ends[1] / step), step]; }
+      const [low, high, step] = this.spans[name], range = make("input", { type: "range", min: low, max: high, step, value: x, ariaLabel: name });
       range.oninput = () => { this.sliding = name; this.on.parameter(name, Number(range.value)); };
       range.onchange = () => { this.sliding = null; };
       row.append(range);

@@ -113,8 +113,11 @@ def tube(path: Array, radius: float, sides: int = 8) -> Geometry:
     """Around a curve of points (n, 3)."""
     along = np.gradient(path, axis=0)
     along /= np.linalg.norm(along, axis=1, keepdims=True)
-    side = np.cross(along, np.array([0.31, 0.17, 0.93]))
-    side /= np.linalg.norm(side, axis=1, keepdims=True)
+    side = np.empty_like(path)
+    last = np.cross(along[0], np.eye(3)[int(np.argmin(np.abs(along[0])))])
+    for k, t in enumerate(along):  # carried along the curve, so that it does not twist
+        last = last - t * (t @ last)
+        last = side[k] = last / np.linalg.norm(last)
     other = np.cross(along, side)
     angle = np.linspace(0, 2 * np.pi, sides + 1)
     normals = np.cos(angle)[None, :, None] * side[:, None] + np.sin(angle)[None, :, None] * other[:, None]
@@ -129,9 +132,8 @@ def tube(path: Array, radius: float, sides: int = 8) -> Geometry:
 def coil(turns: int = 9) -> Geometry:
     """A spring from z = 0 to z = 1, of radius one: it is stretched between its ends, and made as wide as asked."""
     t = np.linspace(0, 1, 14 * turns)
-    r = np.clip(np.minimum(t, 1 - t) / 0.06, 0, 1)
-    z = 0.02 + 0.96 * t
-    path = np.stack([r * np.cos(2 * np.pi * turns * t), r * np.sin(2 * np.pi * turns * t), 10 * z], axis=1)
+    angle = 2 * np.pi * turns * t
+    path = np.stack([np.cos(angle), np.sin(angle), 10 * t], axis=1)
     made = tube(path, 0.16, 7)
     return made.moved(np.diag([1.0, 1.0, 0.1, 1.0]))
 
