@@ -18,6 +18,7 @@ from ..compiler.trace_cache import fingerprint
 from ..equations.equations import Equations
 from ..equations.formulations import DEFAULT
 from ..errors import SimulationError
+from ..machine import arguments
 from ..machine.constraint_rows import metric
 from ..machine.equation_machine import EquationMachine
 from ..machine.machine import Machine, compile
@@ -173,10 +174,7 @@ def prepare(
     x0 = started(system, start, q, v, p)
     checks.closed(machine, start, *decoded(system, x0.T, p.T), p)
     x0 = settled(system, start, x0, p)
-    if step is not None and not (np.isfinite(step) and 0 < step <= until - start):
-        raise SimulationError(f"step = {step} s; it lies above zero and is at most the run's {until - start:g} s")
-    if largest_step is not None and not largest_step > 0:
-        raise SimulationError(f"largest_step = {largest_step} s; it lies above zero")
+    checks.steps(step, largest_step, until - start)
     if machine.mechanism.beams and how.stable < np.inf and step is not None:
         _slow_enough(machine, q[0], how, float(step))
     first = min(1e-3, until - start) if how.chooses_steps else (times[0] - start) / 10
@@ -186,7 +184,7 @@ def prepare(
               "largest step": largest_step, "forces": forces}  # fmt: skip
     return RunPlan(
         machine, system, how, happening, float(start), float(until), times, x0, p, lead, parameters is not None, control,
-        tolerance, float(step or first), most_steps, threads or machine.threads, asked, float(largest_step or np.inf),
+        tolerance, float(step or first), most_steps, arguments.threads(threads) or machine.threads, asked, float(largest_step or np.inf),
         forces=forces,
     )  # fmt: skip
 
