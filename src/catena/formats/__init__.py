@@ -21,7 +21,7 @@ from .draft import Draft
 from .mapping import Mapped
 from .registry import FORMATS, Format, format_of, register, suffixes
 
-__all__ = ["FORMATS", "Format", "drafted", "examples", "load", "mapping", "register", "save"]
+__all__ = ["FORMATS", "Format", "changed", "drafted", "examples", "load", "mapping", "register", "save"]
 
 for _format in (toml.FORMAT, urdf.FORMAT, urdf.XACRO, mjcf.FORMAT, sdf.FORMAT, osim.FORMAT):
     register(_format)
@@ -64,7 +64,14 @@ def drafted(
     **options: object,
 ) -> Draft:
     """What `load` is about to make a mechanism of, with what the file says of a run (`scenario`) and what became of its elements."""
-    draft = _read(path, options)
+    return changed(_read(path, options), floating=floating, mimic=mimic, gravity=gravity, companion=companion, parameters=parameters)
+
+
+def changed(
+    draft: Draft, *, floating: bool = False, mimic: bool = True, gravity: Sequence[float] | None = None,
+    companion: str | os.PathLike[str] | None = None, parameters: Mapping[str, float | str] | None = None,
+) -> Draft:  # fmt: skip
+    """A draft with the changes that `load` takes."""
     if companion is not None:
         other = Path(companion)
         format_of(other, "add").add(draft, other)  # type: ignore[misc]  # it has one

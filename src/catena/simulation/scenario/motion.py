@@ -39,6 +39,8 @@ def _csv(file: Path, ends: str = "natural") -> Trajectory:
 
 TRAJECTORIES: Family[Trajectory] = Family("trajectory", (
     Kind("constant", trajectories.constant, (TableKey("values", values(), True, _COORDINATES),), "a place"),
+    Kind("uniform", trajectories.uniform,
+         (TableKey("speed", values("v"), True, "a table of speeds"), TableKey("offset", values())), "offset + speed t"),
     Kind("sine", trajectories.sine,
          (TableKey("amplitude", values(), True, _COORDINATES), TableKey("frequency", number("angular speed"), True),
           TableKey("phase", number("angle")), TableKey("offset", values())), "amplitude sin(frequency t + phase) + offset"),

@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 from ... import formats
 from ...equations.formulations import formulation
 from ...errors import CatenaError, FormatError, unknown
-from ...formats.toml.reader import open_file
+from ...formats.toml.reader import draft, open_file
 from ...formats.toml.tables import FaultLedger, Table
 from ...formats.units import describe
+from ...machine.machine import Machine
 from ...model.flexible import discretise
 from ...model.mechanism import Mechanism
 from ..integrators import method
+from ..plan import machine_of
 from ..stabilisation import stabiliser
 from .control import read_control
 from .events import read_events
@@ -70,10 +72,23 @@ def read(
     path = formats._find(file)
     top = open_file(path) if path.suffix.lower() == ".toml" else Table({}, "", FaultLedger())
     mechanism, said = _mechanism(path, top, {"floating": floating, "mimic": mimic, "companion": companion, "parameters": values, **(options or {})})
+    return _scenario(path, top, mechanism, said, q or {}, machine_of, changes)
+
+
+def read_table(path: Path, top: Table, mechanism: Mechanism, machine: Callable[[Mechanism], Machine] = machine_of, **changes: Any) -> Scenario:
+    """The scenario of a file that was opened already, for its mechanism. machine: what closes the loops of the start."""
+    return _scenario(path, top, mechanism, {}, {}, machine, changes)
+
+
+def _scenario(
+    path: Path, top: Table, mechanism: Mechanism, said: Mapping[str, Any], q: Mapping[str, Any], machine: Callable[[Mechanism], Machine],
+    changes: Mapping[str, Any],
+) -> Scenario:  # fmt: skip
+    """What the table says, in place of what the file of another format has said, and the changes in place of both."""
     given = top.table("scenario")
     data = dict(said) | dict(given.data if given else {}) | {k: x for k, x in changes.items() if x is not None}
-    table = Table(_started(data, q or {}), "scenario", FaultLedger())
-    scenario = _read(table, mechanism, path.parent)
+    table = Table(_started(data, q), "scenario", FaultLedger())
+    scenario = _read(table, mechanism, path.parent, machine)
     if faults := [*top.ledger.faults, *table.ledger.faults]:
         raise FormatError(path, f"the scenario has {'a fault' if len(faults) == 1 else f'{len(faults)} faults'}:", faults)
     return scenario
@@ -99,16 +114,21 @@ def near(file: str | Path, mechanism: Mechanism) -> Array | None:
     given = open_file(path).table("scenario") if path.suffix.lower() == ".toml" else None
     if given is None or "initial" not in given:
         return None
-    *_, found = read_initial(given.table("initial"), mechanism, given, close=False)
+    *_, found = read_initial(given.table("initial"), mechanism, given, None)
     if given.ledger.faults:
         raise FormatError(path, "the scenario's initial state has a fault:", given.ledger.faults)
     return found
 
 
+def mechanism_of_table(path: Path, top: Table) -> Mechanism:
+    """The mechanism of a file that was opened already, or of the one it names."""
+    return _mechanism(path, top, {"floating": False, "mimic": True, "companion": None})[0]
+
+
 def _mechanism(path: Path, top: Table, options: dict[str, Any]) -> tuple[Mechanism, Mapping[str, Any]]:
     """The mechanism of the file itself, or of the one it names; and what its file says of a run, where it is of another format."""
     if "mechanism" not in top:
-        found = formats.drafted(path, **options)
+        found = formats.changed(draft(path, top), **options) if path.suffix.lower() == ".toml" else formats.drafted(path, **options)
         return discretise(found.finish()), found.scenario
     top.only(FILE_KEYS)
     named = top.data["mechanism"]
@@ -129,14 +149,14 @@ def _mechanism(path: Path, top: Table, options: dict[str, Any]) -> tuple[Mechani
     return discretise(found.finish()), found.scenario
 
 
-def _read(t: Table, m: Mechanism, folder: Path) -> Scenario:
+def _read(t: Table, m: Mechanism, folder: Path, machine: Callable[[Mechanism], Machine]) -> Scenario:
     t.only(KEYS)
     if "gravity" in t:
         m = m.with_(gravity=t.vector("gravity", "acceleration", symbolic=False))
     if "until" not in t:
         t.fault('until is missing: how long to run. Write until = "5 s" under [scenario], or say --until 5')
     until = t.number("until", "time", 1.0, instead=1.0, symbolic=False)
-    q, v, near = read_initial(_initial(t), m, t)
+    q, v, near = read_initial(_initial(t), m, t, machine)
     options: dict[str, Any] = {}
     for key in ("start", "output", "step", "largest_step"):
         if key in t:
