@@ -97,7 +97,8 @@ def test_a_spline_is_that_of_opensim():
     np.testing.assert_allclose(cubic(0.8), (1 - 0.8 + 0.64 - 0.3 * 0.512, -1 + 1.6 - 0.9 * 0.64, 2 - 1.8 * 0.8), atol=1e-13)
     assert f(3.0)[2] == 0.0 and f(-1.0)[1] == f(0.0)[1]
     for wrong, words in (({"kind": "bezier"}, "one of polynomial, spline"), ({"kind": "spline", "x": (1, 0), "y": (0, 0)}, "rises"),
-                         ({"kind": "spline", "x": (0, 1), "y": (0,)}, "as many x as y"), ({"kind": "polynomial"}, "coefficients")):  # fmt: skip
+                         ({"kind": "spline", "x": (0, 1), "y": (0,)}, "as many x as y"), ({"kind": "polynomial"}, "coefficients"),
+                         ({"kind": "spline", "x": (0, 5e-324, 1, 2), "y": (0, 1, 0, 1)}, "too near each other")):  # fmt: skip
         with pytest.raises(MechanismError, match=words):
             Course(**wrong)
 

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -35,8 +36,17 @@ class Course:
     def __post_init__(self) -> None:
         for key in ("x", "y"):
             object.__setattr__(self, key, tuple(map(float, getattr(self, key))))
-        if faults := list(self._faults()):
+        if faults := list(self._faults()) or list(self._too_large()):
             raise MechanismError(f"a function of a coordinate: {'; '.join(faults)}")
+
+    def _too_large(self) -> Any:
+        with np.errstate(all="ignore"):
+            try:
+                found = self.pieces
+            except np.linalg.LinAlgError:
+                found = ((math.nan, ()),)
+        if not all(math.isfinite(x) for o, c in found for x in (o, *c)):
+            yield "its points are too far apart or too near each other for a spline"
 
     def _faults(self) -> Any:
         if self.kind not in KINDS:
