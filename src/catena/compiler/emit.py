@@ -18,9 +18,11 @@ from .tape import Angles, Node, Plan, Step, Tape, silent
 from .text import Text
 
 STACK = 65536  # bytes: larger work memory comes from the heap
-BLOCKS = 16  # of lanes at most, that go through one piece of a tape before the next, if they need no more bytes than
-NEAR = 262144  # the half of a small second-level cache
-GROUP = 4  # so many outputs are tested for finiteness at once
+BLOCKS = 4  # of lanes at most, that go through one piece of a tape before the next, if they need no more bytes than
+NEAR = 16384  # half of a first-level cache
+LINE = 8  # doubles in a line of the cache
+FETCHED = 400  # numbers of a state, in and out, up to which its lines are called from memory ahead: more would push out what is in use
+SEEN = 8  # so many inputs are tested for finiteness at once
 
 
 def module(tape: Tape, plan: Plan, width: int, fused: bool, single: Single | None = None) -> str:
@@ -57,6 +59,7 @@ def around(piece: str, n_in: list[int], n_out: list[int], n_slots: int, width: i
 def _declare(t: Text) -> None:
     t.lines += ["declare ptr @malloc(i64)", "declare void @free(ptr)", "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)"]
     t.lines += ["declare i64 @llvm.smin.i64(i64, i64)", "declare double @llvm.fabs.f64(double)"]
+    t.lines += ["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"]
 
 
 def _around(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slots: int, unseen: list[int] | None) -> None:
@@ -64,7 +67,6 @@ def _around(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slo
     with t.function("internal void @tape(ptr noalias %x, ptr noalias %y, ptr noalias %w)"):
         t.do(*(f"call void {piece}ptr %x, ptr %y, ptr %w)" for piece in pieces), "ret void")
     _block(t, n_slots)
-    _broken(t)
     _batch(t, pieces, n_in, n_out, n_slots, unseen)
 
 
@@ -121,13 +123,11 @@ def _batch(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slot
     take its last row again: any batch is right, without a second piece of code for its tail. A tape of several pieces takes
     BLOCKS blocks of W states through one piece before the next, while its code is near.
     """
-    groups, given = max(1, -(-sum(n_out) // GROUP)), max(1, -(-sum(n_in) // GROUP))
-    sizes = {"x": given * GROUP, "y": groups * GROUP, "w": n_slots}
-    most = max(1, min(BLOCKS, NEAR // (8 * t.width * sum(sizes.values())))) if len(pieces) > 1 else 1
+    sizes = {"x": sum(n_in), "y": sum(n_out), "w": n_slots}
+    most = max(1, min(BLOCKS, NEAR // (8 * t.width * max(1, sum(sizes.values()))))) if len(pieces) > 1 else 1
     with t.function("i64 @batch(i64 %start, i64 %stop, i64 %batch, ptr %in, ptr %strides, ptr %out)"):
         heap = _memory(t, **{name: most * size for name, size in sizes.items()})
-        status = t("alloca i64")
-        t.do(f"store i64 0, ptr {status}")
+        t.do(f"%seen = alloca {t.V}, align 64", f"store {t.V} zeroinitializer, ptr %seen")
         inputs = [(t.load("%in", k, "ptr"), t.load("%strides", k, "i64")) for k in range(len(n_in))]
         outputs = [(t.load("%out", k, "ptr"), str(n)) for k, n in enumerate(n_out)]
         last = t("sub i64 %batch, 1")
@@ -150,26 +150,35 @@ def _batch(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slot
                 for k, n in enumerate(n_in):
                     changes = t(f"or i1 {first}, {t(f'icmp ne i64 {inputs[k][1]}, 0')}")  # one row for all is there already
                     with t.when(f"in{k}", changes):
-                        transpose.gather(t, f"in{k}", _rows(t, *inputs[k], rows), n, t.at(x, sum(n_in[:k])))
-                for k in range(sum(n_out), groups * GROUP):
-                    t.store("zeroinitializer", y, k)  # the test for finiteness reads whole groups
-                for k in range(sum(n_in), given * GROUP if unseen is None else 0):
-                    t.store("zeroinitializer", x, k)
+                        transpose.gather(t, f"in{k}", _rows(t, *inputs[k], rows), n, t.at(x, sum(n_in[:k])), _see if unseen is None else None)
+                for k in range(0, len(unseen or ()), SEEN):
+                    _see(t, [t.load(x, j) for j in (unseen or [])[k : k + SEEN]])
             for k, piece in enumerate(pieces):
                 with t.loop(f"piece{k}", count) as b:
+                    here = t(f"add i64 {i}, {t(f'mul i64 {b}, {t.width}')}")
+                    there = t(f"add i64 {here}, {most * t.width}")
+                    wanted = [(base, there, n, 0) for (base, _), n in zip(inputs, n_in)] + [(base, here, n, 1) for (base, _), n in zip(outputs, n_out)]
+                    _fetch(t, wanted, k, len(pieces))
                     t.do(f"call void {piece}{', '.join(f'ptr {pointer}' for pointer in at(b))})")
             with t.loop("scatter", count) as b:
                 (x, y, _), rows = at(b), states(i, b)
                 for k, n in enumerate(n_out):
-                    transpose.scatter(t, f"out{k}", _rows(t, *outputs[k], rows), n, t.at(y, sum(n_out[:k])))
-                broken = t(f"call i64 @broken(ptr {y}, i64 {groups})")
-                if unseen is None:
-                    broken = t(f"or i64 {broken}, {t(f'call i64 @broken(ptr {x}, i64 {given})')}")
-                for k in range(0, len(unseen or ()), t.width):
-                    broken = t(f"or i64 {broken}, {_unseen(t, x, (unseen or [])[k : k + t.width])}")
-                before = t.load(status, of="i64")
-                t.do(f"store i64 {t(f'or i64 {before}, {broken}')}, ptr {status}")
-        t.do(*(f"call void @free(ptr {p})" for p in heap), f"ret i64 {t.load(status, of='i64')}")
+                    transpose.scatter(t, f"out{k}", _rows(t, *outputs[k], rows), n, t.at(y, sum(n_out[:k])), _see)
+        t.do(*(f"call void @free(ptr {p})" for p in heap), f"ret i64 {_broken(t)}")
+
+
+def _fetch(t: Text, wanted: list[tuple[str, str, int, int]], share: int, shares: int) -> None:
+    """Call rows from memory, or space for them, while there is work to do: one share of their lines.
+
+    wanted: where the rows of an array begin, the first state of a block, how many numbers a state has, 1 where they will be written.
+    """
+    if sum(n for *_, n, _ in wanted) > FETCHED:
+        return
+    for base, state, n, write in wanted:
+        begin = t.at(base, t(f"mul i64 {state}, {n}"), "double")
+        lines = -(-t.width * n // LINE)
+        for line in range(share * lines // shares, (share + 1) * lines // shares):
+            t.do(f"call void @llvm.prefetch.p0(ptr {t.at(begin, LINE * line, 'double')}, i32 {write}, i32 3, i32 1)")
 
 
 def _rows(t: Text, base: str, stride: str, states: list[str]) -> list[str]:
@@ -177,33 +186,22 @@ def _rows(t: Text, base: str, stride: str, states: list[str]) -> list[str]:
     return [t.at(base, t(f"mul i64 {state}, {stride}"), "double") for state in states]
 
 
-def _unseen(t: Text, x: str, entries: list[int]) -> str:
-    """1 if one of these entries of x is infinite or not a number in some lane, else 0."""
-    total = "zeroinitializer"
-    for k in entries:
-        zero = t(f"fmul {t.V} {t.load(x, k)}, zeroinitializer")
-        total = t(f"fadd {t.V} {zero}, {total}")
-    bad = t(f"fcmp uno {t.V} {total}, zeroinitializer")
+def _see(t: Text, columns: list[str]) -> None:
+    """Remember in %seen whether a value is infinite or not a number: its product with 0 is zero, unless it is such, and so is the sum.
+
+    Two sums, because each product waits for the one before it.
+    """
+    total = t.load("%seen"), "zeroinitializer"
+    for column in columns:
+        total = total[1], t.fma(column, "zeroinitializer", total[0])
+    t.store(t.add(*total), "%seen")
+
+
+def _broken(t: Text) -> str:
+    """1 if any value that was seen is infinite or not a number, else 0."""
+    bad = t(f"fcmp uno {t.V} {t.load('%seen')}, zeroinitializer")
     some = t(f"icmp ne i{t.width} {t(f'bitcast <{t.width} x i1> {bad} to i{t.width}')}, 0")
     return t(f"zext i1 {some} to i64")
-
-
-def _broken(t: Text) -> None:
-    """`i64 broken(ptr y, i64 groups)`: 1 if any value is infinite or not a number, else 0.
-
-    The sum of y 0 is zero, unless there is such a value: then it is not a number. One instruction for each value, in
-    GROUP sums at once, because each waits for the one before it.
-    """
-    lanes = GROUP * t.width
-    many = f"<{lanes} x double>"
-    with t.function("internal i64 @broken(ptr noalias %y, i64 %groups) noinline"):
-        with t.loop("group", "%groups") as k:
-            t.do(f"%sum = phi {many} [ zeroinitializer, %group.enter ], [ %after, %group.again ]")
-            zero = t(f"fmul contract {many} {t.load('%y', k, many)}, zeroinitializer")
-            t.do(f"%after = fadd contract {many} {zero}, %sum")
-        bad = t(f"fcmp uno <{lanes} x double> %after, zeroinitializer")
-        some = t(f"icmp ne i{lanes} {t(f'bitcast <{lanes} x i1> {bad} to i{lanes}')}, 0")
-        t.do(f"ret i64 {t(f'zext i1 {some} to i64')}")
 
 
 def _memory(t: Text, **sizes: int) -> list[str]:

@@ -181,7 +181,7 @@ def _cut(steps: list[Step], chunk: int) -> list[list[Step]]:
     chunks: list[list[Step]] = [[]]
     weight = 0
     for step, w in zip(steps, weights):
-        if weight + w > most and chunks[-1]:
+        if chunks[-1] and (weight + w > most or isinstance(chunks[-1][-1], Angles)):
             chunks.append([])
             weight = 0
         chunks[-1].append(step)
