@@ -1,7 +1,8 @@
 """A planned tape as a module of LLVM text.
 
+    fixed                 void (y)          the outputs that are constants
     chunk0, chunk1, ...   void (x, y, w)    the straight-line code; inputs x, outputs y, work w, each [n][W]
-    tape                  void (x, y, w)    all chunks in turn
+    tape                  void (x, y, w)    all of these in turn
     block                 void (x, y)       exported: W states that already are in lanes
     batch                 i64 (...)         exported: rows of states, gathered and scattered; 1 if some number is not finite
 
@@ -38,6 +39,11 @@ def module(tape: Tape, plan: Plan, width: int, fused: bool, single: Single | Non
         with t.function(head):
             _chunk(t, tape.nodes, steps, plan.slots)
             t.do("ret void")
+    with t.function("internal void @fixed(ptr noalias %y) noinline"):
+        for node in tape.nodes:
+            if node.op == "OUTPUT" and tape.nodes[node.args[0]].op == "CONST":
+                t.store(t.constant(tape.nodes[node.args[0]].at), "%y", node.at)
+        t.do("ret void")
     unseen, pieces = silent(tape), [f"@chunk{k}(" for k in range(len(plan.chunks))]
     _around(t, pieces, [r * c for r, c in tape.input_shapes], [r * c for r, c in tape.output_shapes], plan.n_slots, unseen)
     if single is not None:
@@ -50,6 +56,8 @@ def around(piece: str, n_in: list[int], n_out: list[int], n_slots: int, width: i
     """The text of a module whose tape is one piece of code that is elsewhere: its address, and what comes before x, y and w."""
     t = Text(width)
     _declare(t)
+    with t.function("internal void @fixed(ptr noalias %y)"):
+        t.do("ret void")
     _around(t, [piece], n_in, n_out, n_slots, None)
     if single is not None:
         single_state.write(t, single, n_slots)
@@ -65,7 +73,7 @@ def _declare(t: Text) -> None:
 def _around(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slots: int, unseen: list[int] | None) -> None:
     """The exported functions around a tape that is these pieces of code, one after the other."""
     with t.function("internal void @tape(ptr noalias %x, ptr noalias %y, ptr noalias %w)"):
-        t.do(*(f"call void {piece}ptr %x, ptr %y, ptr %w)" for piece in pieces), "ret void")
+        t.do("call void @fixed(ptr %y)", *(f"call void {piece}ptr %x, ptr %y, ptr %w)" for piece in pieces), "ret void")
     _block(t, n_slots)
     _batch(t, pieces, n_in, n_out, n_slots, unseen)
 
@@ -97,7 +105,8 @@ def _chunk(t: Text, nodes: list[Node], steps: list[Step], slots: dict[int, int])
                 keep(operand(angle), step.base + k)
             t.do(f"call void @lanes_sines(ptr {t.at('%w', step.base)}, ptr {t.at('%w', step.base + n)}, i64 {n})")
         elif nodes[step].op == "OUTPUT":
-            t.store(operand(nodes[step].args[0]), "%y", nodes[step].at)
+            if nodes[nodes[step].args[0]].op != "CONST":
+                t.store(operand(nodes[step].args[0]), "%y", nodes[step].at)
         else:
             args = [operand(a) for a in nodes[step].args]
             names[step] = r = f"%v{step}"
@@ -141,6 +150,8 @@ def _batch(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slot
             first = t(f"add i64 {i}, {t(f'mul i64 {b}, {t.width}')}")
             return [t(f"call i64 @llvm.smin.i64(i64 {t(f'add i64 {first}, {l}')}, i64 {last})") for l in range(t.width)]
 
+        with t.loop("fixed", most) as b:
+            t.do(f"call void @fixed(ptr {at(b)[1]})")
         with t.loop("blocks", "%stop", step=most * t.width, start="%start") as i:
             left = t(f"sub i64 {t(f'add i64 %stop, {t.width - 1}')}, {i}")
             count = t(f"call i64 @llvm.smin.i64(i64 {t(f'sdiv i64 {left}, {t.width}')}, i64 {most})")

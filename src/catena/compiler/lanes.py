@@ -88,8 +88,8 @@ def _of(f: ca.Function, width: int, code: bytes, single: Single | None) -> LaneK
     return LaneKernel(f.name(), *shapes, width, code, cost=f.n_instructions(), single=single)
 
 
-def object_code(f: ca.Function, width: int, chunk: int = tape.CHUNK, single: Single | None = None) -> bytes:
-    """Compile a function to object code, with no look at the cache. `chunk` bounds the steps in one piece of the tape."""
+def object_code(f: ca.Function, width: int, chunk: int = 0, single: Single | None = None) -> bytes:
+    """Compile a function to object code, with no look at the cache. `chunk` bounds the steps in one piece of the tape, 0: by itself."""
     nodes = tape.read(f)
     return host.assemble(emit.module(nodes, tape.plan(nodes, chunk), width, host.has_fma(), single), optimise=int(tape.chooses(nodes)))
 

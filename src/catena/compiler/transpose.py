@@ -19,6 +19,8 @@ from collections.abc import Callable
 from .text import Text
 
 UNROLLED = 2  # up to so many tiles are written out, beyond they are a loop
+ALIKE = 128  # doubles: rows a multiple of this apart share a few sets of the first-level cache, which has room for eight of them: they go
+STRIP = 64  # four rows at a time, for so many columns
 
 Column = int | str
 See = Callable[[Text, list[str]], None]
@@ -67,6 +69,13 @@ def scatter(t: Text, name: str, rows: list[str], n: int, y: str, see: See) -> No
         for row, values in zip(rows, _transposed(t, columns(j, t.width))):
             t.store(values, t.at(row, j, "double"), of=t.V)
 
+    def half(j: Column, first: int) -> None:
+        parts = [t.load(t.at(t.at(t.at(y, j), k), first, "double"), of=f"<{t.width // 2} x double>") for k in range(t.width)]
+        values = _half_transposed(t, parts)
+        see(t, values)
+        for row, each in zip(rows[first:], values):
+            t.store(each, t.at(row, j, "double"), of=t.V)
+
     def pair(j: Column) -> None:
         crossed = _crossed(t, *columns(j, 2))
         for l, row in enumerate(rows):
@@ -78,6 +87,13 @@ def scatter(t: Text, name: str, rows: list[str], n: int, y: str, see: See) -> No
         for l, row in enumerate(rows):
             t.store(t(f"extractelement {t.V} {lanes}, i64 {l}"), row, j, "double")
 
+    if t.width == 8 and n % ALIKE == 0:
+        with t.loop(f"{name}.strip", n, step=STRIP) as start:
+            end = t(f"add i64 {start}, {STRIP}")
+            for first in (0, t.width // 2):
+                with t.loop(f"{name}.half{first}", end, step=t.width, start=start) as j:
+                    half(j, first)
+        return
     _columns(t, name, n, tile, pair, single)
 
 
@@ -107,10 +123,19 @@ def _transposed(t: Text, rows: list[str]) -> list[str]:
     return [column for both in zip(_exchanged(t, low), _exchanged(t, high)) for column in both]
 
 
-def _crossed(t: Text, a: str, b: str) -> list[str]:
+def _half_transposed(t: Text, parts: list[str]) -> list[str]:
+    """Four rows of eight columns, of each of which the four entries of these rows are given."""
+    low, high = zip(*(_crossed(t, a, b, 4) for a, b in zip(parts[0::2], parts[1::2])))
+    joined = [[_joined(t, list(half[k : k + 2]), 4) for k in (0, 2)] for half in (low, high)]
+    pairs = [[k + i for k in range(first, 16, 4) for i in (0, 1)] for first in (0, 2)]
+    return [_shuffled(t, *both, picks) for picks in pairs for both in joined]
+
+
+def _crossed(t: Text, a: str, b: str, size: int = 0) -> list[str]:
     """Of two vectors a0 b0 a2 b2 ..., and a1 b1 a3 b3 ..."""
-    low = [l if l % 2 == 0 else t.width + l - 1 for l in range(t.width)]
-    return [_shuffled(t, a, b, low), _shuffled(t, a, b, [l + 1 for l in low])]
+    W = size or t.width
+    low = [l if l % 2 == 0 else W + l - 1 for l in range(W)]
+    return [_shuffled(t, a, b, low, size), _shuffled(t, a, b, [l + 1 for l in low], size)]
 
 
 def _exchanged(t: Text, vectors: tuple[str, ...]) -> tuple[str, ...]:
