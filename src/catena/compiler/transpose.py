@@ -87,7 +87,7 @@ def scatter(t: Text, name: str, rows: list[str], n: int, y: str, see: See) -> No
         for l, row in enumerate(rows):
             t.store(t(f"extractelement {t.V} {lanes}, i64 {l}"), row, j, "double")
 
-    if t.width == 8 and n % ALIKE == 0:
+    if t.width == 8 and n and n % ALIKE == 0:
         with t.loop(f"{name}.strip", n, step=STRIP) as start:
             end = t(f"add i64 {start}, {STRIP}")
             for first in (0, t.width // 2):
