@@ -161,15 +161,18 @@ def _batch(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slot
                 for k, n in enumerate(n_in):
                     changes = t(f"or i1 {first}, {t(f'icmp ne i64 {inputs[k][1]}, 0')}")  # one row for all is there already
                     with t.when(f"in{k}", changes):
-                        transpose.gather(t, f"in{k}", _rows(t, *inputs[k], rows), n, t.at(x, sum(n_in[:k])), _see if unseen is None else None)
+                        starts, see = _rows(t, *inputs[k], rows), _see if unseen is None else None
+                        transpose.gather(t, f"in{k}", starts, n, t.at(x, sum(n_in[:k])), see)
                 for k in range(0, len(unseen or ()), SEEN):
                     _see(t, [t.load(x, j) for j in (unseen or [])[k : k + SEEN]])
             for k, piece in enumerate(pieces):
                 with t.loop(f"piece{k}", count) as b:
-                    here = t(f"add i64 {i}, {t(f'mul i64 {b}, {t.width}')}")
-                    there = t(f"add i64 {here}, {most * t.width}")
-                    wanted = [(base, there, n, 0) for (base, _), n in zip(inputs, n_in)] + [(base, here, n, 1) for (base, _), n in zip(outputs, n_out)]
-                    _fetch(t, wanted, k, len(pieces))
+                    if sum(n_in) + sum(n_out) <= FETCHED:
+                        here = t(f"add i64 {i}, {t(f'mul i64 {b}, {t.width}')}")
+                        there = t(f"add i64 {here}, {most * t.width}")
+                        for arrays, sizes_of, state, write in ((inputs, n_in, there, 0), (outputs, n_out, here, 1)):
+                            for (base, stride), n in zip(arrays, sizes_of):
+                                _fetch(t, _rows(t, base, stride, [state])[0], n, write, k, len(pieces))
                     t.do(f"call void {piece}{', '.join(f'ptr {pointer}' for pointer in at(b))})")
             with t.loop("scatter", count) as b:
                 (x, y, _), rows = at(b), states(i, b)
@@ -178,18 +181,11 @@ def _batch(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slot
         t.do(*(f"call void @free(ptr {p})" for p in heap), f"ret i64 {_broken(t)}")
 
 
-def _fetch(t: Text, wanted: list[tuple[str, str, int, int]], share: int, shares: int) -> None:
-    """Call rows from memory, or space for them, while there is work to do: one share of their lines.
-
-    wanted: where the rows of an array begin, the first state of a block, how many numbers a state has, 1 where they will be written.
-    """
-    if sum(n for *_, n, _ in wanted) > FETCHED:
-        return
-    for base, state, n, write in wanted:
-        begin = t.at(base, t(f"mul i64 {state}, {n}"), "double")
-        lines = -(-t.width * n // LINE)
-        for line in range(share * lines // shares, (share + 1) * lines // shares):
-            t.do(f"call void @llvm.prefetch.p0(ptr {t.at(begin, LINE * line, 'double')}, i32 {write}, i32 3, i32 1)")
+def _fetch(t: Text, row: str, n: int, write: int, share: int, shares: int) -> None:
+    """Call a block's rows of n numbers from memory, or space for them (write: 1), while there is work to do: one share of their lines."""
+    lines = -(-t.width * n // LINE)
+    for line in range(share * lines // shares, (share + 1) * lines // shares):
+        t.do(f"call void @llvm.prefetch.p0(ptr {t.at(row, LINE * line, 'double')}, i32 {write}, i32 3, i32 1)")
 
 
 def _rows(t: Text, base: str, stride: str, states: list[str]) -> list[str]:

@@ -93,7 +93,8 @@ def _side_by_side(t: Text, pi_half: tuple[float, ...]) -> None:
             _store(t, "several", [places], [t.load(places[0])], pi_half)
         left = t(f"sub i64 %n, {done}")
         with t.when("last", t(f"icmp sgt i64 {left}, 0")):
-            spread = t(f"shufflevector {t.I} {t(f'insertelement {t.I} poison, i64 {left}, i64 0')}, {t.I} poison, <{t.width} x i32> zeroinitializer")
+            one = t(f"insertelement {t.I} poison, i64 {left}, i64 0")
+            spread = t(f"shufflevector {t.I} {one}, {t.I} poison, <{t.width} x i32> zeroinitializer")
             mask = t(f"icmp slt {t.I} <{', '.join(f'i64 {k}' for k in range(t.width))}>, {spread}")
             ends = [t.at(base, done, "double") for base in ("%s", "%c")]
             angles = t(f"call {t.V} @llvm.masked.load.v{t.width}f64.p0(ptr {ends[0]}, i32 8, {t.B} {mask}, {t.V} zeroinitializer)")

@@ -23,6 +23,7 @@ ALIKE = 128  # doubles: rows a multiple of this apart share a few sets of the fi
 STRIP = 64  # four rows at a time, for so many columns
 
 Column = int | str
+Step = Callable[[Column], None]
 See = Callable[[Text, list[str]], None]
 
 
@@ -77,7 +78,8 @@ def scatter(t: Text, name: str, rows: list[str], n: int, y: str, see: See) -> No
             t.store(each, t.at(row, j, "double"), of=t.V)
 
     def pair(j: Column) -> None:
-        crossed = _crossed(t, *columns(j, 2))
+        first, second = columns(j, 2)
+        crossed = _crossed(t, first, second)
         for l, row in enumerate(rows):
             two = _shuffled(t, crossed[l % 2], "poison", [l - l % 2, l - l % 2 + 1])
             t.store(two, t.at(row, j, "double"), of="<2 x double>")
@@ -97,7 +99,7 @@ def scatter(t: Text, name: str, rows: list[str], n: int, y: str, see: See) -> No
     _columns(t, name, n, tile, pair, single)
 
 
-def _columns(t: Text, name: str, n: int, tile: Callable[[Column], None], pair: Callable[[Column], None], single: Callable[[Column], None]) -> None:
+def _columns(t: Text, name: str, n: int, tile: Step, pair: Step, single: Step) -> None:
     """All columns: in tiles as wide as the lanes, and the rest. One lane has nothing to shuffle."""
     W = t.width
     whole = n - n % W
@@ -128,7 +130,7 @@ def _half_transposed(t: Text, parts: list[str]) -> list[str]:
     low, high = zip(*(_crossed(t, a, b, 4) for a, b in zip(parts[0::2], parts[1::2])))
     joined = [[_joined(t, list(half[k : k + 2]), 4) for k in (0, 2)] for half in (low, high)]
     pairs = [[k + i for k in range(first, 16, 4) for i in (0, 1)] for first in (0, 2)]
-    return [_shuffled(t, *both, picks) for picks in pairs for both in joined]
+    return [_shuffled(t, a, b, picks) for picks in pairs for a, b in joined]
 
 
 def _crossed(t: Text, a: str, b: str, size: int = 0) -> list[str]:

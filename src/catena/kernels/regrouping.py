@@ -14,14 +14,14 @@ import numpy as np
 
 from ..spatial import add, outer, outer_pair, sadd, scale, unrotate, unrotate_symmetric
 from .motion import BALL, SLIDE, TURN
-from .tree import Tree, as_array, cleaned
+from .tree import Tree, cleaned
 
 NOTHING = (0.0, (0.0,) * 3, (0.0,) * 6)
 
 
 def regrouped(tree: Tree) -> Tree:
     """The tree with as many zeros among masses and moments as its freedoms allow; the same tree where it is made of symbols."""
-    if any(x.dtype == object for x in (tree.mass, tree.h, tree.J, tree.E, tree.r)):
+    if not len(tree.parent) or any(x.dtype == object for x in (tree.mass, tree.h, tree.J, tree.E, tree.r)):
         return tree
     nodes = [(m, tuple(h), tuple(J)) for m, h, J in zip(tree.mass, tree.h, tree.J)]
     for i in range(len(nodes) - 1, -1, -1):  # leaves to root
@@ -29,8 +29,9 @@ def regrouped(tree: Tree) -> Tree:
         nodes[i], moved = _divided(int(tree.motion[i]), *nodes[i])
         if p >= 0:
             nodes[p] = _sum(nodes[p], _carried(tree.E[i], tuple(tree.r[i]), *moved))
-    mass, h, J = zip(*nodes)
-    return tree._replace(mass=np.array(mass, float), h=as_array([cleaned(x) for x in h], (len(h), 3)), J=as_array([cleaned(x) for x in J], (len(J), 6)))
+    mass, *moments = zip(*nodes)
+    h, J = (np.array([cleaned(x) for x in rows]) for rows in moments)
+    return tree._replace(mass=np.array(mass), h=h, J=J)
 
 
 def _divided(motion: int, m: Any, h: Any, J: Any) -> tuple[Any, Any]:
