@@ -5,6 +5,7 @@
     tape                  void (x, y, w)    all of these in turn
     block                 void (x, y)       exported: W states that already are in lanes
     batch                 i64 (...)         exported: rows of states, gathered and scattered; 1 if some number is not finite
+    share, settled                          exported: the same piece by piece, by as many threads as call it; whether all is done
 
 The text is emitted in its final form: no optimisation pass of LLVM runs over it, only code generation. Measured, the
 standard pipelines cost half as much again in time to compile and gain nothing on code without branches that CasADi and
@@ -76,6 +77,7 @@ def _around(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slo
         t.do("call void @fixed(ptr %y)", *(f"call void {piece}ptr %x, ptr %y, ptr %w)" for piece in pieces), "ret void")
     _block(t, n_slots)
     _batch(t, pieces, n_in, n_out, n_slots, unseen)
+    _share(t)
 
 
 def _chunk(t: Text, nodes: list[Node], steps: list[Step], slots: dict[int, int]) -> None:
@@ -179,6 +181,35 @@ def _batch(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slot
                 for k, n in enumerate(n_out):
                     transpose.scatter(t, f"out{k}", _rows(t, *outputs[k], rows), n, t.at(y, sum(n_out[:k])), _see)
         t.do(*(f"call void @free(ptr {p})" for p in heap), f"ret i64 {_broken(t)}")
+
+
+def _share(t: Text) -> None:
+    """`void share(i64* desk, i64 step, i64 batch, in, strides, out)`: take `step` states after the other as long as there are.
+
+    On the desk are the next state, how many are done, and whether some number was not finite. `i64 settled(i64* desk, i64 batch, i64
+    looks)` is 1 as soon as all are done, 0 if they are not after so many looks.
+    """
+    done, broken = ("getelementptr i64, ptr %desk, i64 1", "getelementptr i64, ptr %desk, i64 2")
+    with t.function("void @share(ptr %desk, i64 %step, i64 %batch, ptr %in, ptr %strides, ptr %out)"):
+        t.do(f"%done = {done}", f"%broken = {broken}", "br label %next")
+        t.label("next")
+        t.do("%start = atomicrmw add ptr %desk, i64 %step seq_cst", "%more = icmp slt i64 %start, %batch", "br i1 %more, label %work, label %end")
+        t.label("work")
+        stop = t(f"call i64 @llvm.smin.i64(i64 {t('add i64 %start, %step')}, i64 %batch)")
+        bad = t(f"call i64 @batch(i64 %start, i64 {stop}, i64 %batch, ptr %in, ptr %strides, ptr %out)")
+        t(f"atomicrmw or ptr %broken, i64 {bad} seq_cst")
+        t(f"atomicrmw add ptr %done, i64 {t(f'sub i64 {stop}, %start')} seq_cst")
+        t.do("br label %next")
+        t.label("end")
+        t.do("ret void")
+    with t.function("i64 @settled(ptr %desk, i64 %batch, i64 %looks)"):
+        t.do(f"%done = {done}")
+        with t.loop("look", "%looks"):
+            count = t("load atomic i64, ptr %done seq_cst, align 8")
+            with t.when("all", t(f"icmp sge i64 {count}, %batch")):
+                t.do("ret i64 1")
+                t.label("never")
+        t.do("ret i64 0")
 
 
 def _fetch(t: Text, row: str, n: int, write: int, share: int, shares: int) -> None:
