@@ -12,6 +12,7 @@ from ..analysis.closure_search import by_loop
 from ..equations.formulation import FORMULATIONS
 from ..equations.formulations import formulation
 from ..errors import ClosureError, SimulationError, StateError, unknown
+from ..machine import arguments
 from ..machine.lookup import coordinates, states, where
 from ..machine.machine import Machine
 from .integrators import METHODS, Method
