@@ -169,8 +169,9 @@ class ContactHandler:
         e, c = np.where(over, 0.0, self.e[now]), self.points[now[0]].contact
         try:
             one = blow(G, u, e, self.kinetic[now], c.law, c.impacts)
-        except SingularError as why:
-            raise SimulationError(f"at t = {t:.9g} s {self._named(now)}: {why}") from None
+        except SingularError:
+            e = np.zeros(len(now))
+            one = self._jammed(t, now, G, u)
         if one.several:
             self._remark(f"at t = {t:.9g} s the impact at {self._named(now)} has several solutions, one of which was taken")
         (q, v), dv = self.handler.state_of(), W @ (J.T @ one.P)
@@ -179,6 +180,19 @@ class ContactHandler:
         self._count(u, e, self.kinetic[now], one, work)
         self._log_hits(t, now, u, one)
         return one.after
+
+    def _jammed(self, t: float, now: list[int], G: Array, u: Array) -> Blow:
+        """Where friction lets no impulse of the law rebound: stop, or an impact without rebound."""
+        c, what = self.points[now[0]].contact, f"at t = {t:.9g} s the impact at {self._named(now)} jams: no impulse within its friction cone"
+        if c.paradox == "stop":
+            raise SimulationError(f"{what} gives the rebound of {c.law}'s law; lower friction or restitution, or say paradox = 'impact', "
+                                  "which lets it come to rest")  # fmt: skip
+        try:
+            one = blow(G, u, np.zeros(len(now)), self.kinetic[now], c.law)
+        except SingularError:
+            raise SimulationError(f"{what}, nor without rebound, keeps the law of {c.law}") from None
+        self._remark(f"{what} gives the rebound of {c.law}'s law; an impact without rebound was taken")
+        return one
 
     def _count(self, u: Array, e: Array, mu: Array, one: Blow, work: float) -> None:
         """Keep what an impact says of the laws."""
@@ -264,7 +278,11 @@ class ContactHandler:
         G, b, u = J @ W @ J.T, J @ free - terms.gamma[rows], terms.u[rows]
         still = np.array([self._small(G, slice(3 * n + 1, 3 * n + 3), STILL).max() for n in range(len(now))])
         found = solutions(G, b, Friction(self.static[now], self.kinetic[now], self._directions(u, still), np.zeros(len(now))))
-        odd = not found or (len(found) > 1 and (self.static[now] == self.kinetic[now]).all())
+        shared = bool(found) and found[0].loose.shape[1] > 0
+        if shared and len(found) > 1 and not self.kept.remark:
+            self._remark(f"from t = {t:.9g} s the motion depends on how {self._named(now)} share the load, which rigid bodies do not "
+                         "determine; the most even shares were taken")  # fmt: skip
+        odd = not found or (len(found) > 1 and not shared and (self.static[now] == self.kinetic[now]).all())
         if odd and self._paradox(t, now, found, G, u, W, J) and again:
             self.choose(t, False)
             return

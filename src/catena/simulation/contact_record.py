@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 MODES = np.array(["open", "slip", "stick"])
 LOOSE = 1e-6  # the share of a force in a combination that moves nothing, below which it has none
+DEAD = 1e-9  # a row that reaches this little beside the farthest moves nothing: a tangent across a plane of motion
 SLIPS = 1e-6  # of the fastest speed: a slip whose direction is compared with its friction
 
 
@@ -115,8 +116,9 @@ def _known(plan: RunPlan, acting: Array, along: Array, ends: list[int], owner: A
     found, sums = np.ones((len(acting), k, 2), bool), np.ones((len(acting), owner.max() + 1), bool)
     first = len(system.row_scales[1]) - ends[-1]
     sizes = np.append(np.array(system.row_scales[1]), system.row_scales[0])
-    for n in np.flatnonzero((mode > 0.0).sum(axis=1) > (0 if acting.shape[1] > ends[-1] else 1)):
-        on = np.flatnonzero(np.abs(acting[n]).max(axis=1) > 0.0)
+    for n in np.flatnonzero((mode > 0.0).any(axis=1)):
+        reach = np.abs(acting[n] * np.sqrt(system.column_scales)).max(axis=1) / np.where(sizes > 0.0, np.sqrt(sizes), 1.0)
+        on = np.flatnonzero(reach > DEAD * reach.max())
         N = spaces(acting[n][on], Metric(system.column_scales, sizes[on]), np.sqrt(RANK)).N
         if N.size:
             loose = np.zeros((acting.shape[1], N.shape[1]))
