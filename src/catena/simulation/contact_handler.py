@@ -8,8 +8,10 @@ beside the largest energy so far, in the metric of the mass matrix; a gap beside
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,6 +33,7 @@ DEEP = 1e-9  # m: how deep a run may start in penetration; it is put on the surf
 NEAR = 1e-10  # of the mechanism's length: a gap this small at an impact is closed too
 STILL = 1e-10  # of the speed that all energy would give: a slip that is none
 RESTS = 1e-13  # of that speed: an approach that is none
+SLOWER = 4.0  # times the last impact of a series that has come to its limit: as slow is what it sets in motion
 WEAK = 2e-11  # of the forces that act: by so much a force may miss its cone before an event
 LEAST = 1e-3  # the smallest share of what rigid bodies do not determine, beside the largest
 
@@ -108,6 +111,18 @@ class ContactHandler:
         self.touching |= {point, *np.flatnonzero(near).tolist()}
         self.impact(t)
 
+    @cached_property
+    def _tilts(self) -> dict[int, Any]:
+        """Of rims, by point."""
+        s = self.handler.system.tracer()
+        return {i: ca.Function("tilt", [s.t, s.q, s.v, s.p], [p.tilt(s)]) for i, p in enumerate(self.points) if p.rim}
+
+    def lies_flat(self, t: float, point: int) -> None:
+        """The end of a cylinder is flat on a plane: its rim has no lowest point."""
+        p = self.points[point].point
+        raise SimulationError(f"at t = {t:.9g} s an end of the cylinder of {p.body!r} lies flat on {p.other!r} (contact {p.name!r}): its rim has no "
+                              "lowest point there; let three or four frames on the rim touch instead")  # fmt: skip
+
     # ------------------------------------------------------------------------------------------------ terms
     def terms(self, t: float) -> Terms:
         """Of the present state."""
@@ -151,13 +166,23 @@ class ContactHandler:
         if not now:
             return
         terms = self.terms(t)
+        for i in now:
+            if self.points[i].rim and self._tilts[i](t, *self.handler.state_of(), self.handler.p) <= 0.0:
+                self.lies_flat(t, i)
         rows = np.array([3 * i + j for i in now for j in range(3)])
         W, J = self.response(t, terms.M, True), terms.J[rows]
         G, u = J @ W @ J.T, terms.u[rows]
         small = self._small(G, slice(None, None, 3), RESTS)
         if (u[::3] < -small).any():
-            u = self._strike(t, now, W, J, G, u, small)
+            before, u = u, self._strike(t, now, W, J, G, u, small)
+            small = np.maximum(small, self._ended(now, before[::3], np.sqrt(np.diagonal(G)[::3])))
         self.touching = {i for i, speed, limit in zip(now, u[::3], small) if speed <= limit}
+
+    def _ended(self, now: list[int], u: Array, size: Array) -> Array:
+        """Speeds that are none where a series of impacts has come to its limit: that of its last, also where another point lifts
+        because of it, as a block that rocks from one edge to the other without rebound."""
+        over = [n for n, i in enumerate(now) if u[n] < 0.0 and i in self.series and self.series[i].limit is not None]
+        return SLOWER * size * max((-u[n] / size[n] for n in over), default=0.0)
 
     def _strike(self, t: float, now: list[int], W: Array, J: Array, G: Array, u: Array, small: Array) -> Array:
         """The impact of contacts `now`; the speeds after."""
@@ -345,8 +370,10 @@ class ContactHandler:
             self.handler.say(t, f"{name} opens")
             return
         self.kept = replace(self.kept, changes=self.kept.changes + 1)
-        series = self.series.pop(k, None) if before.word == OPEN else None
+        series = self.series.get(k) if before.word == OPEN else None
         limit = series.limit if series is not None else None
+        if limit is not None:  # otherwise it may go on: what rocks closes and opens again
+            del self.series[k]
         self.kept = replace(self.kept, accumulations=self.kept.accumulations + (limit is not None))
         said = f", the limit of {series.number} impacts" if series is not None and limit is not None else ""
         closes = " closes and" if before.word == OPEN else ""

@@ -380,7 +380,7 @@ class System:
         h = self.holding
         held = {"mode_name": h.names, "holdable": [speed.name for speed in h.speeds]} if h.size else {}
         if h.contacts:
-            pairs = [self.mechanism.contacts[k].name for k in sorted({c.point.contact for c in h.contacts})]
+            pairs = list({c.point.contact: c.contact.name for c in sorted(h.contacts, key=lambda c: c.point.contact)}.values())
             held |= {"contact": [c.name for c in h.contacts], "pair": pairs, "axis": ["x", "y", "z"]}
         return labels(self.mechanism, self.by, state_name=self.state_names, **held)
 
