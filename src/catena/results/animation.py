@@ -20,6 +20,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from ..errors import CatenaError
 from .plots import sticks
+from .plots.contact_arrows import draw_arrows
 from .plots.frames import FINER, Film, film
 from .plots.style import COLOURS, FAINT, HOUSE, fitted
 from .plots.view import dress
@@ -89,11 +90,14 @@ def _painter(made: Film) -> Callable[[int], np.ndarray]:
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
 
+    arrows = made.arrows()
+
     def draw(k: int) -> np.ndarray:
         for trail, path in zip(trails, paths):
             trail.set_data(*path[: FINER * k + 1].T)
         said.set_text(f"{made.title}, {made.times[k]:.2f} s{pace}")
         drawn = sticks.stick(ax, made.bones, {body: X[k] for body, X in made.at.items()}, made.view)
+        drawn = [*drawn, *draw_arrows(ax, arrows[k], made.view)]
         canvas.draw()
         seen = np.asarray(canvas.buffer_rgba())[..., :3].copy()
         for artist in drawn:
@@ -146,6 +150,7 @@ def drawing(made: Film) -> dict[str, Any]:
         "turns": [np.round(made.turns[name], 6).tolist() for name in names],
         "tracks": [{"body": places[made.tips[name][0]], "tip": short(made.tips[name][1]), "points": short(track)}
                    for name, track in made.tracks.items()],
+        "forces": [[short(pair) for pair in now if np.isfinite(pair).all()] for now in made.arrows()],
         "view": {"right": made.view.right.tolist(), "up": made.view.up.tolist(), "planar": made.view.planar,
                  "vertical": made.vertical.tolist()},
         "middle": short(made.middle()),

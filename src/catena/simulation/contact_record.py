@@ -30,7 +30,8 @@ SLIPS = 1e-6  # of the fastest speed: a slip whose direction is compared with it
 
 class ContactRows(NamedTuple):
     """Arrays (run, time, k, ...) of k contact points: gap, approach (gap rate), normal force; friction, slip, place (3,); mode:
-    0 open, 1 slip, 2 stick; known (2,): whether normal force and friction are determined. total, centre (run, time, c, 3): of c contacts."""
+    0 open, 1 slip, 2 stick; known (2,): whether normal force and friction are determined. total, centre (run, time, c, 3): of c contacts.
+    push (3,): the whole force of a point as the run had it, also where another choice would be as good."""
 
     gap: Array
     rate: Array
@@ -42,6 +43,7 @@ class ContactRows(NamedTuple):
     known: Any
     total: Array
     centre: Array
+    push: Array
 
 
 def contact_state(system: System) -> list[ca.SX]:
@@ -96,7 +98,7 @@ def observe(plan: RunPlan, flat: list[Array], modes: Array) -> ContactRows:
     moment = np.stack([(normal[:, g, None] * place[:, g]).sum(axis=1) for g in groups], axis=1)
     centre = np.where(pressed > 0.0, moment / np.where(pressed > 0.0, pressed, 1.0), np.nan)
     summed, centre = (np.where(known_sum[..., None], x, np.nan) for x in (summed, centre))
-    return ContactRows(gap, approach, normal, friction, slip, place, mode, known, summed, centre)
+    return ContactRows(gap, approach, normal, friction, slip, place, mode, known, summed, centre, total)
 
 
 def _slipping(c: Any, own: Array, u: Array, N: Array, axes: Array) -> Array:
@@ -139,7 +141,7 @@ def variables(rows: ContactRows) -> dict[str, tuple[tuple[str, ...], Array]]:
         "contact_friction_force": (vector, np.where(rows.known[..., 1:], rows.friction, np.nan)),
         "contact_slip": (vector, np.where(rows.mode[..., None] > 0.0, rows.slip, np.nan)), "contact_place": (vector, rows.place),
         "contact_mode": (at, rows.mode), "contact_force": (("time", "pair", "axis"), rows.total),
-        "contact_pressure_centre": (("time", "pair", "axis"), rows.centre),
+        "contact_pressure_centre": (("time", "pair", "axis"), rows.centre), "contact_push": (vector, rows.push),
     }  # fmt: skip
 
 
