@@ -155,13 +155,13 @@ def _given(body: str, pose: Pose, c: Contact) -> Iterator[Surface]:
 
 def _hole(body: str, pose: Pose, c: Contact) -> Iterator[Surface]:
     """Round, along the frame's z."""
-    yield Surface("", body, Shape("trough", (c.radius + c.clearance,), pose))
+    yield Surface("", body, Shape("trough", ((c.radius or 0.0) + c.clearance,), pose))
 
 
 def _guide(body: str, pose: Pose, c: Contact) -> Iterator[Surface]:
     """Two walls, below and above the frame's x-y plane."""
     for label, turned in (("lower", Pose()), ("upper", Pose.rpy(math.pi, 0, 0))):
-        yield Surface(f" {label} wall", body, Shape("plane", (), pose @ turned @ Pose(position=(0.0, 0.0, -(c.radius + c.clearance)))))
+        yield Surface(f" {label} wall", body, Shape("plane", (), pose @ turned @ Pose(position=(0.0, 0.0, -((c.radius or 0.0) + c.clearance)))))
 
 
 WALLS: dict[str, Callable[..., Iterator[Surface]]] = {"hole": _hole, "guide": _guide}

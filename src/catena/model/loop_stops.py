@@ -38,7 +38,7 @@ def loop_stops(m: Mechanism, restitution: float, arm: float) -> list[tuple[Conta
     """The stops of the loop joints of a mechanism, numbered after its contacts. arm: l, m."""
     like = m.contacts[0] if m.contacts else None
     laws = {key: getattr(like, key) for key in ("law", "impacts", "paradox")} if like is not None else {}
-    found = []
+    found: list[tuple[ContactPoint, Contact]] = []
     for name, j, centre, pose in _stops(m, arm):
         c = Contact((j.child, j.parent), 0.0, restitution, name=name, **laws)
         found.append((ContactPoint(len(m.contacts) + len(found), name, j.child, centre, 0.0, j.parent, pose), c))

@@ -60,9 +60,13 @@ def _free(result: Result, pairs: list[frozenset[str]], involved: Array) -> Array
 
 def reactions_with_contacts(result: Result, axes: str, q: Array, v: Array, a: Array, acting: Array) -> dict[str, Array]:
     """Of every joint, with the contact forces among the loads; NaN where they are not determined and pass through joints."""
-    if result._parameters is not None:
-        raise CatenaError("the reactions of joints in a run with contacts and parameters are not known yet; put the numbers into the mechanism")
-    wrenches, t = contact_wrenches(result, q), result.time
-    felt = result.machine.inverse_dynamics(q, v, a, t=t) - result.machine.inverse_dynamics(q, v, a, wrenches, t=t)
-    found = reactions(result.machine, q, v, a, acting - felt, wrenches, axes=axes, t=t)
+    wrenches, t, own = contact_wrenches(result, q), result.time, result._parameters
+    if axes == "body" and not result.mechanism.loops:
+        found = result.machine.reactions(q, v, a, wrenches, own, t)
+    elif own is not None:
+        raise CatenaError("the reactions of joints in a run with contacts and parameters are known in the axes of bodies, without loops; "
+                          "put the numbers into the mechanism for others")  # fmt: skip
+    else:
+        felt = result.machine.inverse_dynamics(q, v, a, t=t) - result.machine.inverse_dynamics(q, v, a, wrenches, t=t)
+        found = reactions(result.machine, q, v, a, acting - felt, wrenches, axes=axes, t=t)
     return {joint: np.where(shared(result)[..., None], np.nan, W) for joint, W in found.items()}

@@ -4,6 +4,7 @@
     PD               the same without z, with the forces that hold the mechanism still
     ComputedTorque   tau of the accelerations a* + kd e' + kp e                   the whole model, also with loops
     Forces           tau(t), from a table
+    Impedance        a frame as on a spring and damper; Hybrid: a force along a normal, a place across it (`force_control.py`)
     Sequence         one controller after another
     Hold             any of them sampled: asked every so often, held in between
     traced           a Python function (t, q, v) -> tau
@@ -27,11 +28,12 @@ from ..machine.lookup import Coordinate, coordinates, speeds_of
 from ..model.values import value_of
 from .control_laws import Controller, Hold, Sequence, held, sampling, traced
 from .control_laws import ticking as ticking  # for the engine
+from .force_control import Hybrid, Impedance
 from .piecewise import Trajectory, places, trajectory
 from .prescribed import partitioned
 from .system import Law, System
 
-__all__ = ["PD", "PID", "ComputedTorque", "Controller", "Forces", "Hold", "Law", "Sequence", "traced"]
+__all__ = ["PD", "PID", "ComputedTorque", "Controller", "Forces", "Hold", "Hybrid", "Impedance", "Law", "Sequence", "traced"]
 
 Gains = float | Mapping[str, float]
 Target = Trajectory | Mapping[str, float | Trajectory] | float  # q and v that are wanted; one number: of all coordinates

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -29,9 +31,9 @@ def contact_arrows(result: Result, times: Array, span: float) -> Array:
     return np.where(shown[..., None, None], np.stack([place, head], axis=-2), np.nan)
 
 
-def draw_arrows(ax: Axes, arrows: Array, view: View) -> list:
+def draw_arrows(ax: Axes, arrows: Array, view: View) -> list[Any]:
     """Those (k, 2, 3) of one instant; what was drawn."""
-    found = []
+    found: list[Any] = []
     for tail, head in (view.flat(pair) for pair in arrows if np.isfinite(pair).all()):
         found.append(ax.annotate("", head, tail, arrowprops={"arrowstyle": "-|>", "color": RED, "lw": 1.3, "shrinkA": 0, "shrinkB": 0}, zorder=6))
         found.append(ax.plot(*tail, ".", color=RED, ms=5, zorder=6)[0])
