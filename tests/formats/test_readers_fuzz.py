@@ -189,3 +189,17 @@ def test_any_text_as_an_expression(text):
             read(text)
         except CatenaError as refused:
             assert str(refused)
+
+
+@pytest.mark.parametrize(("wrong", "message"), [
+    ('quat="nan 0 0 0"', "only finite numbers are taken; found <body> b: quat = 'nan 0 0 0'"),
+    ('pos="0 -inf 0"', "found <body> b: pos = '0 -inf 0'"),
+    ('quat="1e300 0 1e300 0"', "its numbers are too large: body_quat"),
+])  # fmt: skip
+def test_a_model_of_mujoco_with_numbers_that_are_none(tmp_path, wrong, message):
+    """MuJoCo's own compiler does not come back from a quaternion that is no number."""
+    pytest.importorskip("mujoco")
+    path = tmp_path / "m.xml"
+    path.write_text(f"""<mujoco><worldbody><body name="b" {wrong}><joint name="j" ref="0" range="-inf inf"/><geom size="1"/></body></worldbody></mujoco>""")
+    with pytest.raises(CatenaError, match=message):
+        load(path)

@@ -408,6 +408,8 @@ def test_a_pulse_between_declared_switches_is_met_exactly(integrator: str) -> No
 
 def test_a_smooth_pulse_is_not_stepped_over_with_a_largest_step() -> None:
     m = sledge().with_(loads=(JointForce("pulse", "x", "1000 * exp(-((t - 5) * 100)^2)"),))
+    looked_at = simulate(m, until=10.0, verify=True).ledger
+    assert looked_at.met is False and "a pulse shorter than the steps (largest_step, switches)" in looked_at.verdict
     assert simulate(m, until=10.0, largest_step=0.02).v.values[-1, 0] == pytest.approx(5 * math.sqrt(math.pi), rel=1e-9)
     with pytest.raises(SimulationError, match="largest_step = -1 s; it lies above zero"):
         simulate(m, until=10.0, largest_step=-1)

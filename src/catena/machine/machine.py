@@ -22,7 +22,7 @@ from ..kernels.tree import SNAP
 from ..model import flexible
 from ..model.mechanism import Mechanism
 from ..model.values import value_of
-from . import coordinates
+from . import arguments, coordinates
 from .arguments import Parameters, Wrenches
 from .coordinates import quaternion_product
 from .lanes_life import tape
@@ -50,14 +50,12 @@ class Machine:
             raise StateError(f"life {life!r} is not known; allowed are 'auto', 'generic' and 'lanes'")
         if not isinstance(mechanism, Mechanism):
             raise StateError(f"a Machine is made of a Mechanism, not of a {type(mechanism).__name__}; catena.load(...) reads one")
-        if threads is not None and (not isinstance(threads, (int, np.integer)) or isinstance(threads, bool) or threads < 1):
-            raise StateError(f"threads is {threads!r}; it is a whole number from 1 on, or None for one per core")
         if not snap >= 0:
             raise StateError(f"snap is {snap!r}; it is zero (keep every digit) or more")
         mechanism = self.mechanism = flexible.discretise(mechanism.validate())
         for doubt in flexible.doubts(mechanism):
             warnings.warn(f"mechanism {mechanism.name!r}: {doubt}", MechanismWarning, stacklevel=3)
-        self.spec = spec = Spec(mechanism, threads or os.cpu_count() or 1, snap, life, self._traces())
+        self.spec = spec = Spec(mechanism, arguments.threads(threads) or os.cpu_count() or 1, snap, life, self._traces())
         self.layout, self.threads, self.snap, self.life = spec.layout, spec.threads, snap, life
         self.nq, self.nv = self.layout.nq, self.layout.nv
         self.joint_names, self.coordinate_names, self.speed_names = spec.joint_names, spec.coordinate_names, spec.speed_names

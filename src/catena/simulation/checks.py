@@ -32,22 +32,35 @@ OPEN = 1e-6  # m, cosine (m/s, 1/s): a loop that starts wider open than this is 
 
 def output_times(start: float, until: float, output: Any) -> Array:
     """The times of the rows after the start: every `output` seconds, or those given; by default two hundred."""
-    if not (np.isfinite(start) and np.isfinite(until) and until > start):
+    if not (_finite(start) and _finite(until) and until > start):
         raise SimulationError(f"a run goes from start to a later until; found start = {start} s, until = {until} s")
     if output is None:
         return np.linspace(start, until, 201)[1:]
     if np.ndim(output) == 0:
-        if not 0 < float(output) <= until - start:
+        if not (_finite(output) and 0 < output <= until - start):
             raise SimulationError(f"output = {output} s; it is a spacing above zero and at most the run's {until - start:g} s")
         count = max(1, round((until - start) / float(output)))
         if count > MOST_ROWS:
             raise SimulationError(f"output = {output} s makes {count:.3g} rows of {until - start:g} s; at most {MOST_ROWS:.0e} are kept: "
                                   f"take a spacing of {(until - start) / MOST_ROWS:.1g} s or more")  # fmt: skip
         return np.linspace(start, until, count + 1)[1:]
-    times = np.asarray(output, float)
-    if times.ndim != 1 or not len(times) or np.any(np.diff(times) <= 0) or times[0] < start or times[-1] > until:
+    times = arguments.numbers("simulate", "output", output)
+    if times.ndim != 1 or not len(times) or not (np.diff(times) > 0).all() or not (times[0] >= start and times[-1] <= until):
         raise SimulationError(f"output times are a list that rises and lies between start = {start:g} and until = {until:g} s")
     return times[times > start]
+
+
+def _finite(x: Any) -> bool:
+    """Whether x is one real number, and neither infinite nor none."""
+    return np.ndim(x) == 0 and np.asarray(x).dtype.kind in "iuf" and bool(np.isfinite(x))
+
+
+def steps(step: Any, largest: Any, duration: float) -> None:
+    """Refuse steps (s) that no integrator takes; None is a choice of its own."""
+    if step is not None and not (_finite(step) and 0 < step <= duration):
+        raise SimulationError(f"step = {step} s; it lies above zero and is at most the run's {duration:g} s")
+    if largest is not None and not (np.ndim(largest) == 0 and np.asarray(largest).dtype.kind in "iuf" and largest > 0):
+        raise SimulationError(f"largest_step = {largest} s; it lies above zero")
 
 
 def starting_points(machine: Machine, q: Any, v: Any, parameters: Any) -> tuple[Array, Array, Array, tuple[int, ...]]:

@@ -18,9 +18,11 @@ from ..compiler.trace_cache import fingerprint
 from ..equations.equations import Equations
 from ..equations.formulations import DEFAULT
 from ..errors import SimulationError
+from ..machine import arguments
 from ..machine.constraint_rows import metric
 from ..machine.equation_machine import EquationMachine
 from ..machine.machine import Machine, compile
+from ..model.expression_syntax import names_in
 from ..model.mechanism import Mechanism
 from . import checks
 from .engine import Engine, Pieces
@@ -32,6 +34,7 @@ from .trajectories import of_run
 
 Array = NDArray[np.float64]
 KEPT = 64  # machines, systems and bounds kept for the next run of the same mechanism
+SHORTEST = 4096  # steps, at least, of a run that looks for pulses of forces which another has stepped over
 MARGIN = 4.0  # units of rounding of the time that are left out on either side of a switch
 
 
@@ -70,6 +73,12 @@ class RunPlan:
         """The instants (s), rising, at which loads jump, begin or end during the run."""
         times = {float(t) for load in self.machine.mechanism.loads for t in load.holding("times")}
         return np.array(sorted(t for t in times if self.start < t < self.until))
+
+    @property
+    def forced_in_time(self) -> bool:
+        """Whether a load is a text of time."""
+        texts = (x for load in self.machine.mechanism.loads for x in load.holding("expression", "expressions", "text"))
+        return any("t" in names_in(x) for x in texts if isinstance(x, str))
 
     def before_switch(self, t: float) -> float:
         """Just before the next switch after t: the integrator ends there, so that no stage of a step sees the other side."""
@@ -114,11 +123,12 @@ class RunPlan:
     def tighter(self, steps: int) -> RunPlan:
         """The same with every equal step halved; or at a hundredth of the tolerance, with steps at most half as long as the mean.
 
-        steps: how many a run has taken. Its second part counts where the tolerance is at rounding, or nothing moves.
+        steps: how many a run has taken. Its second part counts where the tolerance is at rounding, or nothing moves. Where a force is a
+        text of time, there are at least SHORTEST steps, so that a pulse that the run has stepped over is met.
         """
         if not self.adaptive:
             return replace(self, refine=2 * self.refine)
-        half = (self.until - self.start) / (2 * max(1, steps))
+        half = (self.until - self.start) / max(2 * steps, SHORTEST if self.forced_in_time else 2)
         return replace(self, tolerance=max(1e-14, self.tolerance / 100), largest=min(self.largest, half))
 
     @cached_property
@@ -173,10 +183,7 @@ def prepare(
     x0 = started(system, start, q, v, p)
     checks.closed(machine, start, *decoded(system, x0.T, p.T), p)
     x0 = settled(system, start, x0, p)
-    if step is not None and not (np.isfinite(step) and 0 < step <= until - start):
-        raise SimulationError(f"step = {step} s; it lies above zero and is at most the run's {until - start:g} s")
-    if largest_step is not None and not largest_step > 0:
-        raise SimulationError(f"largest_step = {largest_step} s; it lies above zero")
+    checks.steps(step, largest_step, until - start)
     if machine.mechanism.beams and how.stable < np.inf and step is not None:
         _slow_enough(machine, q[0], how, float(step))
     first = min(1e-3, until - start) if how.chooses_steps else (times[0] - start) / 10
@@ -186,7 +193,7 @@ def prepare(
               "largest step": largest_step, "forces": forces}  # fmt: skip
     return RunPlan(
         machine, system, how, happening, float(start), float(until), times, x0, p, lead, parameters is not None, control,
-        tolerance, float(step or first), most_steps, threads or machine.threads, asked, float(largest_step or np.inf),
+        tolerance, float(step or first), most_steps, arguments.threads(threads) or machine.threads, asked, float(largest_step or np.inf),
         forces=forces,
     )  # fmt: skip
 
