@@ -90,7 +90,8 @@ def _moving(system: System, frame: str) -> tuple[ca.SX, ca.SX, ca.SX]:
     s = system.tracer()
     u = vector(elements(s.frame_velocity(frame, "world"))[3:])
     found = [ca.densify(ca.SX(x)) for x in (s.pose(frame)[:3, 3], u, ca.jacobian(u, s.v))]
-    return ca.Function("frame", [s.t, s.q, s.v, s.p], found)(system.t, system.q, system.v, system.p)  # type: ignore[no-any-return]
+    x, v, J = ca.Function("frame", [s.t, s.q, s.v, s.p], found)(system.t, system.q, system.v, system.p)
+    return x, v, J
 
 
 def _gravity(system: System) -> ca.SX:
