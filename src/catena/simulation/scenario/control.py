@@ -14,10 +14,10 @@ from pathlib import Path
 from ...formats.toml.tables import Table
 from ...formats.units import describe
 from ...model.mechanism import Mechanism
-from ..control import PD, PID, Actuator, ComputedTorque, Forces
+from ..control import PD, PID, Actuator, ComputedTorque, Forces, Hybrid, Impedance
 from ..control_laws import Controller
 from ..wrenches import wrenches
-from .kinds import Context, Family, Kind, Reader, TableKey, flag, number, word
+from .kinds import Context, Family, Kind, Reader, TableKey, flag, number, point, word
 from .motion import beside, one_or_more, read_trajectory
 from .names import by_name
 
@@ -70,6 +70,11 @@ def limits(t: Table, key: str, c: Context) -> object:
     return by_name(single, c.mechanism, "tau") | by_name(both, c.mechanism, "tau", 2)
 
 
+def direction(t: Table, key: str, c: Context) -> object:
+    """Three numbers without a unit."""
+    return t.vector(key, "number", symbolic=False)
+
+
 def windup(t: Table, key: str, c: Context) -> object:
     """True, false, or a time."""
     return flag(t, key, c) if isinstance(t.data[key], bool) else t.number(key, "time", symbolic=False)
@@ -90,6 +95,8 @@ _KP, _KI, _KD = (TableKey(name, gains, needed=True) for name in ("kp", "ki", "kd
 _TARGET, _LIMITS = TableKey("target", target, needed=True), TableKey("limits", limits)
 _GRAVITY, _SMOOTH, _SAMPLE = TableKey("gravity", flag), TableKey("smooth", flag), TableKey("sample", number("time"))
 
+_OF_FRAME = TableKey("frame", word, True), TableKey("target", point, True)
+
 CONTROLLERS: Family[Controller] = Family("controller", (
     Kind("pid", PID, (_KP, _KI, _KD, _TARGET, _LIMITS, TableKey("anti_windup", windup), _GRAVITY, _SMOOTH, _SAMPLE),
          "tau = kp e + ki z + kd e', z' = e, e = target - q"),
@@ -101,5 +108,10 @@ CONTROLLERS: Family[Controller] = Family("controller", (
          TableKey("bias", _three), TableKey("signals", _span), TableKey("forces", _span), TableKey("name", word)),
          "tau = gear clip(gain clip(signal) + b0 + b1 l + b2 l'), l = sum of gear q"),
     Kind("wrenches", wrenches, (TableKey("file", beside, True),), "forces from outside over time, from a .csv file"),
+    Kind("impedance", Impedance, (*_OF_FRAME, TableKey("stiffness", gains, True), TableKey("damping", gains, True), _GRAVITY),
+         "a frame that is drawn to a place as by a spring and a damper"),
+    Kind("hybrid", Hybrid, (*_OF_FRAME, TableKey("normal", direction, True), TableKey("force", gains, True), TableKey("stiffness", gains, True),
+                            TableKey("damping", gains, True), TableKey("approach", gains, True), _GRAVITY),
+         "a force along a normal, a place across it"),
     Kind("forces", Forces, (TableKey("table", path("tau"), True),), "forces as functions of time"),
 ))  # fmt: skip
