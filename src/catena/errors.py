@@ -92,10 +92,13 @@ class FormulationError(CatenaError, ValueError):
 
 
 class ClosureError(CatenaError, ArithmeticError):
-    """A loop that cannot be closed. `gaps` maps each open loop to its largest residual."""
+    """A loop that cannot be closed. `gaps` maps each open loop to its largest residual.
 
-    def __init__(self, message: str, gaps: dict[str, float] | None = None):
-        self.gaps = dict(gaps or {})
+    Of a batch of starts: `failed` maps each row that stays open to a sentence, `q` and `v` have the other rows.
+    """
+
+    def __init__(self, message: str, gaps: dict[str, float] | None = None, rows: dict[int, str] | None = None, q: object = None, v: object = None):
+        self.gaps, self.failed, self.q, self.v = dict(gaps or {}), dict(rows or {}), q, v
         super().__init__(message)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ..result import Result
-from .view import View
+from ..scene.view import View
 
 Array = np.ndarray
 LONGEST = 0.22  # of what is seen: the arrow of the largest force

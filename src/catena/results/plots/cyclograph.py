@@ -10,13 +10,14 @@ from matplotlib.figure import Figure
 
 from ...errors import CatenaError
 from ..result import Result
+from ..scene.skeleton import placed, skeleton
+from ..scene.view import view_of
 from . import sticks
 from .contact_arrows import contact_arrows, draw_arrows
 from .series import Names
-from .skeleton import placed, skeleton
 from .style import FAINT, TIMES, fitted
 from .tip_paths import positions
-from .view import dress, view_of
+from .view import dress
 
 FIGURES = 18  # as many as in [Baysec1996]
 

@@ -14,10 +14,11 @@ from pathlib import Path
 from ...formats.toml.tables import Table
 from ...formats.units import describe
 from ...model.mechanism import Mechanism
-from ..control import PD, PID, ComputedTorque, Forces, Hybrid, Impedance
+from ..control import PD, PID, Actuator, ComputedTorque, Forces, Hybrid, Impedance
 from ..control_laws import Controller
+from ..wrenches import wrenches
 from .kinds import Context, Family, Kind, Reader, TableKey, flag, number, point, word
-from .motion import one_or_more, read_trajectory
+from .motion import beside, one_or_more, read_trajectory
 from .names import by_name
 
 
@@ -79,6 +80,17 @@ def windup(t: Table, key: str, c: Context) -> object:
     return flag(t, key, c) if isinstance(t.data[key], bool) else t.number(key, "time", symbolic=False)
 
 
+def _several(count: int) -> Reader:
+    def read(t: Table, key: str, c: Context) -> object:
+        found = [t.scalar(x, key, "any", symbolic=False) for x in t.items(key)]
+        if len(found) != count:
+            t.fault(f"{key} has {len(found)} numbers; it takes {count}")
+        return tuple(found)
+
+    return read
+
+
+_three, _span = _several(3), _several(2)
 _KP, _KI, _KD = (TableKey(name, gains, needed=True) for name in ("kp", "ki", "kd"))
 _TARGET, _LIMITS = TableKey("target", target, needed=True), TableKey("limits", limits)
 _GRAVITY, _SMOOTH, _SAMPLE = TableKey("gravity", flag), TableKey("smooth", flag), TableKey("sample", number("time"))
@@ -97,5 +109,9 @@ CONTROLLERS: Family[Controller] = Family("controller", (
     Kind("hybrid", Hybrid, (*_OF_FRAME, TableKey("normal", direction, True), TableKey("force", gains, True), TableKey("stiffness", gains, True),
                             TableKey("damping", gains, True), TableKey("approach", gains, True), _GRAVITY),
          "a force along a normal, a place across it"),
+    Kind("actuator", Actuator, (TableKey("gear", gains, True), TableKey("signal", number("any")), TableKey("gain", number("any")),
+         TableKey("bias", _three), TableKey("signals", _span), TableKey("forces", _span), TableKey("name", word)),
+         "tau = gear clip(gain clip(signal) + b0 + b1 l + b2 l'), l = sum of gear q"),
+    Kind("wrenches", wrenches, (TableKey("file", beside, True),), "forces from outside over time, from a .csv file"),
     Kind("forces", Forces, (TableKey("table", path("tau"), True),), "forces as functions of time"),
 ))  # fmt: skip
