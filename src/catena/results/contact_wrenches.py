@@ -60,6 +60,8 @@ def _free(result: Result, pairs: list[frozenset[str]], involved: Array) -> Array
 
 def reactions_with_contacts(result: Result, axes: str, q: Array, v: Array, a: Array, acting: Array) -> dict[str, Array]:
     """Of every joint, with the contact forces among the loads; NaN where they are not determined and pass through joints."""
+    if "contact_residual" in result.data:
+        raise CatenaError("the reactions of joints in a run by time stepping are not known yet: its contact forces are means over steps; run it by events")
     wrenches, t, own = contact_wrenches(result, q), result.time, result._parameters
     if axes == "body" and not result.mechanism.loops:
         found = result.machine.reactions(q, v, a, wrenches, own, t)

@@ -4,8 +4,8 @@
     PD               the same without z, with the forces that hold the mechanism still
     ComputedTorque   tau of the accelerations a* + kd e' + kp e                   the whole model, also with loops
     Forces           tau(t), from a table
-    Actuator         tau = gear (gain u + b0 + b1 l + b2 l'): motors and servos behind a gear, as MuJoCo's
     Impedance        a frame as on a spring and damper; Hybrid: a force along a normal, a place across it (`force_control.py`)
+    Actuator         tau = gear (gain u + b0 + b1 l + b2 l'): motors and servos behind a gear, as MuJoCo's
     Sequence         one controller after another
     Hold             any of them sampled: asked every so often, held in between
     traced           a Python function (t, q, v) -> tau
