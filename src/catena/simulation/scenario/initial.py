@@ -21,8 +21,8 @@ KEYS = ("q", "v", "near")
 UNIT_SLACK = 1e-3  # a quaternion written with four digits has the length one to this
 
 
-def read_initial(t: Table | None, m: Mechanism, top: Table, close: bool = True) -> tuple[Array, Array, Array]:
-    """q and v of the start, with loops closed, and the guess they were closed from."""
+def read_initial(t: Table | None, m: Mechanism, top: Table, close: bool = True) -> tuple[Array, Array, dict[str, list[str]], Array]:
+    """q and v of the start, with loops closed; the names that were given, {"q": [...], "v": [...]}; the guess they were closed from."""
     q, v = neutral(m), np.zeros(len(state_entries(m, "v")))
     kept: dict[str, list[str]] = {"q": [], "v": []}
     if t is not None:
@@ -42,7 +42,7 @@ def read_initial(t: Table | None, m: Mechanism, top: Table, close: bool = True) 
             q, v = assembled(machine_of(m), q, v, kept["q"], kept["v"])
         except CatenaError as why:
             top.fault(f"initial: {why}")
-    return q, v, guess
+    return q, v, {key: kept[key] for key in "qv"}, guess
 
 
 def neutral(m: Mechanism) -> Array:
