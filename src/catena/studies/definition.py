@@ -163,7 +163,7 @@ class Study:
     def _attributes(self) -> dict[str, Any]:
         d = self.design
         return {KEY: self.key, "mechanism": self.varied.mechanism.name, "dimensions": list(d.dimensions), "shape": [int(n) for n in d.shape],
-                "drawn": [name for name, _ in d.drawn]}  # fmt: skip
+                "variables": list(d.names), "drawn": [name for name, _ in d.drawn]}  # fmt: skip
 
     def _opened(self, path: Path, columns: tuple[Column, ...], span: int, rows: Any, resume: bool) -> Store:
         if resume:

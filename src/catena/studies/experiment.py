@@ -176,7 +176,9 @@ class Experiment:
             own = source[part.runs]
             first = np.unique(own, return_index=True)[1]  # lanes that are filled up with copies are left out
             keep = first[[not failure[k] for k in own[first]]]
-            if len(keep):
+            if len(keep) == len(own) and (np.diff(keep) == 1).all():
+                yield replace(part, runs=own)
+            elif len(keep):
                 yield replace(part, runs=own[keep], x=part.x[keep], u=part.u[keep])
             groups = [groups[g] for g in failed]
         yield from _alike(self._one_by_one(groups, source, x0, p, u, failure))

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..errors import CatenaError, UnknownNameError
 from ..registry import Registry, loaded
 from ..results.plotting import SUFFIXES
@@ -85,14 +87,18 @@ def markdown() -> str:
 # ---------------------------------------------------------------------------------------------------- those of catena
 def variables(table: Any) -> list[str]:
     """The variables of a table that have several values."""
-    own = [str(n) for n, x in table.coords.items() if x.dims == ("run",) and n != "run"]
-    return [n for n in own if table[n].values.min() < table[n].values.max()]
+    return [n for n in table.attrs.get("variables", ()) if table[n].values.min() < table[n].values.max()]
 
 
 def measures(table: Any, over_time: bool = False) -> list[str]:
     """The measures of a table: one number a run, or over time."""
     dims = ("run", "time") if over_time else ("run",)
     return [str(n) for n, x in table.data_vars.items() if x.dims == dims and n != "failure"]
+
+
+def telling(table: Any) -> list[str]:
+    """The measures, one number a run, that are not the same in all runs."""
+    return [n for n in measures(table) if len(np.unique(table[n].values)) > 1]
 
 
 def axes(table: Any) -> list[str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ class Distribution:
     @property
     def frozen(self) -> Any:
         """SciPy's own."""
-        return DISTRIBUTIONS.find(self.name).make(*self.numbers)
+        return _frozen(self.name, self.numbers)
 
     def quantile(self, u: Array) -> Array:
         """The values below which a draw falls with probabilities u."""
@@ -44,6 +45,11 @@ class Distribution:
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(f'{x:g}' for x in self.numbers)})"
+
+
+@lru_cache(256)
+def _frozen(name: str, numbers: tuple[float, ...]) -> Any:
+    return DISTRIBUTIONS.find(name).make(*numbers)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,14 @@ from ..simulation.plan import RunPlan
 from .evaluation import Rows
 
 Array = NDArray[np.float64]
+_own = threading.local()
+
+
+def _room(shape: tuple[int, ...]) -> Array:
+    """An array that this thread uses again for its next block: fresh memory costs as much as a short measure."""
+    if getattr(_own, "room", None) is None or _own.room.shape != shape:
+        _own.room = np.empty(shape)
+    return _own.room
 
 
 @dataclass(frozen=True)
@@ -39,7 +48,10 @@ class Rollout:
         return Rollout(plan, span / (gaps * every), every)
 
     def run(self, x0: Array, p: Array, u: Array) -> tuple[Rows, list[int]]:
-        """The rows of runs (lanes in order), without those of groups in which one failed; and the numbers of these groups."""
+        """The rows of runs (lanes in order), without those of groups in which one failed; and the numbers of these groups.
+
+        The rows are there until this thread asks for the next ones.
+        """
         plan, s, m = self.plan, self.plan.system, self.plan.how
         kernel = s.kernel("step" if m.kind == "map" else "derivative")
         assert kernel is not None
@@ -47,7 +59,7 @@ class Rollout:
         groups = len(x0) // W
         modes = np.broadcast_to(s.holding.start(), (len(x0), s.nu - s.nv))
         X, held = (np.ascontiguousarray(y.reshape(groups, W, -1).transpose(0, 2, 1)).reshape(groups, -1) for y in (x0, np.concatenate([u, modes, p], axis=1)))
-        out, ended = np.empty((groups, W, 1 + rows, size)), np.empty((groups, 2))
+        out, ended = _room((groups, W, 1 + rows, size)), np.empty((groups, 2))
         out[:, :, 0] = x0.reshape(groups, W, size)
         settle = _address(s.kernel("settle")) if m.kind == "fixed" or s.binds else 0
         buffer, K = np.zeros(sum(kernel.input_sizes) * W), np.zeros((max(len(m.A), 1), size * W))

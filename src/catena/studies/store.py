@@ -86,7 +86,7 @@ class Store:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             shutil.rmtree(beside, ignore_errors=True)
             group = zarr.open_group(str(beside), mode="w", zarr_format=3)
-            group.attrs.update(attributes | {"runs": self.runs, "shard": self.shard})
+            group.attrs.update(attributes | {"runs": self.runs, "shard": self.shard, "measures": [c.name for c in self.columns if not c.variable]})
             for c in self.columns:
                 more = (len(self.rows),) if c.over_time else ()
                 group.create_array(self.ids[c.name], shape=(self.runs, *more), chunks=(min(self.shard, self.runs), *more), dtype="float64", fill_value=np.nan,
@@ -169,7 +169,8 @@ def open_study(path: str | Path) -> xr.Dataset:
     data = data.drop_vars(DONE).rename(named)
     for name in named.values():
         data[name].attrs.pop(NAME, None)
-    return finished(data, sum(b - a for a, b in spans))
+    order = [n for n in (*attributes["variables"], *attributes["measures"], FAILURE) if n in data.variables]
+    return finished(data[order], sum(b - a for a, b in spans))
 
 
 def finished(data: xr.Dataset, missing: int = 0) -> xr.Dataset:

@@ -10,9 +10,9 @@ from ...results.plots.style import named
 LONGEST = 40  # letters of a label
 
 
-def label(table: Any, name: str) -> str:
+def label(table: Any, name: str, longest: int = LONGEST) -> str:
     """A variable with its unit; a measure by its name, shortened."""
-    shown = name if len(name) <= LONGEST else f"{name[: LONGEST - 3]}..."
+    shown = name if len(name) <= longest else f"{name[: longest - 3]}..."
     unit = str(table[name].attrs.get("units", "")) if name in table.variables else ""
     return named(shown, unit.replace("*", " ").replace("^", ""))
 

@@ -57,6 +57,8 @@ def _bands(ax: Axes, x: np.ndarray, groups: list[np.ndarray]) -> None:
     kept = [k for k, g in enumerate(sound) if len(g)]
     for low, high, dark in QUANTILES:
         edges = np.array([np.quantile(sound[k], [low, high]) for k in kept])
+        if not np.ptp(edges, axis=1).max() > 1e-6 * np.ptp(edges):
+            continue  # the others have no influence
         ax.fill_between(x[kept], edges[:, 0], edges[:, 1], color=COLOURS[0], alpha=dark, linewidth=0, label=f"{low:.0%} to {high:.0%}")
     ax.plot(x[kept], [np.median(sound[k]) for k in kept], color=COLOURS[0], label="median")
 

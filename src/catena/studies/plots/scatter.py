@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from ...results.plots.style import COLOURS, WIDTH
-from ..plotting import measures, variables
+from ..plotting import measures, telling, variables
 from .labels import chosen, label
 
 MOST, MOST_POINTS = 6, 5000
@@ -42,7 +42,7 @@ def draw(table: Any, names: Any = None) -> Figure:
 
 
 def _telling(table: Any) -> list[str]:
-    own, seen = variables(table), measures(table)
+    own, seen = variables(table), telling(table)
     room = max(1, MOST - len(seen[: MOST // 2]))
     return [*own[:room], *seen[: MOST - len(own[:room])]]
 
@@ -61,10 +61,10 @@ def _correlation(ax: Any, x: np.ndarray, y: np.ndarray) -> None:
 def _marked(ax: Any, table: Any, own: list[str], i: int, j: int) -> None:
     """Labels on the left and below alone."""
     if i == len(own) - 1:
-        ax.set_xlabel(label(table, own[j]))
+        ax.set_xlabel(label(table, own[j], 20))
     else:
         ax.set_xticklabels([])
     if j == 0:
-        ax.set_ylabel(label(table, own[i]))
+        ax.set_ylabel(label(table, own[i], 20))
     elif i != j:
         ax.set_yticklabels([])
