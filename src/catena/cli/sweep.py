@@ -26,7 +26,7 @@ SHOWN = 5  # failures that are printed
 def sweep(
     file: File,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUES", help="What varies: 'crank=8..12 cm:200', 'density=uniform(0.6,1.0)', "
-                                                   "'q.elbow=0.1, 0.2'. Give it again for more.")] = None,  # fmt: skip
+                                                   "'q.elbow=0.1, 0.2'. Give it again for more.")] = None,
     measure: Annotated[list[str] | None, typer.Option(metavar="[NAME=]MEASURE", help="What is kept of each run: \"max(abs(q['elbow']))\". Give it again for more.")] = None,
     rows: Annotated[str | None, typer.Option("--list", metavar="FILE.csv", help="Runs from a table: a column for each variable, a row for each run.")] = None,
     samples: Annotated[int | None, typer.Option(help="How often what has a distribution is drawn.")] = None,
@@ -58,6 +58,7 @@ def sweep(
     screen = console()
     screen.print(f"{asked.varied.mechanism.name}: {asked.design.runs} runs", style="bold", markup=False)
     where = None if on in (None, "threads") else on
+    asked.check(path, where, resume)
     cost = asked.estimate(where, threads)
     screen.print(str(cost), markup=False)
     confirmed(cost, yes)

@@ -73,7 +73,7 @@ def duration(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes, hours = round(seconds / 60), round(seconds / 3600, 1)
-    return f"{minutes} min" if minutes < 180 else f"{hours:g} h"
+    return f"{minutes} min" if minutes < 180 else f"{hours:g} h" if hours < 48 else f"{hours / 24:.0f} days"
 
 
 def size(count: float) -> str:
@@ -136,8 +136,7 @@ class Study:
         (`threads` of them, each with one thread); a Dask client or "dask://host:port". shard: runs in a task, by default about 15 s of
         work. progress: called with the runs that are done, and all.
         """
-        if out is None and resume:
-            raise StudyError("resume continues the study of a folder; say which: out='study.zarr'")
+        self.check(out, on, resume)
         cost = None if shard is not None else self.estimate(on, threads)
         runs, workers = self.design.runs, _workers(on, threads)
         span = _rounded(shard, runs) if cost is None else _shard(cost, runs, workers)
@@ -154,6 +153,19 @@ class Study:
                 store.write(k, self._arrays(block), block.failure)
         return open_study(path)
 
+    def check(self, out: str | Path | None = None, on: Any = None, resume: bool = False) -> None:
+        """Refuse a place that holds something else, and an engine that is none, before anything is computed."""
+        if out is None and resume:
+            raise StudyError("resume continues the study of a folder; say which: out='study.zarr'")
+        if out is not None and resume:
+            compare(Path(out), self.key)
+        elif out is not None and Path(out).exists():
+            raise StudyError(f"{out} is there already; go on with it by resume=True (--resume), or give another place")
+        if isinstance(on, str) and on != "processes" and not on.startswith(("dask://", "tcp://")):
+            raise StudyError(f"on is {on!r}; a study runs on None (threads), 'processes', a Dask client or 'dask://host:port'")
+        if on is not None and not isinstance(on, str) and not hasattr(on, "submit"):
+            raise StudyError(f"on is a {type(on).__name__}; a study runs on None (threads), 'processes', a Dask client or 'dask://host:port'")
+
     def columns(self) -> tuple[Column, ...]:
         """The arrays of the table."""
         units = {v.name: v.unit for v in self.varied.variables}
@@ -167,10 +179,7 @@ class Study:
 
     def _opened(self, path: Path, columns: tuple[Column, ...], span: int, rows: Any, resume: bool) -> Store:
         if resume:
-            found = compare(path, self.key)
-            return Store(path, columns, self.design.runs, int(found["shard"]), rows)
-        if path.exists():
-            raise StudyError(f"{path} is there already; go on with it by resume=True (--resume), or give another place")
+            return Store(path, columns, self.design.runs, int(compare(path, self.key)["shard"]), rows)
         store = Store(path, columns, self.design.runs, span, rows)
         store.create(self._attributes())
         return store
@@ -182,8 +191,6 @@ class Study:
             return engines.in_threads(self, spans, _workers(on, threads), tell)
         if on == "processes":
             return engines.in_processes(self, spans, _workers(on, threads), tell)
-        if isinstance(on, str) and not on.startswith(("dask://", "tcp://")):
-            raise StudyError(f"on is {on!r}; a study runs on None (threads), 'processes', a Dask client or 'dask://host:port'")
         return engines.on_dask(engines.client_of(on) if isinstance(on, str) else on, self, spans, tell)
 
     def _arrays(self, block: Block) -> dict[str, Any]:

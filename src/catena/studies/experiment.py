@@ -176,7 +176,7 @@ class Experiment:
             own = source[part.runs]
             first = np.unique(own, return_index=True)[1]  # lanes that are filled up with copies are left out
             keep = first[[not failure[k] for k in own[first]]]
-            if len(keep) == len(own) and (np.diff(keep) == 1).all():
+            if len(keep) and len(keep) == len(own) and (np.diff(keep) == 1).all():
                 yield replace(part, runs=own)
             elif len(keep):
                 yield replace(part, runs=own[keep], x=part.x[keep], u=part.u[keep])
