@@ -19,11 +19,6 @@ RK4 = {"until": 0.2, "integrator": "rk4", "step": 1e-3, "output": 0.01}
 END = {"a": "final(q['shoulder'])", "b": "final(q['elbow'])"}
 
 
-def heavier(x: float, mass: float = 0.3) -> tuple:
-    """The bodies with a number of the last one changed."""
-    return (*ARM.bodies[:-1], replace(ARM.bodies[-1], com=(x, 0, 0), mass=mass))
-
-
 def ends(table) -> np.ndarray:
     assert not any(table["failure"].values)
     return np.stack([table["a"].values, table["b"].values], axis=-1)
@@ -41,27 +36,21 @@ def test_equal_steps_have_the_bits_of_simulate() -> None:
     np.testing.assert_array_equal(ends(table), r.data["q"].values[:, -1])
 
 
-def test_everything_that_can_vary() -> None:
-    """A number of each kind of record beside a mechanism that has it from the beginning."""
-    control = PD(20.0, {"shoulder": 2.0, "elbow": 1.0}, 0.5)
+def test_numbers_of_records_and_starts() -> None:
+    """Beside a mechanism that has these numbers from the beginning."""
+    values = {"joint.elbow.damping": 0.9, "load.spring.stiffness": 11.0, "body.plain.com.x": 0.31, "body.plain.mass": 0.9, "v.elbow": 0.7}
+    table = catena.study(ARM, {name: [x, 1.1 * x] for name, x in values.items()}, measures=END, q={"elbow": 0.4}, **RK4).run()
+    changed = ARM.with_(joints=[replace(j, damping=0.9) if j.name == "elbow" else j for j in ARM.joints], loads=(replace(ARM.loads[0], stiffness=11.0),),
+                        bodies=(*ARM.bodies[:-1], replace(ARM.bodies[-1], com=(0.31, 0, 0), mass=0.9)))  # fmt: skip
+    np.testing.assert_allclose(ends(table)[0], last(changed, q={"elbow": 0.4}, v={"elbow": 0.7}), rtol=1e-12, atol=1e-14)
+    assert len(np.unique(table["b"].values)) == 32  # each of the five counts
 
-    def changed(**what) -> object:
-        return ARM.with_(**what)
 
-    elbow = [replace(j, damping=0.9) if j.name == "elbow" else j for j in ARM.joints]
-    by_hand = {
-        "joint.elbow.damping": (0.9, changed(joints=elbow), {}),
-        "load.spring.stiffness": (11.0, changed(loads=(replace(ARM.loads[0], stiffness=11.0),)), {}),
-        "control.kp": (35.0, ARM, {"control": replace(control, kp=35.0)}),
-        "control.kd.elbow": (3.0, ARM, {"control": replace(control, kd={"shoulder": 2.0, "elbow": 3.0})}),
-        "v.elbow": (0.7, ARM, {"v": {"elbow": 0.7}}),
-        "body.plain.com.x": (0.31, changed(bodies=heavier(0.31)), {}),
-        "body.plain.mass": (0.9, changed(bodies=heavier(0.2, 0.9)), {}),
-    }
-    for name, (value, mechanism, options) in by_hand.items():
-        asked = {"q": {"elbow": 0.4}, "control": control if name.startswith("control") else None} | RK4
-        table = catena.study(ARM, {name: [value, value]}, measures=END, **asked).run()
-        np.testing.assert_allclose(ends(table)[1], last(mechanism, **{**asked, **options}), rtol=1e-12, atol=1e-14, err_msg=name)
+def test_gains_of_a_controller() -> None:
+    control = PD(20.0, {"shoulder": 2.0, "elbow": 1.0}, 0.5) + PD({"elbow": 1.0}, 0.0, {"elbow": 0.2}, gravity=False)
+    table = catena.study(ARM, {"control.0.kp": [20.0, 35.0], "control.0.kd.elbow": [1.0, 3.0], "control.1.kp.elbow": [1.0, 4.0]}, measures=END, control=control, **RK4).run()
+    by_hand = PD(35.0, {"shoulder": 2.0, "elbow": 3.0}, 0.5) + PD({"elbow": 4.0}, 0.0, {"elbow": 0.2}, gravity=False)
+    np.testing.assert_allclose(ends(table)[[0, -1]], [last(ARM, control=control), last(ARM, control=by_hand)], rtol=1e-12, atol=1e-14)
 
 
 def test_joint_forces_that_act_all_the_time() -> None:

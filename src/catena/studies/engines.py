@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Span = tuple[int, int, int]  # number of the shard, its first run, the one after its last
 Tell = Callable[[int], None]  # called with how many more runs are done
 AHEAD = 2  # tasks per worker that are given out at a time: results wait in the workers' memory
+PATIENCE = "10s"  # with a scheduler that does not answer
 AGAIN = 3  # times that processes which die are begun anew
 
 _ready: dict[str, Experiment] = {}
@@ -168,7 +169,7 @@ def client_of(address: str) -> Any:
         raise StudyError("a study on a cluster needs Dask, which is not installed: pip install 'catena[cluster]'") from None
     place = "tcp://" + address.removeprefix("dask://") if address.startswith("dask://") else address
     try:
-        return Client(place, timeout="10s", set_as_default=False)
+        return Client(place, timeout=PATIENCE, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as why:
         raise StudyError(f"there is no Dask scheduler at {address} ({type(why).__name__}); start one with `dask scheduler`, and give its address, "
                          "dask://host:8786") from None  # fmt: skip

@@ -123,8 +123,8 @@ class Store:
             group[DONE][k : k + 1] = np.ones(1, np.uint8)
         except OSError as why:
             done = self.shards - len(self.missing())
-            raise StudyError(f"{self.path}: shard {k} could not be written ({reason(why)}); {done} of {self.shards} shards are there and stay. Make "
-                             "room and go on with resume=True (--resume)") from None  # fmt: skip
+            raise StudyError(f"{self.path}: shard {k} could not be written ({reason(why)}); {done} of {self.shards} shards are there and stay. "
+                             "When that is mended, go on with resume=True (--resume)") from None  # fmt: skip
 
 
 def attributes_of(path: Path) -> dict[str, Any]:
