@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import coal
 import numpy as np
-import peers  # noqa: F401  # which puts the tests on the path
+from peers import size  # which puts the tests on the path
 from scipy.spatial.transform import Rotation
 
 from solids import COAL, PAIRS, SIZES, asked, support
 
-N, ROUNDS = 100_000, 100  # pairs of each kind; sets of sizes
+N, ROUNDS = size(100_000, 200), size(100, 2)  # pairs of each kind; sets of sizes
 
 
 def theirs(kinds: tuple[str, str], sizes: list, R: list, p: list) -> tuple[np.ndarray, np.ndarray]:

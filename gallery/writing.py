@@ -169,7 +169,7 @@ def index(entries: Sequence[Entry]) -> str:
     order = sorted(entries, key=lambda e: NAMES.index(e.name))
     rows = [
         (
-            f'<a href="{e.name}.md"><img src="{e.picture}" width="220"></a>',
+            f"[![{e.title}]({e.picture})]({e.name}.md)",
             f"[**{e.name}**]({e.name}.md)<br>{e.title}",
             e.shows,
             verdict(e),

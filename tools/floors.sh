@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-[ $# -gt 0 ] || set -- tests/formats/test_units.py tests/results tests/compiler/test_one_state.py tests/machine/test_peers.py
+[ $# -gt 0 ] || set -- tests/formats/test_units.py tests/results tests/compiler/test_one_state.py tests/machine/test_peers.py tests/analysis/test_clearance.py tests/simulation/test_contact.py
 
 python3 -m venv "$scratch/uv" && "$scratch/uv/bin/pip" install --quiet --disable-pip-version-check uv
 uv() { "$scratch/uv/bin/uv" --quiet "$@"; }

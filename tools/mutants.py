@@ -44,6 +44,8 @@ MUTANTS = [
     Mutant("results/ledger.py", "energy_balance=seen.balance,", "energy_balance=0.0,", "simulation/test_stream.py -k ledger_of"),
     Mutant("simulation/record.py", '"balance": rows.error,', '"balance": 0.0 * rows.error,', "simulation/test_stream.py -k ledger_of"),
     Mutant("equations/readable/harmonics.py", "self.start > self.seconds", "self.start > 2 * self.seconds", "equations/test_readable.py -k runs_out"),
+    Mutant("simulation/fingerprint.py", '"mechanism": plan.machine.mechanism, ', "", "simulation/test_stream.py -k another_mechanism"),
+    Mutant("compiler/cache.py", "if data[:head] != _head(name, code):", "if data[:head] != _head(name, code) and False:", "compiler/test_cache.py -k exchanged"),
 ]  # fmt: skip
 
 

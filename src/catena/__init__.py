@@ -1,6 +1,6 @@
 """catena: the dynamics of articulated bodies.
 
-    file or Python -> Mechanism -> Equations (by a formulation) -> Kernel -> question or simulation -> Result -> picture
+    file or Python -> Mechanism -> Equations (by a formulation) -> Kernel -> question or simulation -> Result -> picture, page, study
 
 The public names, in the order of that flow. Each is loaded when it is first used, so that `import catena` is quick. The rooms
 behind them can be reached too: `catena.formats.examples()`, `catena.analysis.static_torques(...)`.
@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-__version__ = "0.1.0"
 
 _WHERE = {  # public name -> the module it lives in, and its name there if it is another
     "load": "formats",
@@ -74,6 +72,7 @@ _ROOMS = ("model", "formats", "kernels", "compiler", "equations", "machine", "an
 __all__ = [*_WHERE]
 
 if TYPE_CHECKING:
+    __version__: str
     from . import (
         analysis,
         certify,
@@ -119,7 +118,16 @@ if TYPE_CHECKING:
     from .studies import Study, study
 
 
+def _version() -> str:
+    """What was installed: the version comes from the tag of the source."""
+    from importlib.metadata import version
+
+    return version("catena")
+
+
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _version()
     if name in _ROOMS:
         return import_module(f".{name}", __name__)
     if name not in _WHERE:

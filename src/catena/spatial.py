@@ -161,11 +161,6 @@ def product(A, B):
 
 
 @kernel
-def madd(A, B):
-    return (add(A[0], B[0]), add(A[1], B[1]), add(A[2], B[2]))
-
-
-@kernel
 def tilde(a):
     """The skew matrix with tilde(a) b = a x b ([Merwe1995] eq. 2.8)."""
     return ((0.0 * a[0], -a[2], a[1]), (a[2], 0.0 * a[0], -a[0]), (-a[1], a[0], 0.0 * a[0]))

@@ -199,7 +199,7 @@ def test_mechanisms_that_cannot_be_treated():
     with pytest.raises(FormulationError, match="'post' has no motion to derive"):
         derive(still, by="variational")
     light = m.with_(bodies=(m.bodies[0], Body.massless("link2")))
-    with pytest.raises(SingularError, match=r"no energy of 'arm2' resists 'joint2'.*give body 'link2' mass"):
+    with pytest.raises(SingularError, match=r"no body resists 'joint2'; give body 'link2' mass"):
         variational(light)
     twice = tuple(SpeedRow(name, "v_joint1 - 0.3*v_joint2") for name in ("one", "two"))
     with pytest.raises(SingularError, match="only 1 of the 2 nonholonomic rows of 'arm2' are independent"):

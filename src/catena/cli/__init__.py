@@ -19,7 +19,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from .. import __version__
 from ..errors import CatenaError
 from ..registry import loaded
 from .registry import COMMANDS, find
@@ -83,6 +82,8 @@ def say(message: str) -> None:
 def version(asked: bool) -> None:
     """Print the version and leave."""
     if asked:
+        from .. import __version__
+
         print(f"catena {__version__}")
         raise typer.Exit
 

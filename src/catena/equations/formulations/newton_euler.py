@@ -118,7 +118,7 @@ def _solve(b: Bodies, H: ca.SX, A: ca.SX, F: ca.SX, gamma: ca.SX, order: list[in
     K = ca.sparsify(ca.vertcat(ca.horzcat(H, tree.T), ca.horzcat(tree, ca.SX(k - n, k - n))))
     K = ca.project(K, K.sparsity() + K.T.sparsity())[order, order]
     D, LT, p = ca.ldl(K, False)
-    back, forces = np.argsort(order).tolist(), ca.horzcat(ca.vertcat(F, gamma[: k - n]), ca.vertcat(closing.T, ca.SX(k - n, closing.shape[0])))
+    back, forces = np.argsort(order).tolist(), ca.horzcat(ca.vertcat(F, gamma[: k - n, :]), ca.vertcat(closing.T, ca.SX(k - n, closing.shape[0])))
     z, Y = ca.horzsplit(ca.ldl_solve(forces[order, :], D, LT, p)[back, :], [0, 1, 1 + closing.shape[0]])
     whole, lam = ca.diag(K), ca.SX.zeros(0)
     if closing.shape[0]:
@@ -127,7 +127,7 @@ def _solve(b: Bodies, H: ca.SX, A: ca.SX, F: ca.SX, gamma: ca.SX, order: list[in
         G = rows @ ca.diag(vector(s.con.column)) @ rows.T
         _, lam = met(closing, Y[:n, :], gamma[k - n :] - closing @ z[:n], G, s.row_scales())
         z = z + Y @ lam
-    return z[:n], ca.vertcat(-z[n:], lam), ca.vertcat(*(D[i] if whole[i].is_zero() else D[i] / whole[i] for i in range(k)))
+    return z[:n], ca.vertcat(-z[n:, :], lam), ca.vertcat(*(D[i] if whole[i].is_zero() else D[i] / whole[i] for i in range(k)))
 
 
 def _mass(b: Bodies) -> float:
