@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-import study_tables
 
 import catena
+import study_tables
 
 
 @pytest.fixture(scope="session")

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from study_tables import same_bits
 
 import catena
 from catena.errors import CatenaError, FormatError, StudyError
 from catena.studies import engines, open_study
 from catena.studies.store import Store
+from study_tables import same_bits
 
 zarr = pytest.importorskip("zarr", reason="zarr, by which studies are written, is not installed")
 

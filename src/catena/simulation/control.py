@@ -25,7 +25,7 @@ from ..compiler.trace import elements, vector
 from ..errors import StateError, UnknownNameError
 from ..machine.lookup import Coordinate, coordinates, speeds_of
 from ..model.expression_functions import apply
-from ..model.expressions import evaluate, parse
+from ..model.expressions import evaluate
 from ..model.values import value_of
 from .control_laws import Controller, Hold, Sequence, held, sampling, traced
 from .control_laws import ticking as ticking  # for the engine
@@ -35,7 +35,7 @@ from .system import Law, System
 
 __all__ = ["PD", "PID", "ComputedTorque", "Controller", "Forces", "Hold", "Law", "Sequence", "traced"]
 
-Gain = float | str  # a number, or a text of the mechanism's parameters
+Gain = Any  # a number, or a SymPy expression of the mechanism's parameters
 Gains = Gain | Mapping[str, Gain]
 Target = Trajectory | Mapping[str, float | Trajectory] | float  # q and v that are wanted; one number: of all coordinates
 Limits = str | float | Mapping[str, float | tuple[float, float]] | None  # "effort", one force, by names, or none
@@ -48,8 +48,8 @@ class PID(Controller):
 
         tau = kp e + ki z + kd (v* - v),      e = q* - q,      z' = e + (clipped tau - tau) / (ki T)
 
-    kp, ki, kd: gains, one for all or {joint or coordinate: gain}; those not named are zero; a text is an expression of the mechanism's
-    parameters, which a batch may vary. target: a Trajectory, {coordinate:
+    kp, ki, kd: gains, one for all or {joint or coordinate: gain}; those not named are zero; one may be a SymPy expression of the
+    mechanism's parameters, which a batch may vary. target: a Trajectory, {coordinate:
     number or Trajectory}, or one number for all coordinates. limits: the largest force, one for all, {joint or coordinate:
     force or (lowest, highest)}, or "effort" for those of the joints; smooth: by a tanh instead of a corner. anti_windup: the
     integral is led back while a limit holds the force, in the time T (s); True takes T = sqrt(kd / ki), or kp / ki without
@@ -234,7 +234,7 @@ def _each(kind: str, what: str, system: System, at: tuple[Coordinate, ...], gain
     names = list(system.mechanism.parameters)
 
     def value(x: Gain) -> Any:
-        return evaluate(parse(x, names), {name: system.p[k] for k, name in enumerate(names)}) if isinstance(x, str) else float(x)
+        return evaluate(x, {name: system.p[k] for k, name in enumerate(names)}) if _symbolic(x) else float(x)
 
     if not isinstance(gains, Mapping):
         return [value(gains)] * len(at)
@@ -249,6 +249,11 @@ def _each(kind: str, what: str, system: System, at: tuple[Coordinate, ...], gain
     return found
 
 
+def _symbolic(gain: Any) -> bool:
+    """Whether a gain is an expression of parameters."""
+    return bool(getattr(gain, "free_symbols", None))
+
+
 def _absent(gain: Any) -> bool:
     """Whether a gain is zero, whatever the parameters are."""
     return isinstance(gain, float) and gain == 0.0
@@ -257,7 +262,7 @@ def _absent(gain: Any) -> bool:
 def _gains(what: str, gains: object) -> None:
     """Refuse gains that are negative or not numbers."""
     for name, x in gains.items() if isinstance(gains, Mapping) else [("", gains)]:
-        if isinstance(x, str):
+        if _symbolic(x):
             continue
         if isinstance(x, bool) or not isinstance(x, int | float | np.number) or not 0 <= x < np.inf:
             place = f" of {name!r}" if name else ""

@@ -211,7 +211,7 @@ def _gain(controller: Any, words: list[str], path: str) -> tuple[Any, float]:
     if isinstance(old, Mapping) != bool(key) or (key and key not in old):
         known = [f"{path.removesuffix('.' + key)}.{name}" for name in old] if isinstance(old, Mapping) else [path.removesuffix("." + key)]
         raise StudyError(f"{path!r}: its controller has {', '.join(known)}")
-    new = symbol(path) if not key else {**old, key: symbol(path)}
+    new = _symbol(path) if not key else {**old, key: _symbol(path)}
     return replace(controller, **{first: new}), float(old[key] if key else old)
 
 
