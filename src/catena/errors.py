@@ -98,10 +98,13 @@ class FormulationError(CatenaError, ValueError):
 
 
 class ClosureError(CatenaError, ArithmeticError):
-    """A loop that cannot be closed. `gaps` maps each open loop to its largest residual."""
+    """A loop that cannot be closed. `gaps` maps each open loop to its largest residual.
 
-    def __init__(self, message: str, gaps: dict[str, float] | None = None):
-        self.gaps = dict(gaps or {})
+    Of a batch of starts: `failed` maps each row that stays open to a sentence, `q` and `v` have the other rows.
+    """
+
+    def __init__(self, message: str, gaps: dict[str, float] | None = None, rows: dict[int, str] | None = None, q: object = None, v: object = None):
+        self.gaps, self.failed, self.q, self.v = dict(gaps or {}), dict(rows or {}), q, v
         super().__init__(message)
 
 
@@ -140,6 +143,7 @@ def unknown(what: str, asked: object, known: Iterable[str], where: str = "") -> 
     plural = what if what.endswith("s") else what[:-1] + "ies" if what.endswith("y") and what[-2:-1] not in "aeiou" else what + "s"
     shown = ", ".join(map(str, islice(names, 12))) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
     few = len(names) <= NEAR and len(str(asked)) <= 100
-    near = difflib.get_close_matches(str(asked), map(str, names), n=1) if few else []
+    begun = [name for name in map(str, names) if len(str(asked)) > 1 and name.startswith(str(asked))] if few else []
+    near = begun or (difflib.get_close_matches(str(asked), map(str, names), n=1) if few else [])
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return f"no {what} {asked!r}{place}; {plural} are: {shown or 'none'}.{hint}"

@@ -419,3 +419,20 @@ def test_a_run_that_ends_with_its_last_row_has_it_once(triple: Mechanism, tmp_pa
     for more in ({}, {"out": tmp_path / "r.nc"}):
         run = simulate(triple, until=0.1, output=0.05, events=[end], **more)
         assert run.time.tolist() == [0.0, 0.05, 0.1] and run.ledger.outcome.startswith("ended by 'enough'")
+
+
+@pytest.mark.parametrize(("option", "message"), [
+    ({"until": "3"}, "a run goes from start to a later until; found start = 0.0 s, until = 3 s"),
+    ({"output": [0.0, np.nan]}, "output times are a list that rises"),
+    ({"output": ["0.1", "0.2"]}, "output is a list that is not an array of real numbers"),
+    ({"output": "0.1"}, "output = 0.1 s; it is a spacing above zero"),
+    ({"step": "0.1"}, "step = 0.1 s; it lies above zero"),
+    ({"largest_step": "0.1"}, "largest_step = 0.1 s; it lies above zero"),
+    ({"largest_step": np.nan}, "largest_step = nan s; it lies above zero"),
+    ({"threads": 0}, "threads is 0; it is a whole number from 1 on"),
+    ({"threads": 1.5}, "threads is 1.5; it is a whole number from 1 on"),
+    ({"tol": 1e-9}, "no option 'tol'.*Did you mean 'tolerance'?"),
+])  # fmt: skip
+def test_options_that_are_no_numbers(option, message):
+    with pytest.raises(catena.CatenaError, match=message):
+        catena.simulate(catena.load("two_link_arm"), **{"until": 1.0, **option})

@@ -41,6 +41,8 @@ for _name, _doc in {  # in the order of the flow
     "sweep": "Run a mechanism many times, with values that vary, and keep measures.",
     "plot": "Draw plots of a result or a study.",
     "animate": "Write a result as a GIF or as a page with a player.",
+    "view": "Show a mechanism in the browser: look at it, move it by hand.",
+    "studio": "Edit a model in the browser: draw, change, run, plot, save.",
     "page": "Write a page in which the mechanism itself runs, in one file.",
     "gallery": "Run the worked examples and write a page for each.",
     "export": "Write kernels as C99 that needs nothing but math.h.",

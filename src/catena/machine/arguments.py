@@ -32,6 +32,13 @@ class Specified(Protocol):
         ...
 
 
+def threads(n: int | None) -> int | None:
+    """How many threads were asked for; None where it is left open."""
+    if n is not None and (not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1):
+        raise StateError(f"threads is {n!r}; it is a whole number from 1 on, or None for one per core")
+    return n
+
+
 def array(m: Specified, quantity: str, name: str, x: ArrayLike) -> Array:
     """An argument as doubles of the right last size, with unit quaternions."""
     spec = m.spec

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import casadi as ca
@@ -17,17 +18,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..equations.equations import Equations
-from ..errors import MechanismWarning, StateError
+from ..errors import MechanismWarning, StateError, UnknownNameError
 from ..kernels.tree import SNAP
 from ..model import flexible
 from ..model.mechanism import Mechanism
 from ..model.values import value_of
-from . import coordinates
+from . import arguments, coordinates
 from .arguments import Parameters, Wrenches
 from .coordinates import quaternion_product
 from .lanes_life import tape
 from .quantities import find
-from .router import LANES_UP_TO, LIVES, Router, SingleCalls
+from .router import LANES_UP_TO, LIVES, RoutedCalls, Router, SingleCalls
 from .spec import Spec, Trace
 
 if TYPE_CHECKING:
@@ -50,14 +51,12 @@ class Machine:
             raise StateError(f"life {life!r} is not known; allowed are 'auto', 'generic' and 'lanes'")
         if not isinstance(mechanism, Mechanism):
             raise StateError(f"a Machine is made of a Mechanism, not of a {type(mechanism).__name__}; catena.load(...) reads one")
-        if threads is not None and (not isinstance(threads, (int, np.integer)) or isinstance(threads, bool) or threads < 1):
-            raise StateError(f"threads is {threads!r}; it is a whole number from 1 on, or None for one per core")
         if not snap >= 0:
             raise StateError(f"snap is {snap!r}; it is zero (keep every digit) or more")
         mechanism = self.mechanism = flexible.discretise(mechanism.validate())
         for doubt in flexible.doubts(mechanism):
             warnings.warn(f"mechanism {mechanism.name!r}: {doubt}", MechanismWarning, stacklevel=3)
-        self.spec = spec = Spec(mechanism, threads or os.cpu_count() or 1, snap, life, self._traces())
+        self.spec = spec = Spec(mechanism, arguments.threads(threads) or os.cpu_count() or 1, snap, life, self._traces())
         self.layout, self.threads, self.snap, self.life = spec.layout, spec.threads, snap, life
         self.nq, self.nv = self.layout.nq, self.layout.nv
         self.joint_names, self.coordinate_names, self.speed_names = spec.joint_names, spec.coordinate_names, spec.speed_names
@@ -76,6 +75,20 @@ class Machine:
     def __reduce__(self) -> tuple:
         """Copies and pickles are made anew from the mechanism: addresses of memory and machine code do not travel."""
         return _again, (type(self), self.mechanism, self.threads, self.snap, self.life)
+
+    def at(self, parameters: Mapping[str, float]) -> Machine:
+        """The same machine at other values of its parameters: what is compiled for one serves the other."""
+        m = self.mechanism.with_(parameters={**self.mechanism.parameters, **parameters})
+        if unknown := sorted(parameters.keys() - self.mechanism.parameters.keys()):
+            raise UnknownNameError("parameter", unknown[0], self.mechanism.parameters, f"mechanism {m.name!r}")
+        self.spec.parameter_check(np.array(list(m.parameters.values())))
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.mechanism, other.spec = m, replace(self.spec, mechanism=m, life="lanes")
+        other.layout, other._router = other.spec.layout, Router(other.spec)
+        other._router.lanes.kernels = self._router.lanes.kernels
+        other._single = RoutedCalls(other._router)  # type: ignore[assignment]  # the same face
+        return other
 
     # ------------------------------------------------------------------------------------------------ dynamics
     def inverse_dynamics(

@@ -143,6 +143,10 @@ def _has_rates(mechanism: Mechanism) -> bool:
     return any(f.nv == 1 for j in mechanism.moving for f in j.freedoms)
 
 
+def _touches(mechanism: Mechanism) -> bool:
+    return bool(mechanism.contacts)
+
+
 def _collides(mechanism: Mechanism) -> bool:
     from ..model.collision_pairs import collision_pairs
 
@@ -165,6 +169,8 @@ for _plot in (
     Plot("cyclograph", f"{_HERE}.cyclograph:draw", "stick figures at equal times", ("every", "until", "frames"), "frames"),
     Plot("clearance", f"{_HERE}.clearance:draw", "signed distances of the shapes that come closest", ("pairs",), "pairs",
          "two shapes that may collide", _collides),
+    Plot("contacts", f"{_HERE}.contacts:draw", "normal force and friction of contact points, their modes as bands", ("points",), "points",
+         "a contact", _touches),
     Plot("deflections", f"{_HERE}.bending:draw", "deflection of the tips of flexible bodies", (), "", "a flexible body", _bends),
 ):  # fmt: skip
     register(_plot)

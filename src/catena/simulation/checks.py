@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.assembly import by_loop
+from ..analysis.closure_search import by_loop
 from ..equations.formulation import FORMULATIONS
 from ..equations.formulations import formulation
 from ..errors import ClosureError, SimulationError, StateError, unknown
 from ..machine import arguments
-from ..machine.lookup import coordinates, where
+from ..machine.lookup import coordinates, states, where
 from ..machine.machine import Machine
 from .integrators import METHODS, Method
 from .starts import from_names
@@ -26,49 +26,46 @@ Array = NDArray[np.float64]
 MOST_ROWS = 100_000_000
 LIMITS = ("check", "ignore", "stop")
 FRICTION = ("smooth", "stick")
-CONTACT = ("events", "ignore")
+CONTACT = ("events", "time_stepping", "ignore")
 OPEN = 1e-6  # m, cosine (m/s, 1/s): a loop that starts wider open than this is a mistake; less is closed silently
 
 
 def output_times(start: float, until: float, output: Any) -> Array:
     """The times of the rows after the start: every `output` seconds, or those given; by default two hundred."""
-    if not (np.isfinite(start) and np.isfinite(until) and until > start):
+    if not (_finite(start) and _finite(until) and until > start):
         raise SimulationError(f"a run goes from start to a later until; found start = {start} s, until = {until} s")
     if output is None:
         return np.linspace(start, until, 201)[1:]
     if np.ndim(output) == 0:
-        if not 0 < float(output) <= until - start:
+        if not (_finite(output) and 0 < output <= until - start):
             raise SimulationError(f"output = {output} s; it is a spacing above zero and at most the run's {until - start:g} s")
         count = max(1, round((until - start) / float(output)))
         if count > MOST_ROWS:
             raise SimulationError(f"output = {output} s makes {count:.3g} rows of {until - start:g} s; at most {MOST_ROWS:.0e} are kept: "
                                   f"take a spacing of {(until - start) / MOST_ROWS:.1g} s or more")  # fmt: skip
         return np.linspace(start, until, count + 1)[1:]
-    times = np.asarray(output, float)
-    if times.ndim != 1 or not len(times) or np.any(np.diff(times) <= 0) or times[0] < start or times[-1] > until:
+    times = arguments.numbers("simulate", "output", output)
+    if times.ndim != 1 or not len(times) or not (np.diff(times) > 0).all() or not (times[0] >= start and times[-1] <= until):
         raise SimulationError(f"output times are a list that rises and lies between start = {start:g} and until = {until:g} s")
     return times[times > start]
 
 
+def _finite(x: Any) -> bool:
+    """Whether x is one real number, and neither infinite nor none."""
+    return np.ndim(x) == 0 and np.asarray(x).dtype.kind in "iuf" and bool(np.isfinite(x))
+
+
+def steps(step: Any, largest: Any, duration: float) -> None:
+    """Refuse steps (s) that no integrator takes; None is a choice of its own."""
+    if step is not None and not (_finite(step) and 0 < step <= duration):
+        raise SimulationError(f"step = {step} s; it lies above zero and is at most the run's {duration:g} s")
+    if largest is not None and not (np.ndim(largest) == 0 and np.asarray(largest).dtype.kind in "iuf" and largest > 0):
+        raise SimulationError(f"largest_step = {largest} s; it lies above zero")
+
+
 def starting_points(machine: Machine, q: Any, v: Any, parameters: Any) -> tuple[Array, Array, Array, tuple[int, ...]]:
     """q, v and parameters as rows, one per run, and the leading shape they came in."""
-    q, v = from_names(machine, q, v)
-    q = machine.neutral() if q is None else arguments.array(machine, "simulate", "q", q)
-    v = np.zeros(machine.nv) if v is None else arguments.array(machine, "simulate", "v", v)
-    p = arguments.parameters(machine, parameters)
-    p = np.array(list(machine.mechanism.parameters.values())) if p is None else p
-    for name, x, names in (("q", q, machine.coordinate_names), ("v", v, machine.speed_names)):
-        if not np.isfinite(x).all():
-            raise StateError(f"simulate: {name} of {names[np.argwhere(~np.isfinite(x))[0][-1]]!r} is not a finite number")
-    if not np.isfinite(p).all():
-        name = machine.parameter_names[np.argwhere(~np.isfinite(p))[0][-1]]
-        raise StateError(f"simulate: parameter {name!r} is not a finite number")
-    lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], p.shape[:-1])
-    runs = int(np.prod(lead))
-    if not runs:
-        raise StateError(f"simulate: the start has the leading shape {lead}, so that there is nothing to run")
-    flat = [np.ascontiguousarray(np.broadcast_to(x, (*lead, x.shape[-1])).reshape(runs, x.shape[-1])) for x in (q, v, p)]
-    return flat[0], flat[1], flat[2], lead
+    return states(machine, "simulate", *from_names(machine, q, v), parameters)
 
 
 def forces(given: Any, runs: int, nv: int) -> Array:

@@ -4,6 +4,8 @@
     PD               the same without z, with the forces that hold the mechanism still
     ComputedTorque   tau of the accelerations a* + kd e' + kp e                   the whole model, also with loops
     Forces           tau(t), from a table
+    Actuator         tau = gear (gain u + b0 + b1 l + b2 l'): motors and servos behind a gear, as MuJoCo's
+    Impedance        a frame as on a spring and damper; Hybrid: a force along a normal, a place across it (`force_control.py`)
     Sequence         one controller after another
     Hold             any of them sampled: asked every so often, held in between
     traced           a Python function (t, q, v) -> tau
@@ -27,13 +29,15 @@ from ..machine.lookup import Coordinate, coordinates, speeds_of
 from ..model.expression_functions import apply
 from ..model.expressions import evaluate
 from ..model.values import value_of
+from .actuators import Actuator
 from .control_laws import Controller, Hold, Sequence, held, sampling, traced
 from .control_laws import ticking as ticking  # for the engine
+from .force_control import Hybrid, Impedance
 from .piecewise import Trajectory, places, trajectory
 from .prescribed import partitioned
 from .system import Law, System
 
-__all__ = ["PD", "PID", "ComputedTorque", "Controller", "Forces", "Hold", "Law", "Sequence", "traced"]
+__all__ = ["PD", "PID", "Actuator", "ComputedTorque", "Controller", "Forces", "Hold", "Hybrid", "Impedance", "Law", "Sequence", "traced"]
 
 Gain = Any  # a number, or a SymPy expression of the mechanism's parameters
 Gains = Gain | Mapping[str, Gain]

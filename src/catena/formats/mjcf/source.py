@@ -3,16 +3,22 @@ folder the user names."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
+
+import numpy as np
 
 from ...errors import FormatError
 from .. import files
 from ..xml import parse
 
 _FOLDERS = {"mesh": "meshdir", "skin": "meshdir", "texture": "texturedir", "hfield": "assetdir"}
+_WORDS = ("name", "class", "childclass", "prefix", "suffix", "file")  # attributes that are never numbers
+_PLACES = ("body_pos", "body_quat", "body_ipos", "body_iquat", "body_mass", "body_inertia", "jnt_pos", "jnt_axis", "qpos0",
+           "geom_pos", "geom_quat", "site_pos", "site_quat")  # fmt: skip
 _FILES = ("file", *(f"file{side}" for side in ("right", "left", "up", "down", "front", "back")))
 
 
@@ -29,10 +35,15 @@ def compiled(path: Path, within: Path | None) -> tuple[Any, Any]:
     mujoco = _mujoco(path)
     try:
         spec = mujoco.MjSpec.from_file(str(path))
-        return spec, spec.compile()
+        model = spec.compile()
     except (ValueError, RuntimeError, mujoco.FatalError) as why:
         said = " ".join(str(why).replace("XML Error:", "").split())
         raise FormatError(path, f"MuJoCo does not take the file: {said}") from None
+    for name in _PLACES:
+        found = getattr(model, name)
+        if not np.isfinite(found).all() or (name.endswith("quat") and not np.linalg.norm(found, axis=-1).all()):
+            raise FormatError(path, f"its numbers are too large: {name} of MuJoCo's compiled model is not finite; give smaller ones")
+    return spec, model
 
 
 def _mujoco(path: Path) -> Any:
@@ -45,6 +56,7 @@ def _mujoco(path: Path) -> Any:
 
 def _inside(path: Path, root: Element, within: Path, trail: tuple[Path, ...]) -> None:
     """Refuse a file that names another outside `within`, or includes itself."""
+    _finite(path, root)
     here = path.resolve()
     if here in trail:
         raise FormatError(path, f"the file includes itself, by way of {' -> '.join(p.name for p in (*trail, here))}")
@@ -57,6 +69,18 @@ def _inside(path: Path, root: Element, within: Path, trail: tuple[Path, ...]) ->
             beside = other if other.exists() else here.parent / named
             if beside.is_file():  # MuJoCo says what is missing
                 _inside(beside, parse(files.read(beside), beside), within, (*trail, here))
+
+
+def _finite(path: Path, root: Element) -> None:
+    """Refuse what is no number: MuJoCo's compiler never returns from some of them. Ranges may be infinite."""
+    faults = [
+        f"<{e.tag}> {e.get('name', '')}: {key} = {value!r}"
+        for e in root.iter() for key, value in e.attrib.items() if key not in _WORDS
+        for x in value.split() if x.lower().lstrip("+-") in ("nan", "inf", "infinity")
+        if math.isnan(float(x)) or not key.endswith("range")
+    ]  # fmt: skip
+    if faults:
+        raise FormatError(path, f"only finite numbers are taken; found {'; '.join(dict.fromkeys(faults))}")
 
 
 def _named(root: Element) -> Iterator[tuple[str, str]]:
