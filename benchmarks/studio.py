@@ -134,7 +134,7 @@ def talos() -> None:
             rates.append(window.evaluate("measured.fps"))
         triangles = window.evaluate("stage.list().reduce((s, o) => s + o[0].count / 3, 0)")
         card = window.evaluate("(() => { const e = stage.gl.getExtension('WEBGL_debug_renderer_info'); return e ? stage.gl.getParameter(e.UNMASKED_RENDERER_WEBGL) : 'unknown'; })()")
-        print(f"talos plays: {np.median(rates):.0f} pictures per second at quality {window.evaluate('stage.quality')} of 2, {triangles:.0f} triangles at full quality; {card}")
+        print(f"talos plays: {np.median(rates):.0f} pictures per second at quality {window.evaluate('stage.quality')} of 3, {triangles:.0f} triangles at full quality; {card}")
         server.close()
         browser.close()
 

@@ -79,13 +79,13 @@ const RIBBON = [`#version 300 es
   precision mediump float; uniform vec4 colour; out vec4 seen; void main() { seen = vec4(colour.rgb * colour.a, colour.a); }`];
 
 const DRAFT = [`#version 300 es
-  layout(location=0) in vec3 point; layout(location=1) in vec3 normal; uniform mat4 model, camera; uniform vec3 eye, sun, up; uniform vec4 colour; uniform float glow; flat out vec4 c;
+  layout(location=0) in vec3 point; layout(location=1) in vec3 normal; uniform mat4 model, camera; uniform vec3 eye, sun, up; uniform vec4 colour; uniform float glow; out vec4 c;
   void main() { vec4 p = model * vec4(point, 1.0); gl_Position = camera * p; mat3 R = mat3(model); vec3 n = normalize(mat3(cross(R[1], R[2]), cross(R[2], R[0]), cross(R[0], R[1])) * normal);
     if (dot(n, eye - p.xyz) < 0.0) n = -n; vec3 base = colour.rgb * colour.rgb; c = vec4(sqrt(base * (0.42 + 0.12 * dot(n, up) + 0.86 * max(dot(n, sun), 0.0)) + glow * vec3(0.2, 0.12, 0.02)) * colour.a, colour.a); }`, `#version 300 es
-  precision mediump float; flat in vec4 c; out vec4 seen; void main() { seen = c; }`];
-// How finely pictures are drawn: all of it; without shadow and smooth edges; or in draft, with coarse solids and fewer pixels.
-const QUALITY = [{ samples: 4, shadows: true, scale: 1 }, { samples: 0, shadows: false, scale: 1 }, { samples: 0, shadows: false, scale: 0.5, draft: true }];
-const BUDGET = 6000;  // triangles of a draft
+  precision mediump float; in vec4 c; out vec4 seen; void main() { seen = c; }`];
+// How finely pictures are drawn: all of it; without shadow and smooth edges; or in two drafts, with coarse solids and fewer pixels.
+const QUALITY = [{ samples: 4, shadows: true, scale: 1 }, { samples: 0, shadows: false, scale: 1 }, { samples: 0, shadows: false, scale: 0.75, draft: 30000 },
+  { samples: 0, shadows: false, scale: 0.6, draft: 10000 }];  // draft: how many triangles
 
 class Stage {
   constructor(canvas) {
@@ -158,14 +158,15 @@ class Stage {
     return s;
   }
   coarse(g) {  // few triangles in place of many: points that share a cell of a grid become one
-    if (g.coarse) return g.coarse;
-    const share = Math.max(16, BUDGET * g.count / this.triangles);
-    if (g.count <= 3 * 24 || g.count <= 3 * share) return (g.coarse = g);
-    const P = g.vertices, F = g.faces, low = [1e30, 1e30, 1e30], high = [-1e30, -1e30, -1e30], cells = Math.max(3, Math.round(Math.sqrt(share / 18)));
+    const budget = QUALITY[this.quality].draft, known = g.coarse = g.coarse || {};
+    if (known[budget]) return known[budget];
+    const share = Math.max(60, budget * g.count / this.triangles);
+    if (g.count <= 3 * share) return (known[budget] = g);
+    const P = g.vertices, F = g.faces, low = [1e30, 1e30, 1e30], high = [-1e30, -1e30, -1e30], cells = Math.max(3, Math.round(Math.sqrt(share / 12)));
     for (let i = 0; i < P.length; i += 6) for (let k = 0; k < 3; k++) { low[k] = Math.min(low[k], P[i + k]); high[k] = Math.max(high[k], P[i + k]); }
-    const size = Math.max(...high.map((x, k) => x - low[k])) || 1, n = cells + 1, of = new Map(), which = new Uint32Array(P.length / 6), sums = [];
+    const wide = high.map((x, k) => (x - low[k]) || 1e-9), longest = Math.max(...wide), each = wide.map((x) => Math.max(4, Math.round(cells * x / longest))), n = Math.max(...each) + 1, of = new Map(), which = new Uint32Array(P.length / 6), sums = [];
     for (let i = 0, v = 0; i < P.length; i += 6, v++) {
-      const c = [0, 1, 2].map((k) => Math.floor((P[i + k] - low[k]) / size * cells)), side = [0, 1, 2].reduce((a, k) => Math.abs(P[i + 3 + k]) > Math.abs(P[i + 3 + a]) ? k : a, 0), key = ((c[0] * n + c[1]) * n + c[2]) * 6 + 2 * side + (P[i + 3 + side] > 0 ? 1 : 0);
+      const c = [0, 1, 2].map((k) => Math.floor((P[i + k] - low[k]) / wide[k] * each[k])), side = [0, 1, 2].reduce((a, k) => Math.abs(P[i + 3 + k]) > Math.abs(P[i + 3 + a]) ? k : a, 0), key = ((c[0] * n + c[1]) * n + c[2]) * 6 + 2 * side + (P[i + 3 + side] > 0 ? 1 : 0);
       let k = of.get(key); if (k === undefined) { k = of.size; of.set(key, k); sums.push([0, 0, 0, 0, 0, 0, 0]); }
       which[v] = k; const s = sums[k]; for (let j = 0; j < 6; j++) s[j] += P[i + j]; s[6]++;
     }
@@ -174,12 +175,12 @@ class Stage {
     const mean = new Map();  // one place for all points of a cell, so that nothing gapes
     sums.forEach((s, k) => { const m = mean.get(cellOf[k]) || [0, 0, 0, 0]; for (let j = 0; j < 3; j++) m[j] += s[j]; m[3] += s[6]; mean.set(cellOf[k], m); });
     const vertices = new Float32Array(sums.flatMap((s, k) => { const m = mean.get(cellOf[k]), l = Math.hypot(s[3], s[4], s[5]) || 1; return [m[0] / m[3], m[1] / m[3], m[2] / m[3], s[3] / l, s[4] / l, s[5] / l]; }));
-    return (g.coarse = faces.length ? this.vao(vertices, new Uint32Array(faces)) : g);
+    return (known[budget] = faces.length ? this.vao(vertices, new Uint32Array(faces)) : g);
   }
 
   // ---------------------------------------------------------------- a scene
   load(header, blob, keepView = false) {
-    for (const g of this.geometries || []) for (const one of g.coarse && g.coarse !== g ? [g, g.coarse] : [g]) { this.gl.deleteBuffer(one.a); this.gl.deleteBuffer(one.e); this.gl.deleteVertexArray(one.vao); }
+    for (const g of this.geometries || []) for (const one of new Set([g, ...Object.values(g.coarse || {})])) { this.gl.deleteBuffer(one.a); this.gl.deleteBuffer(one.e); this.gl.deleteVertexArray(one.vao); }
     this.header = header;
     this.geometries = header.geometries.map((g) => this.vao(new Float32Array(blob, g.start, 6 * g.points), new Uint32Array(blob, g.start + 24 * g.points, 3 * g.faces)));
     this.shape = Object.fromEntries(header.geometries.map((g, k) => [g.key, k]));
