@@ -195,7 +195,12 @@ def csv(path: str | Path, ends: str = "natural") -> Trajectory:
 
     A result that catena wrote as CSV is one too: of its columns those that begin with "q " are taken.
     """
-    path = Path(path)
+    names, times, values = csv_table(Path(path))
+    return spline(times, dict(zip(names, values.T)), ends)
+
+
+def csv_table(path: Path) -> tuple[list[str], Array, Array]:
+    """The names of the columns but time, the times (T,), and the values (T, n) of a .csv file."""
     rows = _lines(path)
     names, columns = _header(path, rows)
     titles, width = rows[0][1], len(rows[0][1])
@@ -209,7 +214,7 @@ def csv(path: str | Path, ends: str = "natural") -> Trajectory:
         faults.append(f"{len(values)} rows of numbers; a trajectory has at least two")
     if faults:
         raise FormatError(path, f"this is not a trajectory, for {len(faults)} reason{'s' if len(faults) > 1 else ''}:", faults)
-    return spline(values[:, 0], dict(zip(names, values[:, 1:].T)), ends)
+    return names, values[:, 0], values[:, 1:]
 
 
 def _lines(path: Path) -> list[tuple[int, list[str]]]:
