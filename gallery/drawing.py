@@ -14,9 +14,10 @@ from matplotlib.figure import Figure
 
 from catena.model.mechanism import Mechanism
 from catena.results.plots import sticks
-from catena.results.plots.skeleton import placed, skeleton
 from catena.results.plots.style import FAINT, HOUSE, INK, TIMES, fitted, legend, page, pen
-from catena.results.plots.view import dress, view_of
+from catena.results.plots.view import dress
+from catena.results.scene.skeleton import placed, skeleton
+from catena.results.scene.view import view_of
 
 Array = np.ndarray
 

@@ -10,8 +10,8 @@ from scipy.spatial.transform import Rotation
 from catena.formats import load
 from catena.machine.machine import Machine, compile
 from catena.model.mechanism import Mechanism
-from catena.results.plots.view import view_of
 from catena.results.result import Result
+from catena.results.scene.view import view_of
 from catena.simulation import simulate
 from catena.simulation.trajectories import Trajectory, cycloid
 

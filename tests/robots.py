@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import sysconfig
 import warnings
 from dataclasses import replace
@@ -30,10 +31,18 @@ ROBOTS = {  # name -> (file, floating base)
 }
 
 
+_SHARE = Path("cmeel.prefix") / "share" / "example-robot-data" / "robots"
+ROOT = next((Path(p) / _SHARE for p in sys.path if (Path(p) / _SHARE).is_dir()), Path(sysconfig.get_paths()["purelib"]) / _SHARE)
+
+
 def urdf(name: str) -> Path:
     """Where a robot's URDF is installed."""
-    root = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix" / "share" / "example-robot-data" / "robots"
-    return root / ROBOTS[name][0]
+    return ROOT / ROBOTS[name][0]
+
+
+def folder(name: str) -> Path:
+    """Where the models of a robot of several formats are installed."""
+    return ROOT / f"{name}_description" / "robots"
 
 
 def close(ours, theirs, tolerance=TOLERANCE):

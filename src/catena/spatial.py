@@ -87,8 +87,15 @@ def select(condition, a, b):
     if hasattr(condition, "is_constant"):
         import casadi
 
+        if condition.is_constant():
+            return a if float(condition) else b
         return casadi.if_else(condition, a, b)
     return a if condition else b
+
+
+def any_lane(condition):
+    """Whether a condition holds in one of the lanes at least; of a single state, the condition itself."""
+    return bool(condition)
 
 
 def vanishes(x):

@@ -9,6 +9,7 @@ import zoo
 from catena.equations.features import FEATURES, needs
 from catena.equations.formulations import ALL_FORMULATIONS, derive, formulation
 from catena.errors import FormulationError
+from catena.model.courses import Course
 from catena.model.loads import JointSpring, KnifeEdge
 from catena.model.mechanism import Joint, Mimic
 from catena.model.pose import Pose
@@ -22,6 +23,9 @@ CASES = {
     "sliding joints": zoo.random_tree(3, ["prismatic", "helical"]),
     "floating base": zoo.random_tree(4, ["free", "revolute"]),
     "mimic joints": CHAIN.with_(joints=(*CHAIN.joints[:3], zoo.replaced(CHAIN.joints[3], mimic=Mimic("revolute1", 2.0)))),
+    "joints by a function": CHAIN.with_(
+        joints=(*CHAIN.joints[:3], zoo.replaced(CHAIN.joints[3], mimic=Mimic("revolute1", function=Course("polynomial", y=(0.1, 0.5, 0.2)))))
+    ),
     "armature": CHAIN.with_(joints=(*CHAIN.joints[:3], zoo.replaced(CHAIN.joints[3], armature=0.1))),
     "loads": CHAIN.with_(loads=(JointSpring("coil", "revolute0", 1.0, 0.0),)),
     "flexible bodies by modes": flexible.on_hub(modes=1),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 import warnings
 from importlib import resources
@@ -69,7 +70,7 @@ def damaged(draw, texts: list[str]) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-@pytest.mark.parametrize("suffix", [".toml", ".urdf"])
+@pytest.mark.parametrize("suffix", [".toml", ".urdf", ".sdf", ".osim", ".xml", ".xacro"])
 @few
 @given(data=st.binary(max_size=300))
 @example(data=b"\xff\xfe<\x00r\x00/\x00>\x00")
@@ -99,6 +100,36 @@ def test_any_value_in_any_attribute_of_urdf(tmp_path, attribute, value):
     k = 2 * (attribute % (len(pieces) // 2)) + 1
     pieces[k] = value.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
     survives(tmp_path / "x.urdf", '"'.join(pieces).encode("utf-8", "surrogatepass"))
+
+
+SDF = """<sdf version="1.7"><model name="m"><link name="a"><pose>0 0 1 0 0 0</pose><inertial><pose>.1 0 0 .3 0 0</pose><mass>2</mass><inertia>
+<ixx>.1</ixx><iyy>.2</iyy><izz>.25</izz></inertia></inertial><visual name="v"><geometry><box><size>1 1 1</size></box></geometry></visual></link>
+<link name="b"/><frame name="f" attached_to="a"><pose relative_to="b">1 0 0 0 0 0</pose></frame>
+<joint name="j" type="revolute"><parent>world</parent><child>a</child><axis><xyz expressed_in="f">0 0 1</xyz><limit><lower>-1</lower><upper>1</upper></limit>
+<dynamics><damping>.1</damping><spring_stiffness>3</spring_stiffness></dynamics></axis></joint>
+<joint name="k" type="universal"><parent>a</parent><child>b</child><axis><xyz>0 0 1</xyz></axis><axis2><xyz>0 1 0</xyz></axis2></joint></model></sdf>"""
+MJCF = """<mujoco model="m"><compiler angle="radian"/><worldbody><body name="a"><joint name="j" axis="0 1 0" ref=".1" stiffness="2"/><geom size=".1"/><site name="s"/>
+<body name="b" pos="1 0 0"><joint name="k" type="slide" axis="1 0 0" range="-1 1"/><geom type="box" size=".1 .1 .1"/></body></body></worldbody>
+<equality><joint joint1="j" joint2="k" polycoef="0 1 2 0 0"/></equality><actuator><motor name="m" joint="j" gear="2"/></actuator>
+<keyframe><key name="home" qpos=".1 .2"/></keyframe></mujoco>"""
+OSIM = (Path(__file__).parent.parent / "reference" / "opensim" / "leg.osim").read_text()
+
+
+@pytest.mark.parametrize(("suffix", "text"), [(".sdf", SDF), (".xml", MJCF), (".osim", OSIM)])
+@settings(few, max_examples=60)
+@given(data=st.data())
+def test_damaged_files_of_other_tools(tmp_path, suffix, text, data):
+    survives(tmp_path / f"x{suffix}", data.draw(damaged([text])))
+
+
+@pytest.mark.parametrize(("suffix", "text"), [(".sdf", SDF), (".osim", OSIM)])
+@settings(few, max_examples=60)
+@given(k=st.integers(0, 10_000), value=st.one_of(st.sampled_from(NASTY), st.text(max_size=8), st.floats().map(repr)))
+def test_any_text_in_any_element(tmp_path, suffix, text, k, value):
+    pieces = re.split(r">([^<>]+)<", text)
+    k = 2 * (k % (len(pieces) // 2)) + 1
+    pieces[k] = value.replace("&", "&amp;").replace("<", "&lt;")
+    survives(tmp_path / f"x{suffix}", "".join(f">{x}<" if i % 2 else x for i, x in enumerate(pieces)).encode("utf-8", "surrogatepass"))
 
 
 _values = st.recursive(

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import math
-import site
 import warnings
 from pathlib import Path
 
@@ -19,8 +18,9 @@ from catena.formats import load, save
 from catena.model.mechanism import GROUND, Body, Frame, Joint, Mechanism, Mimic, Shape
 from catena.model.pose import Pose
 from catena.model.validation import doubts
+from robots import ROOT
 
-ROBOTS = next(p for s in site.getsitepackages() if (p := Path(s) / "cmeel.prefix/share/example-robot-data/robots").exists())
+ROBOTS = ROOT
 ALL = sorted(ROBOTS.rglob("*.urdf"))
 REFUSED = {  # files of the package that are not robots, and the words that say so
     "ur3.urdf": "it has no body",

@@ -201,8 +201,8 @@ def test_derivatives_and_wrenches(machines):
 
 
 def test_the_drawn_line_goes_from_the_frame_to_the_tip(machines):
-    from catena.results.plots.curves import pieces
-    from catena.results.plots.skeleton import moved, placed, skeleton
+    from catena.results.scene.curves import pieces
+    from catena.results.scene.skeleton import moved, placed, skeleton
 
     m = machines["spatial"]
     q = m.sample(np.random.default_rng(0), 3)

@@ -8,8 +8,9 @@ import pytest
 import catena
 from catena.errors import FormatError, MechanismError, UnknownNameError
 from catena.model.loads import JointForce, SpeedRow, Spring
+from catena.model.mirrors import mirrored
 from catena.model.pose import Pose
-from catena.model.scenes import attach, locked, subtree
+from catena.model.scenes import attach, locked, pruned, replaced, subtree
 
 AT = Pose.turn((1.0, 2.0, 3.0), 0.7, position=(0.3, -0.2, 1.0))
 EMPTY = catena.Mechanism("scene", (), ())
@@ -134,3 +135,84 @@ def test_a_wrong_include_is_refused_by_name(tmp_path, file, more, words):
 def test_a_prefix_is_a_word():
     with pytest.raises(MechanismError, match="prefix"):
         attach(EMPTY, catena.load("two_link_arm"), "1-")
+
+
+@pytest.mark.parametrize("normal", ["x", "y", "z"])
+def test_a_mirror_image_moves_with_the_same_numbers(normal):
+    """Turns, slides and a screw, oblique and offset: the image has the same inverse dynamics at the same coordinates."""
+    body = lambda name: catena.Body(name, 1.3, (0.1, -0.05, 0.2), ((0.05, 0.004, 0.001), (0.004, 0.06, -0.003), (0.001, -0.003, 0.07)))  # noqa: E731
+    m = catena.Mechanism("arm", [body(n) for n in "abcd"], [
+        catena.Joint("one", "revolute", "ground", "a", AT, axis=(1, 2, 3)), catena.Joint("two", "prismatic", "a", "b", AT, axis=(0, 1, 2), offset=AT),
+        catena.Joint("three", "helical", "b", "c", AT, axis=(2, -1, 1), pitch=0.3), catena.Joint("four", "universal", "c", "d", AT)],
+        frames=[catena.Frame("tip", "d", AT)], gravity=(1.0, 2.0, -9.0), loads=[catena.JointSpring("s", "one", 3.0, 0.1)])  # fmt: skip
+    image = mirrored(m, normal)
+    here, there = catena.compile(m), catena.compile(image)
+    q, v, a = np.random.default_rng(3).normal(size=(3, here.nv))
+    np.testing.assert_allclose(there.inverse_dynamics(q, v, a), here.inverse_dynamics(q, v, a), atol=1e-11)
+    S = np.diag([-1.0 if x == normal else 1.0 for x in "xyz"])
+    np.testing.assert_allclose(there.pose(q, "tip")[:3, 3], S @ here.pose(q, "tip")[:3, 3], atol=1e-12)
+    np.testing.assert_allclose(there.pose(q, "tip")[:3, :3], S @ here.pose(q, "tip")[:3, :3] @ S, atol=1e-12)
+    again = catena.compile(mirrored(image, normal))
+    np.testing.assert_allclose(again.bias(q, v), here.bias(q, v), atol=1e-12)
+
+
+def test_what_has_no_image_is_refused_all_at_once():
+    with pytest.raises(MechanismError, match=r"is planar(.|\n)*is general|is general(.|\n)*is planar"):
+        mirrored(catena.load("every_joint"))
+    with pytest.raises(UnknownNameError, match="'w'"):
+        mirrored(catena.load("two_link_arm"), "w")
+
+
+def test_a_tool_is_replaced_and_a_branch_taken_off():
+    arm, tool = catena.load("two_link_arm"), catena.Mechanism("tool", [catena.Body("blade", 0.5, (0.1, 0, 0), (0.01,) * 3)],
+                                                             [catena.Joint("grip", "fixed", "ground", "blade")])  # fmt: skip
+    last = arm.bodies[-1].name
+    held = attach(arm, tool, "old_", on=last, at=AT)
+    new = replaced(held, "old_blade", tool, "new_")
+    q = np.array([0.4, -0.9])
+    np.testing.assert_allclose(catena.compile(new).pose(q, "new_blade"), catena.compile(held).pose(q, "old_blade"), atol=1e-14)
+    assert [b.name for b in pruned(held, "old_blade").bodies] == [b.name for b in arm.bodies]
+    with pytest.raises(MechanismError, match="lock the joint"):
+        replaced(arm, last, tool, "t_")
+
+
+def test_two_arms_hold_one_load():
+    """Two copies of an arm, the second mirrored, close over a bar that both hold: the loop takes what planar arms lose."""
+    arm = catena.load("two_link_arm")
+    hand = arm.bodies[-1].name
+    bar = catena.Mechanism("bar", [catena.Body("bar", 1.0, (0.5, 0, 0), (0.01, 0.1, 0.1))], [catena.Joint("hold", "revolute", "ground", "bar", axis=arm.joints[0].axis)])
+    scene = attach(attach(EMPTY.with_(gravity=arm.gravity), arm, "l_"), mirrored(arm, "x"), "r_", at=Pose(position=(1.2, 0, 0)))
+    scene = attach(scene, bar, "b_", on=f"l_{hand}", at=Pose(position=(0.3, 0, 0)))
+    closed = scene.with_(loops=[catena.Joint("other", "revolute", f"r_{hand}", "b_bar", Pose(position=(-0.3, 0, 0)), axis=arm.joints[0].axis, offset=Pose(position=(1.0, 0, 0)))])
+    machine = catena.compile(closed)
+    assert catena.mobility(machine, catena.assemble(machine, np.array([0.6, 0.5, 0.6, 0.5, -0.5]))[0]).degrees_of_freedom == 3
+
+
+def test_a_robot_on_a_vehicle_pushes_it(tmp_path):
+    """A scene file with a URDF arm on a sliding vehicle: the whole has no outside force along the rail, so its momentum stays."""
+    (tmp_path / "arm.urdf").write_text('<robot name="arm"><link name="base"/><link name="rod"><inertial><origin xyz="0 0 .5"/><mass value="2"/>'
+        '<inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="pin" type="continuous"><origin xyz="0 0 .2"/>'
+        '<parent link="base"/><child link="rod"/><axis xyz="0 1 0"/></joint></robot>')  # fmt: skip
+    (tmp_path / "scene.toml").write_text("""name = "rail"
+        [[body]]
+        name = "cart"
+        mass = 5
+        com = [0, 0, 0]
+        inertia = [1, 1, 1]
+        [[joint]]
+        name = "rail"
+        kind = "prismatic"
+        parent = "ground"
+        child = "cart"
+        axis = [1, 0, 0]
+        [[include]]
+        file = "arm.urdf"
+        prefix = "arm_"
+        on = "cart"
+        at = [0, 0, "10 cm"]
+        """)
+    machine = catena.compile(catena.load(tmp_path / "scene.toml"))
+    assert machine.coordinate_names == ("rail", "arm_pin")
+    run = catena.simulate(machine, q=[0, 1.0], until=0.5)
+    p = machine.momentum(run.data["q"].values, run.data["v"].values)["linear"]
+    assert np.abs(p[:, 0]).max() < 1e-7 and np.abs(run.data["q"].values[-1, 0]) > 0.01

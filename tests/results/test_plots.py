@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import inspect
 import json
 import re
+import sys
 from importlib import resources
 
 import numpy as np
@@ -18,10 +20,10 @@ from catena.cli.plot import places
 from catena.errors import CatenaError, UnknownNameError
 from catena.registry import loaded
 from catena.results import plots, plotting
-from catena.results.animation import animate
-from catena.results.plots.skeleton import skeleton, tips
-from catena.results.plots.view import view_of
+from catena.results.animation import SIZE, animate
 from catena.results.result import Result
+from catena.results.scene.skeleton import skeleton, tips
+from catena.results.scene.view import view_of
 from catena.simulation.run import simulate
 from catena.simulation.scenario import read
 
@@ -51,7 +53,7 @@ def test_bending(tmp_path):
     w = {line.get_label(): line.get_ydata() for line in ax.lines}
     tip, root = (result.machine.pose(result.data["q"].values[-1], name) for name in ("boom.tip", "boom"))
     assert w["boom along y"][-1] == pytest.approx(root[:3, 1] @ (tip[:3, 3] - root[:3, 3]))
-    from catena.results.plots.skeleton import skeleton
+    from catena.results.scene.skeleton import skeleton
 
     bones = skeleton(m)
     assert sum(len(limb.pins) for limb in bones.limbs) == 1 and all(len(limb.lines) == 1 for limb in bones.limbs)
@@ -63,7 +65,7 @@ def test_bending(tmp_path):
         simulate(catena.load("two_link_arm"), until=0.1).plot("deflections")
 
 
-@pytest.mark.parametrize("kind", [kind for kind in plots.PLOTS if kind not in ("deflections", "clearance")])
+@pytest.mark.parametrize("kind", [kind for kind in plots.PLOTS if kind not in ("deflections", "clearance", "contacts")])
 def test_every_kind(result, kind, tmp_path):
     figure = result.plot(kind)
     assert isinstance(figure, Figure)
@@ -186,9 +188,11 @@ def test_page_stands_alone(result, tmp_path):
     text = animate(result, tmp_path / "film.html").read_text()
     assert "http://" not in text and "https://" not in text and "src=" not in text
     film = json.loads(re.search(r'id="film">(.*?)</script>', text, re.S).group(1))
-    assert len(film["positions"]) == len(result.mechanism.bodies) and len(film["positions"][0]) == len(film["times"])
+    names = film["scene"]["bodies"]
+    poses = np.frombuffer(base64.b64decode(film["poses"]), np.float32).reshape(len(film["times"]), len(names), 7)
     last = result.poses()["position"].values[-1]
-    np.testing.assert_allclose([p[-1] for p in film["positions"]], last, atol=2e-5 * max(1.0, np.abs(last).max()))
+    shown = [poses[-1, names.index(b.name), :3] for b in result.mechanism.bodies]
+    np.testing.assert_allclose(shown, last, atol=2e-5 * max(1.0, np.abs(last).max()))
 
 
 def test_a_page_does_not_run_what_a_name_says(swing, tmp_path):
@@ -197,8 +201,26 @@ def test_a_page_does_not_run_what_a_name_says(swing, tmp_path):
     assert "<script>alert" not in text
 
 
-def test_films_that_cannot_be(swing, tmp_path):
-    with pytest.raises(CatenaError, match=r"saved as \.gif or \.html, not '\.mp4'"):
-        animate(swing, tmp_path / "x.mp4")
+def test_mp4_by_ffmpeg(swing, tmp_path, monkeypatch):
+    """What ffmpeg gets: pictures of the right size and number; what it says when it fails."""
+    tool = tmp_path / "ffmpeg"
+    tool.write_text(f"#!{sys.executable}\nimport sys\ndata = sys.stdin.buffer.read()\nopen(sys.argv[-1], 'wb').write(str(len(data)).encode())\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    written = animate(swing, tmp_path / "swing.mp4", rate=3)
+    w, h = SIZE
+    assert int(written.read_text()) in (3 * w * h * 6, 3 * w * h * 7)
+    tool.write_text(f"#!{sys.executable}\nimport sys\nsys.stderr.write('no codec here')\nsys.exit(1)\n")
+    with pytest.raises(CatenaError, match="ffmpeg could not make the film: no codec here"):
+        animate(swing, tmp_path / "swing.mp4", rate=3)
+
+
+def test_films_that_cannot_be(swing, tmp_path, monkeypatch):
+    with pytest.raises(CatenaError, match=r"saved as \.gif, \.html, \.mp4, not '\.avi'"):
+        animate(swing, tmp_path / "x.avi")
+    with monkeypatch.context() as without:
+        without.setenv("PATH", str(tmp_path))
+        with pytest.raises(CatenaError, match="made by ffmpeg, which is not on this machine; install it, or save a .gif or .html"):
+            animate(swing, tmp_path / "x.mp4")
     with pytest.raises(CatenaError, match="speed = -1; it is a number above zero"):
         animate(swing, tmp_path / "x.gif", speed=-1)

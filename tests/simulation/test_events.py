@@ -98,7 +98,7 @@ def test_a_stop_in_a_loop_leaves_the_loop_closed() -> None:
 def test_limits_of_a_joint_that_closes_a_loop_are_told_not_to_be_felt() -> None:
     m = closed.windows(1)
     limited = m.with_(loops=tuple(Joint(j.name, j.kind, j.parent, j.child, j.placement, offset=j.offset, upper=1.0) for j in m.loops))
-    with pytest.warns(MechanismWarning, match="limits of 'C0' are not felt: a joint that closes a loop has no coordinate to stop"):
+    with pytest.warns(MechanismWarning, match="limits of 'C0' are not felt: a joint that closes a loop stops as one slide, or as one turn"):
         simulate(limited, until=0.01, limits="stop")
 
 
@@ -408,6 +408,8 @@ def test_a_pulse_between_declared_switches_is_met_exactly(integrator: str) -> No
 
 def test_a_smooth_pulse_is_not_stepped_over_with_a_largest_step() -> None:
     m = sledge().with_(loads=(JointForce("pulse", "x", "1000 * exp(-((t - 5) * 100)^2)"),))
+    looked_at = simulate(m, until=10.0, verify=True).ledger
+    assert looked_at.met is False and "a pulse shorter than the steps (largest_step, switches)" in looked_at.verdict
     assert simulate(m, until=10.0, largest_step=0.02).v.values[-1, 0] == pytest.approx(5 * math.sqrt(math.pi), rel=1e-9)
     with pytest.raises(SimulationError, match="largest_step = -1 s; it lies above zero"):
         simulate(m, until=10.0, largest_step=-1)

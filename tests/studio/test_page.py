@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -12,9 +10,8 @@ import catena
 from catena.errors import CatenaError
 from catena.simulation.scenario import read
 from catena.studio import page
-from catena.studio.page import program
+from catena.studio.running_page import program
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 STEP, STEPS = 1e-3, 200
 
 
@@ -61,17 +58,6 @@ def test_a_page_is_one_small_file(tmp_path):
 def test_a_step_that_is_none_is_refused(tmp_path):
     with pytest.raises(CatenaError, match="above zero"):
         page(catena.load("triple_pendulum"), tmp_path / "p.html", step=0.0)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    api = pytest.importorskip("playwright.sync_api")
-    if BROWSER is None:
-        pytest.skip("no Chromium on this machine")
-    with api.sync_playwright() as p:
-        opened = p.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 def test_a_browser_runs_it(browser, tmp_path):

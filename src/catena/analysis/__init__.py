@@ -18,16 +18,17 @@ from .impulse import ImpulseResponse, impulse
 from .inverse_kinematics import inverse_kinematics
 from .kinematic_drive import DrivenMotion, kinematics
 from .linearization import StateSpace, linearize
+from .markers import MarkerMotion, marker_kinematics
 from .mobility import Mobility, mobility
 from .questions import QUESTIONS, Question, register
 from .statics import equilibrium, static_torques
 from .vibration import Modes, highest_frequency, modes
 
 __all__ = [
-    "QUESTIONS", "Actuation", "Clearance", "DrivenMotion", "ImpulseResponse", "Mobility", "Modes", "Question", "Rows", "StateSpace", "Target", "assemble",
+    "QUESTIONS", "Actuation", "Clearance", "DrivenMotion", "ImpulseResponse", "MarkerMotion", "Mobility", "Modes", "Question", "Rows", "StateSpace", "Target", "assemble",
     "clearance",
     "equilibrium", "highest_frequency", "hybrid_dynamics", "impulse", "inverse_dynamics", "inverse_kinematics", "kinematics",
-    "linearize", "mobility", "modes", "reactions", "register", "rows_at", "spaces", "static_torques",
+    "linearize", "marker_kinematics", "mobility", "modes", "reactions", "register", "rows_at", "spaces", "static_torques",
 ]  # fmt: skip
 
 for _question in (
@@ -35,6 +36,7 @@ for _question in (
     Question("mobility", mobility, "degrees of freedom by rank, redundant rows, what motors can drive", "`Mobility`"),
     Question("kinematics", kinematics, "drive some coordinates, find the motion of all", "`DrivenMotion`: q, v, a"),
     Question("inverse_kinematics", inverse_kinematics, "coordinates that bring a frame to a pose", "q (nq,)"),
+    Question("marker_kinematics", marker_kinematics, "coordinates that bring frames nearest to measured points, over time", "`MarkerMotion`: q (T, nq)"),
     Question("inverse_dynamics", inverse_dynamics, "the motor forces of a motion, loops included", "`Actuation`: tau (nv,)"),
     Question("hybrid_dynamics", hybrid_dynamics, "some accelerations and some forces given, find the others", "tau (nv,), a (nv,)"),
     Question("reactions", reactions, "the wrench in every joint, loops included", "{joint: (6,)}, torque first"),

@@ -18,32 +18,48 @@ import numpy as np
 
 from ..errors import ClosureError
 from ..machine.constraint_rows import Rows, least_change, loop_count, metric, rows_at, spaces
-from ..machine.lookup import all_speeds_of, machine_of, state, where
+from ..machine.lookup import all_speeds_of, machine_of, state, states, where
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
+from .assembly_in_lanes import assemble_rows
+from .closure_search import CLOSED, REACH, SPREADS, STARTS, STEPS, by_loop, regular, shortened
 from .joint_orientation import turns, upside_down
 
 Array = np.ndarray
 Residual = Callable[["Machine", np.ndarray], tuple[np.ndarray, np.ndarray]]
-CLOSED = 1e-9  # the largest residual of a closed loop; Newton's steps go on as far as rounding lets them
-STARTS, STEPS, REACH = 30, 200, 1.0  # starts, steps of one, and how far a step may go (rad, m)
-SPREADS = (0.1, 0.5, 1.5, 3.0)  # how far other starts lie from the guess
 
 
-def assemble(m: Mechanism | Machine, q: Any = None, v: Any = None, fixed: Iterable[str] = ()) -> tuple[Array, Array]:
+def assemble(m: Mechanism | Machine, q: Any = None, v: Any = None, fixed: Iterable[str] = (), *, parameters: Any = None) -> tuple[Array, Array]:
     """(q, v) that close every loop: q near the guess, v the nearest to the given one in kinetic energy.
 
     q: the guess, by default every coordinate zero. v: the wanted speeds, by default rest. fixed: joints or coordinates
     that keep the value (and speed) they have in q and v. A ClosureError says which loop stays open by how much, in `.gaps`.
 
+    q (..., nq), v (..., nv): with leading sizes all are assembled at once, in lanes. parameters: {name: value or one per start}. A
+    ClosureError then says in `.failed` why which rows stay open, and has the others in `.q` and `.v`.
+
     The speeds minimise (v - v_given)' M (v - v_given) under A v + B = 0 (B only where speed rows move).
     """
     machine = machine_of(m)
+    if parameters is not None or any(x is not None and np.ndim(x) > 1 for x in (q, v)):
+        return _rows(machine, q, v, all_speeds_of(machine, fixed), parameters)
     q, v = state(machine, "assemble", q=q, v=v)
     held = all_speeds_of(machine, fixed)
     free = [k for k in range(machine.nv) if k not in held]
     q = closed(machine, q, free)
     return q, consistent(machine, q, v, free)
+
+
+def _rows(machine: Machine, q: Any, v: Any, held: list[int], parameters: Any) -> tuple[Array, Array]:
+    """A batch of starts."""
+    q, v, p, lead = states(machine, "assemble", q, v, parameters)
+    free = [k for k in range(machine.nv) if k not in held]
+    if parameters is None and machine.mechanism.elastic:  # flexible bodies are bent last, start by start
+        pairs = [closed(machine, one, free) for one in q]
+        q, v = np.array(pairs), np.array([consistent(machine, *both, free) for both in zip(pairs, v)])
+    else:
+        q, v = assemble_rows(machine, q, v, free, p if parameters is not None else None)
+    return q.reshape(*lead, -1), v.reshape(*lead, -1)
 
 
 def closed(machine: Machine, q: Array, free: list[int]) -> Array:
@@ -120,12 +136,6 @@ def damped_steps(machine: Machine, q: Array, of: Residual, free: Callable[[Array
     return q
 
 
-def shortened(step: Array, reach: float) -> Array:
-    """A step no longer than `reach`."""
-    length = float(np.linalg.norm(step))
-    return step * (reach / length) if length > reach else step
-
-
 def residual(machine: Machine, q: Array) -> tuple[Array, Array]:
     """Residuals of the loops' rows that can act, and A."""
     error, _, _, A = machine.constraint_rows(q, np.zeros(machine.nv))
@@ -151,7 +161,7 @@ def consistent(machine: Machine, q: Array, v: Array, free: list[int]) -> Array:
     given, v = v, v.copy()
     if free and rows.names:
         by = metric(machine, acting=False).speeds(free)
-        v[free] -= least_change(_regular(M[np.ix_(free, free)]), rows.A[:, free], rows.rate, by)[0]
+        v[free] -= least_change(regular(M[np.ix_(free, free)]), rows.A[:, free], rows.rate, by)[0]
     left = np.abs(rows.rate + rows.A @ (v - given))
     if left.max(initial=0.0) > 1e-9 * max(1.0, np.abs(v).max(initial=0.0)):
         gaps = by_loop(rows.names, left)
@@ -159,20 +169,6 @@ def consistent(machine: Machine, q: Array, v: Array, free: list[int]) -> Array:
         raise ClosureError(f"{where(machine)}: the speeds that are fixed tear loop {worst!r} open at {gaps[worst]:.3g} m/s "
                            "(or rad/s); fix fewer, or give them speeds that agree", gaps)  # fmt: skip
     return v
-
-
-def _regular(M: Array) -> Array:
-    """M with a trace of inertia, beside what each speed has, on speeds that move none."""
-    own = np.diag(M)
-    return M + 1e-14 * np.diag(np.where(own > 0.0, own, own.max(initial=0.0) or 1.0))
-
-
-def by_loop(names: Iterable[tuple[str, str]], size: Array) -> dict[str, float]:
-    """{joint: the largest of the sizes (m,) of its rows}; names: (joint, direction) of each row."""
-    gaps: dict[str, float] = {}
-    for (joint, _), x in zip(names, size):
-        gaps[joint] = max(gaps.get(joint, 0.0), float(x))
-    return gaps
 
 
 def _open(machine: Machine, q: Array, free: list[int]) -> ClosureError:

@@ -19,7 +19,8 @@ from ..machine.lookup import Coordinate, coordinates, machine_of, state, where
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from ..model.pose import Pose
-from .assembly import CLOSED, damped_steps, residual, starts
+from .assembly import damped_steps, residual, starts
+from .closure_search import CLOSED
 from .joint_orientation import rotation_vector, upside_down
 
 Array = np.ndarray

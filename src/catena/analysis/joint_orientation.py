@@ -7,6 +7,8 @@ turn needs all three axes to.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ..machine.machine import Machine
@@ -35,7 +37,7 @@ def upside_down(machine: Machine, q: Array) -> list[str]:
     for j in machine.mechanism.loops:
         axes = facing_axes(j)
         if len(axes):
-            R_P, R_C = _side(machine, q, j.parent, j.placement), _side(machine, q, j.child, j.offset)
+            R_P, R_C = side_of(machine, q, j.parent, j.placement), side_of(machine, q, j.child, j.offset)
             if (np.einsum("ki,ki->k", axes @ R_P.T, axes @ R_C.T) < 0).any():
                 found.append(j.name)
     return found
@@ -51,44 +53,59 @@ def turns(machine: Machine, q: Array) -> tuple[Array, Array, set[str]]:
     for j in machine.mechanism.loops:
         axes = facing_axes(j)
         if len(axes):
-            R_P, R_C = _side(machine, q, j.parent, j.placement), _side(machine, q, j.child, j.offset)
-            J = _spin(machine, q, j.child) - _spin(machine, q, j.parent)
-            if len(axes) == 3:
-                vectors.append(rotation_vector(R_C @ R_P.T))
-            else:
-                n = R_P @ axes[0]
-                vectors.append(_between(n, R_C @ axes[0]))
-                J = J - np.outer(n, n @ J)
-            rates.append(J)
+            R_P, R_C = side_of(machine, q, j.parent, j.placement), side_of(machine, q, j.child, j.offset)
+            vector, rate = turn_between(axes, R_P, R_C, spin_of(machine, q, j.child) - spin_of(machine, q, j.parent))
+            vectors.append(vector)
+            rates.append(rate)
             names.add(j.name)
     return np.concatenate(vectors), np.vstack(rates), names
 
 
+def turn_between(axes: Array, R_P: Array, R_C: Array, J: Array) -> tuple[Array, Array]:
+    """The rotation vector (..., 3) from the parent's side to the child's, about all axes or across the one they share, and its
+    Jacobian (..., 3, nv); J: that of the relative rotation. R_P, R_C (..., 3, 3); their leading shapes are a batch."""
+    if len(axes) == 3:
+        return rotation_vector(R_C @ np.swapaxes(R_P, -1, -2)), J
+    n = R_P @ axes[0]
+    return _between(n, R_C @ axes[0]), J - n[..., :, None] * np.einsum("...i,...ij->...j", n, J)[..., None, :]
+
+
 def _between(a: Array, b: Array) -> Array:
-    """The shortest rotation that takes the unit vector a to b, as a rotation vector."""
-    axis = np.cross(a, b)
-    s = np.linalg.norm(axis)
-    if s < 1e-9 and a @ b < 0:  # opposite: any axis across will do
-        axis = np.cross(a, np.eye(3)[np.abs(a).argmin()])
-        return np.pi * axis / np.linalg.norm(axis)
-    return axis * (np.arctan2(s, a @ b) / s) if s > 0 else axis
+    """The shortest rotation (..., 3) that takes the unit vectors a to b, as a rotation vector."""
+    a, b = np.broadcast_arrays(a, b)
+    axis, along = np.cross(a, b), np.einsum("...i,...i->...", a, b)
+    s = np.linalg.norm(axis, axis=-1)
+    across = np.cross(a, np.eye(3)[np.abs(a).argmin(axis=-1)])  # where they are opposite any axis across will do
+    opposite = np.pi * across / np.linalg.norm(across, axis=-1)[..., None]
+    turn = axis * (np.arctan2(s, along) / np.where(s > 0.0, s, 1.0))[..., None]
+    return np.where(((s < 1e-9) & (along < 0.0))[..., None], opposite, turn)
 
 
 def rotation_vector(R: Array) -> Array:
-    """The axis of a rotation times its angle, in [0, pi].
+    """The axis of a rotation (..., 3, 3) times its angle, in [0, pi].
 
     >>> rotation_vector(np.diag([1.0, -1.0, -1.0])).round(6).tolist()
     [3.141593, 0.0, 0.0]
     """
     from scipy.spatial.transform import Rotation
 
-    return Rotation.from_matrix(R).as_rotvec()
+    return Rotation.from_matrix(R.reshape(-1, 3, 3)).as_rotvec().reshape(R.shape[:-1])
 
 
-def _spin(machine: Machine, q: Array, body: str) -> Array:
-    return np.zeros((3, machine.nv)) if body == GROUND else machine.jacobian(q, body)[:3]
+def spin_of(machine: Machine, q: Array, body: str, p: Array | None = None) -> Array:
+    """(..., 3, nv): the Jacobian of a body's angular velocity."""
+    if body == GROUND:
+        return np.zeros((*q.shape[:-1], 3, machine.nv))
+    return machine.jacobian(q, body, parameters=p)[..., :3, :]
 
 
-def _side(machine: Machine, q: Array, body: str, on: Pose) -> Array:
-    own = np.array([[value_of(x, machine.mechanism.parameters) for x in row] for row in on.rotation], float)
-    return own if body == GROUND else machine.pose(q, body)[:3, :3] @ own
+def side_of(machine: Machine, q: Array, body: str, on: Pose, p: Array | None = None) -> Array:
+    """(..., 3, 3): the axes of a joint on one of its bodies, in the ground's; p: parameters (..., count) other than the mechanism's."""
+    m = machine.mechanism
+
+    def at(values: Mapping[str, float]) -> Array:
+        return np.array([[value_of(x, values) for x in row] for row in on.rotation], float)
+
+    varies = p is not None and any(not isinstance(x, (int, float)) for row in on.rotation for x in row)
+    own = np.stack([at(dict(zip(m.parameters, row))) for row in p]) if varies and p is not None else at(m.parameters)
+    return np.broadcast_to(own, (*q.shape[:-1], 3, 3)) if body == GROUND else machine.pose(q, body, parameters=p)[..., :3, :3] @ own

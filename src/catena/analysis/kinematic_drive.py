@@ -14,13 +14,18 @@ from typing import Any
 import numpy as np
 
 from ..errors import QuestionError, StateError, UnknownNameError
-from ..machine.constraint_rows import Metric, Rows, metric, rows_at, spaces
-from ..machine.lookup import Coordinate, coordinates, machine_of, state, where
+from ..kernels.rank import EXACT
+from ..machine.constraint_rows import Metric, metric, spaces
+from ..machine.lookup import coordinates, machine_of, state, where
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
-from .assembly import closed
+from .assembly import closed, gauss_newton, residual
+from .assembly_in_lanes import closed_rows, opposite_sides
+from .closure_search import CLOSED
 
 Array = np.ndarray
+STRIDE = 8  # moments from one that is found from the one before to the next
+SAME = 1e-9  # rad, m: two assemblies this close are one
 TORN = 1e-8  # a rate of opening, beside the fastest motion, that is no rounding
 
 
@@ -66,11 +71,11 @@ def kinematics(m: Mechanism | Machine, driven: Mapping[str, Any], guess: Any = N
             f"kinematics: the driven values have shape {shape}; they are numbers, or arrays of one dimension, over instants"
         )
     moments = np.array([[np.broadcast_to(x, shape).reshape(-1) for x in three] for three in course])  # (driven, 3, moments)
-    found = []
-    for k in range(moments.shape[2]):
-        found.append(_moment(machine, q, places, moments[:, :, k]))
-        q = found[-1][0]
-    q, v, a = (np.array([moment[k] for moment in found]).reshape(*shape, -1) for k in range(3))
+    held = [c.vi for c in places]
+    free = [k for k in range(machine.nv) if k not in held]
+    found = _positions(machine, q, [c.qi for c in places], moments[:, 0].T, free)
+    v, a = _rates(machine, found, held, free, moments[:, 1].T, moments[:, 2].T)
+    q, v, a = (x.reshape(*shape, -1) for x in (found, v, a))
     return DrivenMotion(q, v, a)
 
 
@@ -84,33 +89,84 @@ def _triple(name: str, values: Any) -> list[Array]:
     return found
 
 
-def _moment(machine: Machine, q: Array, places: list[Coordinate], values: Array) -> tuple[Array, Array, Array]:
-    q, v, a = q.copy(), np.zeros(machine.nv), np.zeros(machine.nv)
-    q[[c.qi for c in places]] = values[:, 0]
-    held = [c.vi for c in places]
-    free = [k for k in range(machine.nv) if k not in held]
-    q = closed(machine, q, free)
-    v[held], a[held] = values[:, 1], values[:, 2]
-    rows, by = rows_at(machine, q), metric(machine, acting=False)
-    left, unit = spaces(rows.A[:, free], by.speeds(free)), np.sqrt(by.column)
-    loose = left.T
-    if loose.shape[1]:
-        names = [machine.speed_names[free[k]] for k in np.argsort(-np.linalg.norm(loose, axis=1), kind="stable")]
-        raise QuestionError(f"kinematics: {loose.shape[1]} degree(s) of freedom are left free in {where(machine)}; drive "
-                            f"{loose.shape[1]} more coordinate(s), such as {names[0]!r}")  # fmt: skip
-    v[free] = left.inverse @ (-rows.A @ v)
-    fastest = np.abs(v / unit).max(initial=0.0)
-    _require_closed(machine, rows, by, rows.A @ v, fastest, "speeds")
-    rows = rows_at(machine, q, v)
-    a[free] = left.inverse @ (rows.gamma - rows.A @ a)
-    _require_closed(machine, rows, by, rows.A @ a - rows.gamma, fastest**2 + np.abs(a / unit).max(initial=0.0), "accelerations")
-    return q, v, a
+def _positions(machine: Machine, q: Array, driven: list[int], values: Array, free: list[int]) -> Array:
+    """(moments, nq): each closed from the one before. All are found at once and then proved: closed again, all at once, each from its
+    neighbour; where that leads elsewhere they are followed one by one."""
+    if len(values) <= STRIDE or machine.nq != machine.nv or not machine.rows:
+        return _followed(machine, q, driven, values, free)
+    ends = np.arange(0, len(values), STRIDE)
+    nodes = _followed(machine, q, driven, values[ends], free)
+    line = np.stack([np.interp(np.arange(len(values)), ends, column) for column in nodes.T], axis=1)
+    line[:, driven] = values
+    found, _ = closed_rows(machine, line, free)
+    found[0] = nodes[0]
+    start = found[:-1].copy()
+    start[:, driven] = values[1:]
+    after, gap = closed_rows(machine, start, free)
+    proved, changed = (gap < CLOSED) & (np.abs(after - found[1:]).max(axis=1) < SAME), False
+    for k in range(1, len(values)):
+        if changed or not proved[k - 1]:
+            one = _followed(machine, found[k - 1], driven, values[k : k + 1], free, first=False)[0]
+            changed, found[k] = bool(np.abs(one - found[k]).max() >= SAME), one
+    return found
 
 
-def _require_closed(machine: Machine, rows: Rows, by: Metric, gap: Array, fastest: float, what: str) -> None:
-    """Refuse a motion that opens a loop, beside the fastest part of the motion, both in the metric `by`."""
-    left = np.abs(gap) / np.sqrt(by.sizes(rows.A))
-    if left.max(initial=0.0) > TORN * fastest:
-        k = int(left.argmax())
-        raise QuestionError(f"kinematics: the {what} of the driven coordinates tear loop {rows.names[k][0]!r} of {where(machine)} "
-                            f"open, by {abs(gap[k]):.3g} in SI units; drive fewer coordinates, or motions that agree")  # fmt: skip
+def _followed(machine: Machine, q: Array, driven: list[int], values: Array, free: list[int], first: bool = True) -> Array:
+    """(moments, nq): each closed from the one before; by a search of several starts where that does not do, as at the `first`."""
+    found = np.empty((len(values), machine.nq))
+    for k, value in enumerate(values):
+        q = q.copy()
+        q[driven] = value
+        near = gauss_newton(machine, q, free) if (k or not first) and machine.rows else None
+        q = closed(machine, q, free) if near is None or np.abs(residual(machine, near)[0]).max() >= CLOSED else near
+        found[k] = q
+    if opposite_sides(machine, found).any():  # a pin that is upside down: small steps do not turn it, so search for each
+        for k, value in enumerate(values):
+            q = found[max(k - 1, 0)].copy()
+            q[driven] = value
+            found[k] = closed(machine, q, free)
+    return found
+
+
+def _rates(machine: Machine, q: Array, held: list[int], free: list[int], speeds: Array, accelerations: Array) -> tuple[Array, Array]:
+    """v, a (moments, nv) of all moments at once."""
+    v, a = np.zeros((2, len(q), machine.nv))
+    v[:, held], a[:, held] = speeds, accelerations
+    by, unit = metric(machine), np.sqrt(metric(machine).column)
+    _, _, _, A = machine.constraint_rows(q, v) if machine.rows else (None, None, None, np.zeros((len(q), 0, machine.nv)))
+    inverse = _inverses(machine, A[:, :, free], by.speeds(free), free)
+    v[:, free] = -np.einsum("nij,nj->ni", inverse, np.einsum("nij,nj->ni", A, v))
+    fastest = np.abs(v / unit).max(axis=1, initial=0.0)
+    _require_closed(machine, A, by, np.einsum("nij,nj->ni", A, v), fastest, "speeds")
+    gamma = machine.constraint_rows(q, v)[2] if machine.rows else np.zeros((len(q), 0))
+    a[:, free] = np.einsum("nij,nj->ni", inverse, gamma - np.einsum("nij,nj->ni", A, a))
+    size = fastest**2 + np.abs(a / unit).max(axis=1, initial=0.0)
+    _require_closed(machine, A, by, np.einsum("nij,nj->ni", A, a) - gamma, size, "accelerations")
+    return v, a
+
+
+def _inverses(machine: Machine, A: Array, by: Metric, free: list[int]) -> Array:
+    """(moments, free, rows): how the free speeds follow the rows, as `Spaces.inverse`. Raises where they leave something free."""
+    n, m, count = A.shape
+    if not count:
+        return np.zeros((n, 0, m))
+    U, s, Vt = np.linalg.svd(by.scaled(A), full_matrices=False) if m else (np.zeros((n, 0, 0)), np.zeros((n, 0)), np.zeros((n, 0, count)))
+    loose = count - (s > EXACT).sum(axis=1)
+    if loose.any():
+        k = int(np.flatnonzero(loose)[0])
+        left = spaces(A[k], by).T
+        names = [machine.speed_names[free[i]] for i in np.argsort(-np.linalg.norm(left, axis=1), kind="stable")]
+        raise QuestionError(f"kinematics: {left.shape[1]} degree(s) of freedom are left free in {where(machine)}; drive "
+                            f"{left.shape[1]} more coordinate(s), such as {names[0]!r}")  # fmt: skip
+    V, W = np.swapaxes(Vt, 1, 2) * np.sqrt(by.column)[:, None], U / np.sqrt(by.sizes(A))[..., None]
+    return V / s[:, None, :] @ np.swapaxes(W, 1, 2)
+
+
+def _require_closed(machine: Machine, A: Array, by: Metric, gap: Array, fastest: Array, what: str) -> None:
+    """Refuse a motion that opens a loop, beside the fastest part of the motion at that moment, both in the metric `by`."""
+    left = np.abs(gap) / np.sqrt(by.sizes(A))
+    torn = left.max(axis=1, initial=0.0) > TORN * fastest
+    for n in np.flatnonzero(torn)[:1]:
+        k = int(left[n].argmax())
+        raise QuestionError(f"kinematics: the {what} of the driven coordinates tear loop {machine.rows[k][0]!r} of {where(machine)} "
+                            f"open, by {abs(gap[n, k]):.3g} in SI units; drive fewer coordinates, or motions that agree")  # fmt: skip

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import QuestionError
+from ..machine.arguments import array
 from ..machine.constraint_rows import loop_count, metric, spaces
-from ..machine.lookup import all_speeds_of, machine_of, state, where
+from ..machine.lookup import all_speeds_of, machine_of, state, states, where
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from ..model.values import value_of
@@ -31,7 +32,7 @@ Array = np.ndarray
 class StateSpace:
     """State matrices; it unpacks as A, B.
 
-    A (n, n), B (n, inputs): of the changes of the `coordinates` (along their speeds), then of the `speeds`. others: G
+    A (n, n), B (n, inputs), of a batch of states (..., n, n) and (..., n, inputs): of the changes of the `coordinates` (along their speeds), then of the `speeds`. others: G
     (nv, ...), the change of every coordinate for one of the independent ones.
     """
 
@@ -53,7 +54,7 @@ class StateSpace:
         do not enter (the spin angle of a wheel does not; a quaternion does).
         """
         found = np.linalg.eigvals(self.A)
-        return found[np.argsort(np.abs(found), kind="stable")]
+        return np.take_along_axis(found, np.argsort(np.abs(found), axis=-1, kind="stable"), -1)
 
 
 def linearize(
@@ -65,11 +66,15 @@ def linearize(
     tau (nv,): the joint forces there, by default none. actuated: the joints or coordinates that are inputs, by default all of
     the tree's. coordinates: which are independent, by default (with loops) the best conditioned ones. damping: with the joints'
     viscous damping, which `simulate` has too; Coulomb friction has no derivative at rest and is left out.
+
+    q (..., nq), v and tau (..., nv): with leading sizes A and B of all states, of an open mechanism in lanes.
     """
     machine = machine_of(m)
-    q, v, tau = state(machine, "linearize", q=q, v=v, tau=tau)
     motors = list(range(machine.nv)) if actuated is None else all_speeds_of(machine, actuated)
     D = dampings(machine) if damping else np.zeros(machine.nv)
+    if any(x is not None and np.ndim(x) > 1 for x in (q, v, tau)):
+        return _batch(machine, q, v, tau, motors, None if coordinates is None else tuple(coordinates), D)
+    q, v, tau = state(machine, "linearize", q=q, v=v, tau=tau)
     a = machine.forward_dynamics(q, v, tau - D * v)
     need = machine.inverse_dynamics(q, v, a) - tau + D * v
     t = tangent(machine, q, v, a, row_forces(machine, q, v, need))
@@ -84,6 +89,25 @@ def linearize(
     B = np.vstack([np.zeros((len(z), len(motors))), a_u[np.ix_(w, motors)]])
     names = machine.speed_names
     return StateSpace(A, B, tuple(names[k] for k in z), tuple(names[k] for k in w), tuple(names[k] for k in motors), G)
+
+
+def _batch(machine: Machine, q: Any, v: Any, tau: Any, motors: list[int], chosen: tuple[str, ...] | None, D: Array) -> StateSpace:
+    """Of many states of an open mechanism: by the derivatives of forward dynamics, in lanes."""
+    if chosen is not None or machine.rows:
+        raise QuestionError(
+            f"linearize: a batch of states is for open mechanisms, all of whose coordinates are independent; {where(machine)} "
+            f"{'has loops or speed rows' if machine.rows else 'is asked for some of them'}: take one state at a time"
+        )
+    q, v, _, lead = states(machine, "linearize", q, v, None)
+    tau = np.zeros(machine.nv) if tau is None else array(machine, "linearize", "tau", tau)
+    lead = np.broadcast_shapes(lead, tau.shape[:-1])
+    q, v, tau = (np.broadcast_to(x.reshape(*(lead if len(x) > 1 else ()), -1), (*lead, x.shape[-1])) for x in (q, v, np.atleast_2d(tau)))
+    a_q, a_v, a_u, *_ = machine.forward_dynamics_derivatives(q, v, tau - D * v)
+    unit = np.broadcast_to(np.eye(machine.nv), a_q.shape)
+    A = np.concatenate([np.concatenate([-turning(machine, v), unit], axis=-1), np.concatenate([a_q, a_v - a_u * D], axis=-1)], axis=-2)
+    B = np.concatenate([np.zeros((*lead, machine.nv, len(motors))), a_u[..., motors]], axis=-2)
+    names = machine.speed_names
+    return StateSpace(A, B, names, names, tuple(names[k] for k in motors), np.eye(machine.nv))
 
 
 def dampings(machine: Machine) -> Array:

@@ -17,7 +17,8 @@ from ..machine.constraint_rows import Metric, Rows, loop_count, metric, rows_at,
 from ..machine.lookup import all_speeds_of, machine_of, state
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
-from .assembly import CLOSED, closed, gauss_newton
+from .assembly import closed, gauss_newton
+from .closure_search import CLOSED
 
 Array = np.ndarray
 NEARBY, WAYS = 1e-2, 6  # how far (rad, m) and how often one looks for a higher rank beside a configuration

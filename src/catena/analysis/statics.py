@@ -20,7 +20,8 @@ from ..machine.machine import Machine
 from ..machine.terms import name_of
 from ..model.mechanism import Mechanism
 from .actuation import Actuation, inverse_dynamics
-from .assembly import CLOSED, closed, gauss_newton, shortened
+from .assembly import closed, gauss_newton
+from .closure_search import CLOSED, shortened
 from .tangent import Rest, rest, row_forces
 
 Array = np.ndarray

@@ -124,14 +124,15 @@ def _trace(machine: Machine, name: str) -> ca.Function:
 
 
 def turning(machine: Machine, v: Array) -> Array:
-    """W (nv, nv): a small turn d of a ball changes at d' = dv - W d, W d = w x d; zero for every other coordinate.
+    """W (..., nv, nv): a small turn d of a ball changes at d' = dv - W d, W d = w x d; zero for every other coordinate.
 
-    The rate of a change along a ball's speeds is not the change of its speeds: its axes turn with it.
+    The rate of a change along a ball's speeds is not the change of its speeds: its axes turn with it. v: (..., nv).
     """
-    W = np.zeros((machine.nv, machine.nv))
+    W = np.zeros((*v.shape, machine.nv))
     for node in machine.layout.nodes:
         if node.motion == BALL:
             k = node.vi
-            x, y, z = v[k : k + 3]
-            W[k : k + 3, k : k + 3] = [[0, -z, y], [z, 0, -x], [-y, x, 0]]
+            x, y, z = np.moveaxis(v[..., k : k + 3], -1, 0)
+            for i, j, w in ((0, 1, -z), (0, 2, y), (1, 0, z), (1, 2, -x), (2, 0, -y), (2, 1, x)):
+                W[..., k + i, k + j] = w
     return W

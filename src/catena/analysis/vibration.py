@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import QuestionError
-from ..machine.lookup import machine_of, state, where
+from ..machine.lookup import machine_of, state, states, where
 from ..machine.machine import Machine
 from ..machine.terms import name_of
 from ..model.mechanism import Mechanism
@@ -28,7 +28,8 @@ class Modes:
     """Small vibrations about a rest, slowest first.
 
     squares (d,): omega^2 (rad2/s2), negative where the rest is unstable. shapes (nv, d): a column for each, along the speeds,
-    with shapes' M shapes = 1. speeds: their names. losses (d,): y' C y (1/s), of joint damping and of dampers.
+    with shapes' M shapes = 1. speeds: their names. losses (d,): y' C y (1/s), of joint damping and of dampers. Of a batch of
+    states the arrays have its leading sizes, and the words are those of one state.
     """
 
     squares: Array
@@ -79,9 +80,12 @@ class Modes:
 def modes(m: Mechanism | Machine, q: Any = None, tau: Any = None) -> Modes:
     """Natural frequencies and shapes about the equilibrium q, under the joint forces tau (by default none).
 
-    A QuestionError where q is not an equilibrium; `equilibrium` finds one, and `static_torques` what would hold it.
+    A QuestionError where q is not an equilibrium; `equilibrium` finds one, and `static_torques` what would hold it. q (..., nq), tau
+    (..., nv): with leading sizes those of all states, of an open mechanism in lanes.
     """
     machine = machine_of(m)
+    if any(x is not None and np.ndim(x) > 1 for x in (q, tau)):
+        return _batch(machine, q, tau)
     q, tau = state(machine, "modes", q=q, tau=tau)
     if machine.mechanism.nonholonomic:
         raise QuestionError(
@@ -101,6 +105,28 @@ def modes(m: Mechanism | Machine, q: Any = None, tau: Any = None) -> Modes:
     squares = np.where(np.abs(squares) < 1e-12 * np.abs(squares).max(initial=0.0), 0.0, squares)
     shapes = T @ y
     losses = np.einsum("ik,ij,jk->k", shapes, damping_matrix(machine, q), shapes)
+    return Modes(squares, shapes, machine.speed_names, losses)
+
+
+def _batch(machine: Machine, q: Any, tau: Any) -> Modes:
+    """Of many rests of an open mechanism: stiffness and mass matrix in lanes."""
+    if machine.rows:
+        raise QuestionError(f"modes: a batch of states is for open mechanisms; {where(machine)} has loops or speed rows: take one state at a time")
+    q, tau, _, lead = states(machine, "modes", q, tau, None)
+    still = np.zeros_like(tau)
+    g, (K, C, M, *_) = machine.inverse_dynamics(q, still, still), machine.inverse_dynamics_derivatives(q, still, still)
+    left = g - tau
+    for k in np.flatnonzero(np.abs(left).max(axis=1, initial=0.0) > 1e-6 * np.maximum(1.0, np.abs(g).max(axis=1, initial=0.0)))[:1]:
+        name, size = name_of(machine, left[k])
+        raise QuestionError(f"modes: {where(machine)} does not rest in row {k}: {name!r} needs {size:.4g} (N m or N) more; take q "
+                            "from equilibrium(mechanism, q), or give the forces that hold it as tau")  # fmt: skip
+    inverse = np.linalg.inv(np.linalg.cholesky(M))  # of L, with M = L L'
+    across = np.swapaxes(inverse, 1, 2)
+    squares, y = np.linalg.eigh(inverse @ (0.5 * (K + np.swapaxes(K, 1, 2))) @ across)
+    squares = np.where(np.abs(squares) < 1e-12 * np.abs(squares).max(axis=1, initial=0.0)[:, None], 0.0, squares)
+    shapes = across @ y
+    losses = np.einsum("nik,nij,njk->nk", shapes, C + np.diag(dampings(machine)), shapes)
+    squares, shapes, losses = (x.reshape(*lead, *x.shape[1:]) for x in (squares, shapes, losses))
     return Modes(squares, shapes, machine.speed_names, losses)
 
 

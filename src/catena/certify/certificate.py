@@ -18,7 +18,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..analysis.assembly import assemble
 from ..compiler.trace import Tracer
@@ -124,11 +124,13 @@ def check(
     states: int = 100,
     seed: int = 0,
     run: bool = True,
+    near: ArrayLike | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Certificate:
     """The certificate of a mechanism: all formulations that apply, on random states, forces and parameters.
 
     formulations: names, or {name: function} to ask others; by default all. run: also run freely for a second with each.
+    near: coordinates (nq,) about which the states are taken, and from which loops are closed; by default anywhere, and the neutral ones.
     """
     machine = mechanism if isinstance(mechanism, Machine) else compile(mechanism)
     m = machine.mechanism
@@ -140,7 +142,7 @@ def check(
         raise FormulationError(
             f"mechanism {m.name!r}: no formulation applies:\n" + "\n".join(f"  - {n}: {why}" for n, why in notes.items())
         )
-    evidence = Evidence(machine, answers, random_states(machine, states, seed))
+    evidence = Evidence(machine, answers, random_states(machine, states, seed, near))
     named = not isinstance(formulations, Mapping)  # only formulations that have a name can be simulated by it
     findings = []
     for name in asked:
@@ -212,15 +214,17 @@ def _largest(off: Array) -> int:
     return int(np.argmax(np.where(np.isfinite(off), off, np.inf)))
 
 
-def random_states(machine: Machine, states: int, seed: int) -> tuple[Array, Array, Array, Array]:
-    """Random q, v, tau and parameters (within a fifth of their values); closed and consistent where there are loops."""
+def random_states(machine: Machine, states: int, seed: int, near: ArrayLike | None = None) -> tuple[Array, Array, Array, Array]:
+    """Random q, v, tau and parameters (within a fifth of their values); closed and consistent where there are loops. near: about which q."""
     rng = np.random.default_rng(seed)
     q, v, tau = machine.sample(rng, states), *rng.standard_normal((2, states, machine.nv))
     values = np.array(list(machine.mechanism.parameters.values()))
     p = values * rng.uniform(0.8, 1.2, (states, len(values)))
+    start = machine.neutral() if near is None else np.asarray(near, float)
+    if near is not None:
+        q = machine.move(np.broadcast_to(start, q.shape), 0.2 * rng.standard_normal((states, machine.nv)))
     if machine.rows:
         p[:] = values  # a loop closes for its own parameters
-        start = machine.neutral()
         for k in range(states):
             q[k], v[k] = assemble(machine, machine.move(start, 0.2 * rng.standard_normal(machine.nv)), v[k])
     return q, v, tau, p

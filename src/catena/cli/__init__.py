@@ -37,6 +37,13 @@ class Commands(TyperGroup):
         single.command(cmd_name)(careful(loaded(find(cmd_name).function)))
         return typer.main.get_command(single)
 
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Names of commands that begin so, from the registry; nothing is loaded."""
+        from click.shell_completion import CompletionItem
+
+        found = [CompletionItem(c.name, help=c.doc) for c in COMMANDS.values() if c.name.startswith(incomplete)]
+        return found if found or not incomplete.startswith("-") else super().shell_complete(ctx, incomplete)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Their names and lines, for `--help`."""
         with formatter.section("Commands"):
@@ -48,7 +55,7 @@ app = typer.Typer(
     cls=Commands,
     help="The dynamics of articulated bodies: derived in every classical way, compiled, checked, simulated, shown.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,27 @@ def mobility(machine: Machine) -> dict[str, Any]:
     except CatenaError as error:
         return {"degrees_of_freedom": None, "why": str(error)}
     return {"degrees_of_freedom": found.degrees_of_freedom, "rows": found.rows, "rank": found.rank}
+
+
+def state(machine: Machine, given: Mapping[str, str]) -> dict[str, Any]:
+    """Where bodies and frames are at coordinates given by name, and what holds the mechanism there; loops are closed about them."""
+    q = started(machine, given)
+    where = [*(b.name for b in machine.mechanism.bodies), *(f.name for f in machine.mechanism.frames)]
+    return {
+        "q": dict(zip(machine.coordinate_names, map(float, q))),
+        "holding": dict(zip(machine.speed_names, map(float, machine.gravity(q)))),
+        "positions": {name: [float(x) for x in machine.pose(q, name)[:3, 3]] for name in where},
+    }
+
+
+def started(asked: Mechanism | Machine, given: Mapping[str, str]) -> np.ndarray:
+    """Coordinates (nq,) from values by name, the others zero; with loops the others are such that they close."""
+    from ..machine.lookup import machine_of
+    from ..simulation.scenario.inverse import placed
+    from ..simulation.starts import from_names
+
+    machine = machine_of(asked)
+    return from_names(machine, placed(machine.mechanism, given), None)[0]
 
 
 def round_trip(machine: Machine) -> dict[str, Any]:

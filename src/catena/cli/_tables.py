@@ -35,6 +35,16 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
     return made
 
 
+def comma_separated(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table as comma-separated values, one line for each row."""
+    import csv
+    import io
+
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([columns, *rows])
+    return text.getvalue()
+
+
 def plain(text: str) -> str:
     """A text from a file, without characters that would move the cursor or colour the screen."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
-from ._reading import File, Floating, Gravity, Uncoupled, read
-from ._tables import console, table
+from ._reading import Arguments, Companion, Csv, File, Floating, Gravity, Set, Start, Trust, Uncoupled, pairs, read, xacro
+from ._tables import comma_separated, console, table
+
+HEAD = ("formulation", "accelerations", "reactions", "power", "free run", "verdict")
 
 
 def check(
@@ -18,17 +20,27 @@ def check(
     floating: Floating = False,
     no_mimic: Uncoupled = False,
     gravity: Gravity = None,
+    companion: Companion = None,
+    parameters: Set = None,
+    arg: Arguments = None,
+    trust: Trust = False,
+    q: Start = None,
+    csv: Csv = False,
 ) -> None:
     """Certify that every formulation that applies gives the same motion. Exit status 0 or 1."""
     from ..certify import check as certify
+    from ._description import started
 
-    mechanism = read(file, floating, no_mimic, gravity)
+    mechanism = read(file, floating, no_mimic, gravity, companion, parameters, xacro(arg, trust))
+    near = started(mechanism, pairs("--q", q)) if q else None
     screen = console()
     with screen.status("deriving ...") as status:
-        found = certify(mechanism, states=states, seed=seed, run=run, progress=lambda name: status.update(f"deriving by {name} ..."))
+        found = certify(mechanism, states=states, seed=seed, run=run, near=near, progress=lambda name: status.update(f"deriving by {name} ..."))
+    if csv:
+        print(comma_separated(HEAD, found.rows()), end="")
+        raise typer.Exit(0 if found.passed else 1)
     screen.print(f"{found.mechanism}: the largest relative differences at {found.states} random states", markup=False)
-    head = ("formulation", "accelerations", "reactions", "power", "free run", "verdict")
-    screen.print(table(head, found.rows()))
+    screen.print(table(HEAD, found.rows()))
     screen.print(f"mass matrix: asymmetry {found.asymmetry:.1e}, smallest pivot {found.smallest_pivot:.3g}", markup=False)
     if found.passed:
         screen.print("the formulations agree", markup=False)

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import MechanismWarning
-from ._reading import File, Floating, Gravity, Uncoupled, read
-from ._tables import axes, console, count, number, plain, series, span, table, vector
+from ._reading import Arguments, Companion, Csv, File, Floating, Gravity, Set, Start, Trust, Uncoupled, pairs, read, xacro
+from ._tables import axes, comma_separated, console, count, number, plain, series, span, table, vector
 
 
 def info(
@@ -20,22 +20,31 @@ def info(
     floating: Floating = False,
     no_mimic: Uncoupled = False,
     gravity: Gravity = None,
+    companion: Companion = None,
+    parameters: Set = None,
+    arg: Arguments = None,
+    trust: Trust = False,
+    q: Start = None,
+    csv: Csv = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     mapped: Annotated[bool, typer.Option("--mapping", help="Say what became of each element of the file, and nothing else.")] = False,
 ) -> None:
     """Show what a mechanism is, and check forward against inverse dynamics at random states."""
     from ..machine.machine import compile
-    from ._description import describe, mobility, round_trip
+    from ._description import describe, mobility, round_trip, state
 
     if mapped:
         return _mapping(file, as_json)
-    mechanism = read(file, floating, no_mimic, gravity)
+    mechanism = read(file, floating, no_mimic, gravity, companion, parameters, xacro(arg, trust))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MechanismWarning)  # told below, as doubts
         machine = compile(mechanism)
-    found = describe(mechanism) | {"mobility": mobility(machine)}
+    found = describe(mechanism) | {"mobility": mobility(machine)} | ({"state": state(machine, pairs("--q", q))} if q else {})
     if as_json:
         print(json.dumps(found | {"round_trip": round_trip(machine)}, indent=2, allow_nan=False))
+        return
+    if csv:
+        print("\n".join(f"{title}\n{comma_separated(columns, rows)}" for title, columns, rows in tables(found) if rows), end="")
         return
     screen = console()
     for line in (plain(found["name"]), *heading(found)):
@@ -99,6 +108,10 @@ def tables(d: dict[str, Any]) -> list[tuple[str, list[str], list[list[str]]]]:
           for x in (*d["loads"], *d["nonholonomic"]) if x["name"] not in inner]),
         ("parameters (SI)", ["name", "value"], [[name, number(x)] for name, x in d["parameters"].items()]),
         ("frames", ["name", "body"], [[f["name"], f["body"]] for f in d["frames"]]),
+        ("at these coordinates: what holds the mechanism still (N m, N)", ["coordinate", "force"],
+         [[name, number(x)] for name, x in d.get("state", {}).get("holding", {}).items()]),
+        ("at these coordinates: bodies and frames in the ground's axes (m)", ["name", "position"],
+         [[name, vector(x)] for name, x in d.get("state", {}).get("positions", {}).items()]),
         ("formulations", ["name", "equations of motion"],
          [[name, f"no: it cannot treat {' or '.join(lacks)}" if lacks else "yes"] for name, lacks in d["formulations"].items()]),
     ]  # fmt: skip

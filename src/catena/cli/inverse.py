@@ -7,7 +7,23 @@ from typing import Annotated
 
 import typer
 
-from ._reading import File, Floating, Gravity, Uncoupled, read
+from ..errors import CatenaError
+from ._reading import (
+    Arguments,
+    Companion,
+    Csv,
+    File,
+    Floating,
+    Gravity,
+    Set,
+    Start,
+    Trust,
+    Uncoupled,
+    Wrenches,
+    pairs,
+    read,
+    xacro,
+)
 from ._results import Force, free
 from ._tables import console, number, table
 
@@ -15,8 +31,11 @@ from ._tables import console, number, table
 def inverse(
     file: File,
     trajectory: Annotated[
-        str, typer.Option(metavar="FILE", help="A .csv with time (s) and coordinates (rad, m), one per column.")
-    ],
+        str | None, typer.Option(metavar="FILE", help="A .csv with time (s) and coordinates (rad, m), one per column.")
+    ] = None,
+    markers: Annotated[
+        str | None, typer.Option(metavar="FILE", help="In its place, a .csv with time (s) and points of frames, FRAME.px, .py, .pz (m).")
+    ] = None,
     out: Annotated[
         str | None, typer.Option(metavar="FOLDER", help="Where the tables and pictures go; NAME_inverse unless given.")
     ] = None,
@@ -24,15 +43,30 @@ def inverse(
     floating: Floating = False,
     no_mimic: Uncoupled = False,
     gravity: Gravity = None,
+    companion: Companion = None,
+    parameters: Set = None,
+    arg: Arguments = None,
+    trust: Trust = False,
+    q: Start = None,
+    wrenches: Wrenches = None,
+    csv: Csv = False,
     force: Force = False,
 ) -> None:
     """Find the joint forces and reactions along a trajectory; speeds and accelerations come from a spline through its rows."""
     from ..results.plots import save
+    from ..simulation.marked import marked
     from ..simulation.scenario import near
-    from ..simulation.scenario.inverse import along
+    from ..simulation.scenario.inverse import along, placed
 
-    mechanism = read(file, floating, no_mimic, gravity)
-    result = along(mechanism, trajectory, step, near(file, mechanism))
+    mechanism = read(file, floating, no_mimic, gravity, companion, parameters, xacro(arg, trust))
+    held = placed(mechanism, pairs("--q", q))
+    if (trajectory is None) == (markers is None):
+        raise CatenaError("give the motion once: --trajectory FILE with coordinates, or --markers FILE with points of frames")
+    motion = trajectory or marked(mechanism, Path(str(markers)), held)
+    result = along(mechanism, motion, step, near(file, mechanism), held=held, wrenches=wrenches)
+    if csv:
+        print(result.to_pandas().to_csv(), end="")
+        return
     folder = Path(out or f"{Path(file).stem}_inverse")
     paths = [free(folder / name, force) for name in ("results.nc", "torques.csv", "reactions.csv")]
     result.save(paths[0])

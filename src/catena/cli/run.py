@@ -5,13 +5,14 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 
-from ._reading import File
+from ._reading import Arguments, Companion, Csv, File, Floating, Gravity, Set, Start, Trust, Uncoupled, Wrenches, pairs, xacro
 from ._results import NAME
 from ._tables import console, number, table
 
@@ -30,19 +31,37 @@ def run(
     integrator: Annotated[str | None, typer.Option(help="The integrator, such as dop853 or radau.")] = None,
     tolerance: Annotated[float | None, typer.Option(help="Relative and absolute, of the whole run.")] = None,
     step: Annotated[float | None, typer.Option(help="Seconds, for integrators of equal steps.")] = None,
+    contact: Annotated[str | None, typer.Option(help="Contacts by events, by time_stepping (with --step), or ignore.")] = None,
     largest_step: Annotated[float | None, typer.Option(help="Seconds, for adaptive integrators.")] = None,
     output: Annotated[float | None, typer.Option(help="Seconds between the rows of the result.")] = None,
     verify: Annotated[bool, typer.Option("--verify", help="Run again at a tighter tolerance, and compare.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was broken off.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Write into a folder that is there already.")] = False,
     pictures: Annotated[bool, typer.Option("--pictures/--no-pictures", help="Draw the scenario's pictures.")] = True,
+    initial: Annotated[str | None, typer.Option(metavar="STATE", help="A named state to start from, such as a keyframe.")] = None,
+    q: Start = None,
+    parameters: Set = None,
+    arg: Arguments = None,
+    trust: Trust = False,
+    floating: Floating = False,
+    no_mimic: Uncoupled = False,
+    gravity: Gravity = None,
+    companion: Companion = None,
+    wrenches: Wrenches = None,
+    csv: Csv = False,
 ) -> None:
     """Simulate a mechanism as its [scenario] says. Exit status 0: done, 1: partial or not accurate enough, 2: bad input."""
     from ..errors import SimulationError
     from ..simulation.scenario import read
 
     screen = console()
-    asked = read(file, until=until, by=by, integrator=integrator, tolerance=tolerance, step=step, largest_step=largest_step, output=output)
+    asked = read(
+        file, until=until, by=by, integrator=integrator, tolerance=tolerance, step=step, contact=contact, largest_step=largest_step, output=output,
+        initial=initial, q=pairs("--q", q), values=pairs("--set", parameters), floating=floating, mimic=not no_mimic, companion=companion,
+        options=xacro(arg, trust),
+        gravity=list(gravity) if gravity else None,
+    )  # fmt: skip
+    asked = pushed(asked, wrenches) if wrenches else asked
     folder = place(Path(out or f"{Path(file).stem}_run"), force, resume)
     screen.print(f"{asked.mechanism.name}: {asked.until:g} s", style="bold", markup=False)
     failure = ""
@@ -55,6 +74,9 @@ def run(
         result, failure = error.result, str(error)  # type: ignore[assignment]
     report(screen, result)
     drawn = [draw(result, folder, kind) for kind in asked.plots] if pictures and len(result.time) > 1 else []
+    if csv:
+        drawn.append(folder / "results.csv")
+        result.to_pandas().to_csv(drawn[-1])
     for path in (folder / NAME, *drawn):
         screen.print(str(path), markup=False, soft_wrap=True)
     if failure or result.ledger.met is False:
@@ -62,6 +84,14 @@ def run(
 
         say(failure or result.ledger.verdict)
         raise typer.Exit(1)
+
+
+def pushed(asked: Scenario, file: str) -> Scenario:
+    """The scenario with the wrenches of a file besides its controllers."""
+    from ..simulation.wrenches import wrenches
+
+    control, outside = asked.options.get("control"), wrenches(file)
+    return replace(asked, options={**asked.options, "control": control + outside if control else outside})
 
 
 def place(folder: Path, force: bool, resume: bool) -> Path:

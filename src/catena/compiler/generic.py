@@ -69,6 +69,7 @@ intrinsic(spatial.atan2)(lambda m, y, x: m.binary("atan2", y, x))
 intrinsic(spatial.sqrt)(lambda m, x: m.unary("sqrt", x))
 intrinsic(spatial.floor)(lambda m, x: m.unary("floor", x))
 intrinsic(spatial.select)(lambda m, condition, a, b: m.selected(condition, a, b))
+intrinsic(spatial.any_lane)(lambda m, condition: m.any_lane(condition))
 intrinsic(spatial.vanishes)(lambda m, x: False)
 intrinsic(spatial.filled)(lambda m, row, n: m.call(range, m.arithmetic(ast.Sub, n, 1), -1, -1))
 

@@ -261,6 +261,14 @@ class KernelText:
         x, y, t = self.later(a, kind), self.later(b, kind), self.llvm(kind)
         return Value(kind, self.new(f"select {self.llvm(condition.kind)} {condition.name}, {t} {x.name}, {t} {y.name}"))
 
+    def any_lane(self, condition: Any) -> Any:
+        """Whether a truth for each lane holds in one of them at least."""
+        if not isinstance(condition, Value) or condition.kind == "truth":
+            return condition
+        own = f"v{self.width}i1"
+        self.helpers.setdefault(f"any {own}", [f"declare i1 @llvm.vector.reduce.or.{own}({self.B})"])
+        return Value("truth", self.new(f"call i1 @llvm.vector.reduce.or.{own}({self.B} {condition.name})"))
+
     def unary(self, name: str, x: Any) -> Value:
         """A function of one float that LLVM has itself."""
         own = f"v{self.width}f64" if self.width > 1 else "f64"

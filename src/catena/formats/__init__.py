@@ -16,14 +16,14 @@ from pathlib import Path
 
 from ..errors import FormatError, UnknownNameError
 from ..model.mechanism import Mechanism
-from . import files, mjcf, toml, urdf
+from . import files, mjcf, osim, sdf, toml, urdf
 from .draft import Draft
 from .mapping import Mapped
 from .registry import FORMATS, Format, format_of, register, suffixes
 
-__all__ = ["FORMATS", "Format", "examples", "load", "mapping", "register", "save"]
+__all__ = ["FORMATS", "Format", "changed", "drafted", "examples", "load", "mapping", "register", "save"]
 
-for _format in (toml.FORMAT, urdf.FORMAT, mjcf.FORMAT):
+for _format in (toml.FORMAT, urdf.FORMAT, urdf.XACRO, mjcf.FORMAT, sdf.FORMAT, osim.FORMAT):
     register(_format)
 
 
@@ -34,21 +34,44 @@ def load(
     mimic: bool = True,
     gravity: Sequence[float] | None = None,
     companion: str | os.PathLike[str] | None = None,
+    parameters: Mapping[str, float | str] | None = None,
     **options: object,
 ) -> Mechanism:
-    """The valid mechanism of a .toml, .urdf or MJCF .xml file, or of a built-in example by its name.
+    """The valid mechanism of a .toml, .urdf, .xacro, .sdf, .osim or MJCF .xml file, or of a built-in example by its name.
 
     floating: put the root body on a free joint "root_joint"; otherwise a URDF's root link is fixed to the ground.
     mimic: joints that mimic others follow them; with False they move on their own (Pinocchio's default), and `notes` says so.
     gravity: m/s2 in the ground's axes, in place of the file's. companion: a TOML file with loops, frames, gravity and joint
-    damping that a URDF cannot hold. options: what the reader of the file's format takes besides, by name.
+    damping that a URDF cannot hold. parameters: {name: value} in place of the file's, numbers (SI) or texts with a unit. options:
+    what the reader of the file's format takes besides, by name.
 
     Every fault of the file comes in one FormatError. What is doubtful but allowed comes as one MechanismWarning.
 
     >>> load("triple_pendulum")
     Mechanism('triple pendulum': 3 bodies, 3 joints, gravity (0, -9.81, 0) m/s2, parameters m1, m2, m3, l1, l2, l3, I1, I2, I3)
     """
-    draft = _read(path, options)
+    return drafted(path, floating=floating, mimic=mimic, gravity=gravity, companion=companion, parameters=parameters, **options).finish()
+
+
+def drafted(
+    path: str | os.PathLike[str],
+    *,
+    floating: bool = False,
+    mimic: bool = True,
+    gravity: Sequence[float] | None = None,
+    companion: str | os.PathLike[str] | None = None,
+    parameters: Mapping[str, float | str] | None = None,
+    **options: object,
+) -> Draft:
+    """What `load` is about to make a mechanism of, with what the file says of a run (`scenario`) and what became of its elements."""
+    return changed(_read(path, options), floating=floating, mimic=mimic, gravity=gravity, companion=companion, parameters=parameters)
+
+
+def changed(
+    draft: Draft, *, floating: bool = False, mimic: bool = True, gravity: Sequence[float] | None = None,
+    companion: str | os.PathLike[str] | None = None, parameters: Mapping[str, float | str] | None = None,
+) -> Draft:  # fmt: skip
+    """A draft with the changes that `load` takes."""
     if companion is not None:
         other = Path(companion)
         format_of(other, "add").add(draft, other)  # type: ignore[misc]  # it has one
@@ -58,7 +81,9 @@ def load(
         draft.uncouple()
     if gravity is not None:
         draft.gravitate(gravity)
-    return draft.finish()
+    if parameters:
+        draft.assign(parameters)
+    return draft
 
 
 def mapping(path: str | os.PathLike[str], **options: object) -> tuple[Mapped, ...]:
@@ -72,7 +97,7 @@ def _read(path: str | os.PathLike[str], options: Mapping[str, object]) -> Draft:
 
 
 def save(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
-    """Write a valid mechanism as .toml (everything, exactly) or .urdf (what URDF can say; the rest is refused by name)."""
+    """Write a valid mechanism as .toml (everything, exactly), .urdf or MJCF .xml (what these can say; the rest is refused by name)."""
     where = Path(path)
     files.write(where, format_of(where, "text").text(mechanism.validate()))  # type: ignore[misc]  # it has one
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import FormatError, MechanismError, MechanismWarning
+from ..errors import FormatError, MechanismError, MechanismWarning, QuantityError, unknown
 from ..model import validation
 from ..model.mechanism import GROUND, Joint, Mechanism
 from ..model.pose import vector
 from ..model.spanning_tree import cut_cycles
 from .files import located
 from .mapping import Mapped
+from .units import quantity
 
 ROOT_JOINT = "root_joint"
 MISSING = "(missing)"  # stands in for a name that the file does not give
@@ -30,6 +31,8 @@ class Draft:
     noted: bool = False
     mapping: Sequence[Mapped] = ()  # what became of each element of the file
     cut_at: tuple[str, ...] = ()  # joints that a file with cycles wants cut
+    parts: frozenset[str] = frozenset()  # joints that follow others as parts of one joint of the file, whatever `uncouple` says
+    scenario: Mapping[str, Any] = field(default_factory=dict)  # what the file says of a run, as the data of a [scenario] table
 
     def change(self, **changes: Any) -> None:
         """Change fields of the mechanism."""
@@ -60,10 +63,23 @@ class Draft:
 
     def uncouple(self) -> None:
         """Let joints that mimic others move on their own."""
-        coupled = [j.name for j in self.mechanism.joints if j.mimic]
+        coupled = [j.name for j in self.mechanism.joints if j.mimic and j.name not in self.parts]
         if coupled:
-            self.change(joints=tuple(replace(j, mimic=None) for j in self.mechanism.joints))
+            self.change(joints=tuple(replace(j, mimic=None) if j.name in coupled else j for j in self.mechanism.joints))
             self.note(f"mimic=False: joints that mimic others in the file move on their own: {', '.join(coupled)}")
+
+    def assign(self, values: Mapping[str, float | str]) -> None:
+        """Give parameters other values: numbers, or texts with a unit."""
+        own = dict(self.mechanism.parameters)
+        for name, value in values.items():
+            if name not in own:
+                self.faults.append(unknown("parameter", name, own, f"mechanism {self.mechanism.name!r}"))
+                continue
+            try:
+                own[name] = quantity(value, "any", what=f"parameter {name!r}")
+            except QuantityError as why:
+                self.faults.append(str(why))
+        self.change(parameters=own)
 
     def gravitate(self, gravity: Sequence[float]) -> None:
         """Set the gravity that the caller gave."""

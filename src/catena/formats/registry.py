@@ -71,7 +71,9 @@ def format_of(path: Path, able: str = "read") -> Format:
         hint = next((h for form in FORMATS.values() for s, h in form.hints.items() if s == suffix), "")
         what = f"the suffix {suffix!r} is not known" if suffix else "the file has no suffix"
         raise FormatError(path, f"{what}; known are {', '.join(suffixes())}{hint}")
-    if len(found) == 1 or able != "read":
+    if able != "read":  # the format whose own suffix it is, before those that share it
+        return min(found, key=lambda form: form.suffixes[0] != suffix)
+    if len(found) == 1:
         return found[0]
     head = files.read(path)[:HEAD]
     return next((form for form in found if form.recognises(head)), found[0])

@@ -6,6 +6,7 @@ follow. With a follower's z = a.e + 1/2 e'B e of the amplitudes e among q,
     v^ = W v,     a^ = W a + dW v,     W = [1; F],   F = a + B e,   dW v = (0, v'B v)
     tau = W^T tau^,     M = W^T M^ W,     C = W^T (C^ W + M^ dW),     J = J^ W
 
+A follower by a function z = f(q) of one coordinate (`model.courses`) has F = f'(q) and dW v = f''(q) v v instead,
 so that everything a kernel finds for the nodes is brought back to the mechanism's own speeds here, and kernels know nothing
 of it. Scalars are numbers or symbols.
 """
@@ -17,8 +18,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..model.courses import Course
+from ..spatial import select
+
 if TYPE_CHECKING:
-    from .tree import Layout
+    from .tree import Follower, Layout
 
 Coefficients = dict[int, Any]  # {speed: coefficient}
 
@@ -35,15 +39,10 @@ class Lift:
 
     def __init__(self, layout: Layout, value: Callable[[Any], Any], q: Any):
         self.nv = layout.nv
-        self._followers = [_Follower(f.qi, f.vi, *_coefficients(f.shift, value)) for f in layout.followers]
-        self.F: list[Coefficients] = []
-        for f in self._followers:
-            row = {f.vi + i: a for i, a in f.a}
-            for i, j, b in f.B:
-                row[f.vi + i] = row.get(f.vi + i, 0.0) + b * q[f.qi + j]
-            self.F.append(row)
-        self.q = [*q, *(_sum([a * q[f.qi + i] for i, a in f.a] + [0.5 * b * q[f.qi + i] * q[f.qi + j] for i, j, b in f.B])
-                        for f in self._followers)]  # fmt: skip
+        found = [_by_function(f, q) if isinstance(f.shift, Course) else _by_shapes(f, value, q) for f in layout.followers]
+        self._followers = [follower for follower, *_ in found]
+        self.F: list[Coefficients] = [row for _, row, _ in found]
+        self.q = [*q, *(z for *_, z in found)]
 
     def __bool__(self) -> bool:
         return bool(self.F)
@@ -58,7 +57,7 @@ class Lift:
         return [*a, *(_sum(terms + [c * a[k] for k, c in row.items()]) for terms, row in zip(turning, self.F))]
 
     def rates(self, v: Any) -> list[Coefficients]:
-        """The rows of dW below its zeros."""
+        """The rows of dW below its zeros: B v, or f''(q) v."""
         found: list[Coefficients] = []
         for f in self._followers:
             row: Coefficients = {}
@@ -85,6 +84,21 @@ class Lift:
         rates, none = self.rates(v), [0.0] * self.nv
         right = [self.back([*none, *row[self.nv :]], rates) for row in M]  # dW has zeros where W has the identity
         return _array(self.back(column) for column in zip(*right)).T
+
+
+def _by_shapes(f: Follower, value: Callable[[Any], Any], q: Any) -> tuple[_Follower, Coefficients, Any]:
+    """A follower of amplitudes: its coefficients, its row of F, and its coordinate."""
+    found = _Follower(f.qi, f.vi, *_coefficients(f.shift, value))
+    row: Coefficients = {f.vi + i: a for i, a in found.a}
+    for i, j, b in found.B:
+        row[f.vi + i] = row.get(f.vi + i, 0.0) + b * q[f.qi + j]
+    return found, row, _sum([a * q[f.qi + i] for i, a in found.a] + [0.5 * b * q[f.qi + i] * q[f.qi + j] for i, j, b in found.B])
+
+
+def _by_function(f: Follower, q: Any) -> tuple[_Follower, Coefficients, Any]:
+    """A follower by a function: f'' stands for B, f' for its row."""
+    y, dy, ddy = f.shift(q[f.qi], select)  # type: ignore[operator]  # a Course
+    return _Follower(f.qi, f.vi, [], [(0, 0, ddy)]), {f.vi: dy}, y
 
 
 def _coefficients(shift: Any, value: Callable[[Any], Any]) -> tuple[list, list]:

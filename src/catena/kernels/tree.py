@@ -23,6 +23,7 @@ import numpy as np
 
 from .. import spatial
 from ..errors import MechanismError
+from ..model.courses import Course
 from ..model.mechanism import GROUND, Body, Joint, Mechanism
 from ..model.motions import Freedom, Motion, Shift, elementary, onto_z
 from ..model.pose import Pose
@@ -74,11 +75,11 @@ class _Node:
 
 @dataclass(frozen=True)
 class Follower:
-    """A node's coordinate that follows the amplitudes from q[qi] and v[vi] on."""
+    """A node's coordinate that follows the amplitudes from q[qi] and v[vi] on, or as a function the one coordinate q[qi]."""
 
     qi: int
     vi: int
-    shift: Shift
+    shift: Shift | Course
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ class Layout:
             "shift": [value(node.shift) for node in self.nodes],
             "pitch": [value(node.pitch) for node in self.nodes],
             "E": [_snapped([[value(x) for x in row] for row in rows], snap) for rows in E],
-            "r": [_cleaned([value(x) for x in node.pose.position]) for node in self.nodes],
+            "r": [cleaned([value(x) for x in node.pose.position]) for node in self.nodes],
             "mass": mass,
             "h": h,
             "J": J,
@@ -201,6 +202,11 @@ def _laid_out(m: Mechanism) -> Layout:
             base = Seat(seats[j.parent].node, seats[j.parent].pose @ j.placement)
             made = _follow(nodes, followers, base, j.deflection.shifts, (first_q[leader], first_v[leader]), (nq, nv))
             seats[j.child] = Seat(made.node, made.pose @ j.offset.inverse())
+        elif j.mimic and j.mimic.function:
+            leader = j.mimic.joint
+            node, X = _node(nodes, j.freedoms[0], seats[j.parent].node, seats[j.parent].pose @ j.placement, nq + len(followers), nv + len(followers))
+            followers.append(Follower(first_q[leader], first_v[leader], j.mimic.function))
+            seats[j.child] = Seat(node, X @ j.offset.inverse())
         else:
             seats[j.child] = _add(nodes, seats[j.parent], j, first_q, first_v)
     return Layout(m, tuple(nodes), seats, nq, nv, tuple(followers))
@@ -248,7 +254,7 @@ def _masses(self: Layout, value: Callable[[Any], Any]) -> tuple[list, list, list
             continue
         m, hb, Jb = seated(b, seat, value)
         mass[i], h[i], J[i] = mass[i] + m, spatial.add(h[i], hb), spatial.sadd(J[i], Jb)
-    return mass, [_cleaned(x) for x in h], [_cleaned(x) for x in J]
+    return mass, [cleaned(x) for x in h], [cleaned(x) for x in J]
 
 
 def _armatures(self: Layout, value: Callable[[Any], Any]) -> list:
@@ -256,7 +262,7 @@ def _armatures(self: Layout, value: Callable[[Any], Any]) -> list:
     m = self.mechanism
     found = {j.name: [value(x) for x in j.armature] for j in m.moving}
     for j in m.ordered:
-        if j.mimic and j.armature[0] != 0.0:
+        if j.mimic and not j.mimic.function and j.armature[0] != 0.0:
             ratio = value(j.mimic.multiplier)
             found[j.mimic.joint][0] = found[j.mimic.joint][0] + value(j.armature[0]) * (ratio * ratio)
     return [x for own in found.values() for x in own]
@@ -304,7 +310,7 @@ def _residues() -> tuple[float, ...]:
     return tuple(sorted({float(abs(angle - printed)) for angle, printed in cut}))
 
 
-def _cleaned(row: Any) -> list:
+def cleaned(row: Any) -> list:
     """Rounding residues, 1e-14 of the largest entry of their row, as zeros."""
     size = max((abs(x) for x in row if isinstance(x, float)), default=0.0)
     return [0.0 if isinstance(x, float) and abs(x) <= 1e-14 * size else x for x in row]

@@ -117,6 +117,28 @@ def state(machine: Machine, question: str, **given: Any) -> list[Array]:
     return found
 
 
+def states(machine: Machine, question: str, q: Any, v: Any, parameters: Any) -> tuple[Array, Array, Array, tuple[int, ...]]:
+    """q, v and parameters as rows, one per state, and the leading shape they came in; None: neutral, at rest, the mechanism's."""
+    from . import arguments
+
+    q = machine.neutral() if q is None else arguments.array(machine, question, "q", q)
+    v = np.zeros(machine.nv) if v is None else arguments.array(machine, question, "v", v)
+    p = arguments.parameters(machine, parameters)
+    p = np.array(list(machine.mechanism.parameters.values())) if p is None else p
+    for name, x, names in (("q", q, machine.coordinate_names), ("v", v, machine.speed_names)):
+        if not np.isfinite(x).all():
+            raise StateError(f"{question}: {name} of {names[np.argwhere(~np.isfinite(x))[0][-1]]!r} is not a finite number")
+    if not np.isfinite(p).all():
+        name = machine.parameter_names[np.argwhere(~np.isfinite(p))[0][-1]]
+        raise StateError(f"{question}: parameter {name!r} is not a finite number")
+    lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], p.shape[:-1])
+    count = int(np.prod(lead))
+    if not count:
+        raise StateError(f"{question}: the start has the leading shape {lead}, so that there is nothing to run")
+    flat = [np.ascontiguousarray(np.broadcast_to(x, (*lead, x.shape[-1])).reshape(count, x.shape[-1])) for x in (q, v, p)]
+    return flat[0], flat[1], flat[2], lead
+
+
 def where(asked: Mechanism | Machine) -> str:
     """The mechanism, for messages."""
     return f"mechanism {_mechanism(asked).name!r}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import casadi as ca
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..equations.equations import Equations
-from ..errors import MechanismWarning, StateError
+from ..errors import MechanismWarning, StateError, UnknownNameError
 from ..kernels.tree import SNAP
 from ..model import flexible
 from ..model.mechanism import Mechanism
@@ -27,7 +28,7 @@ from .arguments import Parameters, Wrenches
 from .coordinates import quaternion_product
 from .lanes_life import tape
 from .quantities import find
-from .router import LANES_UP_TO, LIVES, Router, SingleCalls
+from .router import LANES_UP_TO, LIVES, RoutedCalls, Router, SingleCalls
 from .spec import Spec, Trace
 
 if TYPE_CHECKING:
@@ -74,6 +75,20 @@ class Machine:
     def __reduce__(self) -> tuple:
         """Copies and pickles are made anew from the mechanism: addresses of memory and machine code do not travel."""
         return _again, (type(self), self.mechanism, self.threads, self.snap, self.life)
+
+    def at(self, parameters: Mapping[str, float]) -> Machine:
+        """The same machine at other values of its parameters: what is compiled for one serves the other."""
+        m = self.mechanism.with_(parameters={**self.mechanism.parameters, **parameters})
+        if unknown := sorted(parameters.keys() - self.mechanism.parameters.keys()):
+            raise UnknownNameError("parameter", unknown[0], self.mechanism.parameters, f"mechanism {m.name!r}")
+        self.spec.parameter_check(np.array(list(m.parameters.values())))
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.mechanism, other.spec = m, replace(self.spec, mechanism=m, life="lanes")
+        other.layout, other._router = other.spec.layout, Router(other.spec)
+        other._router.lanes.kernels = self._router.lanes.kernels
+        other._single = RoutedCalls(other._router)  # type: ignore[assignment]  # the same face
+        return other
 
     # ------------------------------------------------------------------------------------------------ dynamics
     def inverse_dynamics(

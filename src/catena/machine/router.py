@@ -121,6 +121,17 @@ class SingleCalls(dict[str, Callable[..., Any]]):
         return _tape_call(spec, quantity, rest)
 
 
+class RoutedCalls(dict[str, Callable[..., Any]]):
+    """Calls for a single state that compile nothing: each goes through the router."""
+
+    def __init__(self, router: Router):
+        self.router = router
+
+    def __missing__(self, name: str) -> Callable[..., Any]:
+        self[name] = made = partial(_ask_state, self.router, find(name))
+        return made
+
+
 def _tape_call(spec: Spec, quantity: Quantity, rest: Callable[..., Any]) -> Callable[..., Any]:
     """The call of a mechanism's own tape."""
     p = list(spec.mechanism.parameters.values())

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import MechanismError
 from .closure import ClosureRow
+from .courses import Course
 from .joint_kinds import CATALOGUE, SAME, JointKind, Reverse, along_z
 from .motions import Deflection, Freedom, displacement, elementary, motion_subspace
 from .pose import Pose, Scalar, Vector, scalar, unit
@@ -23,11 +24,12 @@ PER_SPEED = ("lower", "upper", "effort", "speed", "damping", "friction", "armatu
 
 @dataclass(frozen=True)
 class Mimic:
-    """A coordinate that follows another joint's: q = multiplier q[joint] + offset. Both joints have one freedom."""
+    """A coordinate that follows another joint's: q = multiplier q[joint] + offset, or q = function(q[joint]). Both joints have one freedom."""
 
     joint: str
     multiplier: Scalar = 1.0
     offset: Scalar = 0.0
+    function: Course | None = None
 
     def __post_init__(self) -> None:
         for attribute in ("multiplier", "offset"):

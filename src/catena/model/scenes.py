@@ -2,7 +2,10 @@
 
     attach(scene, robot, prefix="left_", on="table", at=Pose(...))     everything of the robot under new names, on a body of the scene
     subtree(mechanism, "forearm")                                      a body and all that it carries, held by the ground
+    pruned(mechanism, "gripper")                                       the mechanism without a body and all that it carries
+    replaced(mechanism, "gripper", tool, prefix="tool_")               another mechanism in their place
     locked(mechanism, {"elbow": 0.5})                                  joints made rigid where they are
+    mirrors.mirrored(mechanism)                                        its mirror image
 
 Each gives a new mechanism; what was given stays as it is.
 """
@@ -11,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,6 +25,7 @@ from .loads.keys import Keyed, identifier
 from .mechanism import GROUND, Body, Frame, Joint, Mechanism
 from .pose import Pose, Scalar
 from .shapes import CollisionFilter
+from .values import with_scalars
 
 Record = TypeVar("Record")
 Named = TypeVar("Named", bound=Keyed)
@@ -73,15 +77,40 @@ def subtree(mechanism: Mechanism, body: str) -> Mechanism:
 
     Loops, loads, rows and contacts that need something outside are left out too, and `notes` names them.
     """
-    m = mechanism
-    m.body(body)
-    kept = {body}
-    for j in m.ordered:
-        if j.parent in kept:
-            kept.add(j.child)
+    m, kept = mechanism, _carried(mechanism, body)
     root = Joint(next(j.name for j in m.joints if j.child == body), "fixed", GROUND, body)
     joints = (root, *(j for j in m.joints if j.parent in kept))
     return _without(m, f"the subtree of {body!r}", joints, bodies=tuple(b for b in m.bodies if b.name in kept))
+
+
+def pruned(mechanism: Mechanism, body: str) -> Mechanism:
+    """The mechanism without a body and all that it carries. What needs them is left out too, and `notes` names it."""
+    m, gone = mechanism, _carried(mechanism, body)
+    joints = tuple(j for j in m.joints if j.child not in gone)
+    return _without(m, f"without {body!r} and what it carries", joints, bodies=tuple(b for b in m.bodies if b.name not in gone))
+
+
+def replaced(mechanism: Mechanism, body: str, part: Mechanism, prefix: str) -> Mechanism:
+    """The mechanism with another in the place of a body and all that it carries, the part's ground where the body's frame was.
+
+    The body is one that is fixed to what carries it, as a tool is to a flange; one that moves is locked first.
+    """
+    holder = next((j for j in mechanism.joints if j.child == body), None)
+    if holder is not None and holder.nv:
+        raise MechanismError(f"body {body!r} moves by joint {holder.name!r} ({holder.kind}); what is replaced is fixed to a body: lock the joint, "
+                             "or replace a body behind it")  # fmt: skip
+    left = pruned(mechanism, body)
+    return attach(left, part, prefix, holder.parent, holder.placement @ holder.offset.inverse()) if holder else left
+
+
+def _carried(m: Mechanism, body: str) -> set[str]:
+    """A body and all that it carries."""
+    m.body(body)
+    found = {body}
+    for j in m.ordered:
+        if j.parent in found:
+            found.add(j.child)
+    return found
 
 
 def locked(mechanism: Mechanism, joints: Mapping[str, float | Sequence[float]]) -> Mechanism:
@@ -198,15 +227,7 @@ class _Attached:
         """A record whose numbers are expressions of the parameters under their new names."""
         if not self.source.parameters:
             return x
-        return self._deep(x)
-
-    def _deep(self, x: Any) -> Any:
-        if isinstance(x, tuple):
-            return tuple(map(self._deep, x))
-        if is_dataclass(x) and not isinstance(x, type):
-            changed = {f.name: new for f in fields(x) if f.init and (new := self._deep(old := getattr(x, f.name))) is not old and new != old}
-            return replace(x, **changed) if changed else x
-        return self._symbols(x) if getattr(x, "free_symbols", None) else x
+        return with_scalars(x, self._symbols)
 
     def _symbols(self, x: Scalar) -> Scalar:
         import sympy

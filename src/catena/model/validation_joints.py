@@ -104,6 +104,8 @@ def _mimics(m: Mechanism) -> Iterator[str]:
         values = [value_of(x, m.parameters) for x in (j.mimic.multiplier, j.mimic.offset)]
         if not all(x is None or math.isfinite(x) for x in values):
             yield f"joint {j.name!r} mimics {j.mimic.joint!r} with multiplier {values[0]} and offset {values[1]}; both are finite"
+        if j.mimic.function and (lost := [name for name in j.of_coordinates() if name in ("damping", "friction", "armature")]):
+            yield f"joint {j.name!r} follows {j.mimic.joint!r} by a function; its {', '.join(lost)} would not be felt: give the other joint some"
         if leader is None:
             yield f"joint {j.name!r} mimics {unknown('joint', j.mimic.joint, tree)}"
         elif leader.name not in tree:

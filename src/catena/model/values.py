@@ -1,12 +1,30 @@
-"""Values: the number of an expression at given parameter values."""
+"""Values: the number of an expression at given parameter values, and records whose expressions become other scalars."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
+from typing import Any, TypeVar
 
 from .pose import Scalar
+
+Record = TypeVar("Record")
+
+
+def with_scalars(record: Record, change: Callable[[Scalar], Scalar]) -> Record:
+    """A record, and all that it holds, with every expression of parameters replaced by what `change` makes of it."""
+    return _changed(record, change)
+
+
+def _changed(x: Any, change: Callable[[Scalar], Scalar]) -> Any:
+    if isinstance(x, tuple):
+        return tuple(_changed(y, change) for y in x)
+    if is_dataclass(x) and not isinstance(x, type):
+        new = {f.name: made for f in fields(x) if f.init and (made := _changed(old := getattr(x, f.name), change)) is not old and made != old}
+        return replace(x, **new) if new else x
+    return change(x) if getattr(x, "free_symbols", None) else x
 
 
 def value_of(x: Scalar, parameters: Mapping[str, float]) -> Scalar:

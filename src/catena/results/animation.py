@@ -1,154 +1,131 @@
-"""Animation: a result as a GIF, or as one HTML page with a player in it that needs no network.
+"""Animation: a result as a film in solid 3-D: a GIF, an MP4 where ffmpeg is found, or one HTML page with a player in it.
 
-    animate(result, "swing.gif")          animate(result, "swing.html")
+    animate(result, "swing.gif")          animate(result, "swing.html")          animate(result, "swing.mp4")
 
-The page can be turned and zoomed (drag, wheel), played at any speed, and stopped at any instant.
+The page needs no network; it can be turned and zoomed (drag, wheel), played at any speed, and stopped at any instant. Pictures of GIF and
+MP4 are drawn without OpenGL.
 """
 
 from __future__ import annotations
 
 import html
-import json
-from collections.abc import Callable, Mapping
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from ..errors import CatenaError
-from .plots import sticks
-from .plots.frames import FINER, Film, film
-from .plots.style import COLOURS, FAINT, HOUSE, fitted
-from .plots.view import dress
+from .film import FINER, Film, film
 from .result import Result
+from .scene import wire
+from .scene.raster import Painter, camera_of
 from .storage import reason
 
-LONGEST = {".gif": 12.0, ".html": 60.0}  # the longest animation, s, where no speed is given
-RATE = {".gif": 20, ".html": 30}  # pictures per second
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+SIZE = (720, 540)  # pixels of a picture
+TRAILS = ((0.84, 0.37, 0.0, 1.0), (0.0, 0.62, 0.45, 1.0), (0.80, 0.47, 0.65, 1.0), (0.90, 0.62, 0.0, 1.0), (0.34, 0.71, 0.91, 1.0))
+FORCE = (0.75, 0.0, 0.0, 1.0)  # of contact forces
+LONGEST = {".gif": 12.0, ".html": 60.0, ".mp4": 60.0}  # the longest animation, s, where no speed is given
+RATE = {".gif": 20, ".html": 30, ".mp4": 30}  # pictures per second
 
 
-def animate(result: Result, path: str | Path, *, speed: float | None = None, rate: int | None = None, run: int = 0) -> Path:
-    """Write an animation, .gif or .html.
+def animate(
+    result: Result, path: str | Path, *, speed: float | None = None, rate: int | None = None, run: int = 0,
+    folders: Sequence[Path] | None = None,
+) -> Path:  # fmt: skip
+    """Write an animation, .gif, .html or .mp4.
 
-    speed: times real time, by default 1, or as fast as it takes for the animation to last at most 12 s (GIF) or 60 s (page).
-    rate: pictures per second, by default 20 or 30. run: which of a batch.
+    speed: times real time, by default 1, or as fast as it takes for the animation to last at most 12 s (GIF) or 60 s (page, MP4).
+    rate: pictures per second, by default 20 (GIF) or 30. run: which of a batch. folders: where files of meshes may lie.
     """
     path = Path(path)
-    if path.suffix not in RATE:
-        raise CatenaError(f"{path}: an animation is saved as {' or '.join(RATE)}, not {path.suffix or 'without a suffix'!r}")
+    write = WRITERS.get(path.suffix)
+    if write is None:
+        raise CatenaError(f"{path}: an animation is saved as {', '.join(RATE)}, not {path.suffix or 'without a suffix'!r}")
     for name, value in (("speed", speed), ("rate", rate)):
         if value is not None and not 0 < value < np.inf:
             raise CatenaError(f"{name} = {value}; it is a number above zero")
+    if path.suffix == ".mp4" and shutil.which("ffmpeg") is None:
+        raise CatenaError(f"{path}: an MP4 is made by ffmpeg, which is not on this machine; install it, or save a .gif or .html")
     shown = result.select(run=run)
     duration = float(shown.time[-1] - shown.time[0])
     if not duration > 0:
         raise CatenaError("this result has one row; an animation needs a motion")
     pace = speed or max(1.0, duration / LONGEST[path.suffix])
-    made = film(shown, pace, rate or RATE[path.suffix])
+    made = film(shown, pace, rate or RATE[path.suffix], folders=folders)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write = _gif if path.suffix == ".gif" else _page
         write(made, path)
     except OSError as error:
         raise CatenaError(f"{path}: the animation could not be written ({reason(error)})") from None
     return path
 
 
+# ---------------------------------------------------------------------------------------------------- pictures
+def pictures(made: Film) -> Iterator[Image]:
+    """Every picture of a film, with its title and the time."""
+    from PIL import ImageDraw, ImageFont
+
+    box = made.box()
+    painter = Painter(made.scene, camera_of(made.scene, box, SIZE), box)
+    face = ImageFont.load_default(15)
+    pace = f", {made.pace:.3g} times real time" if made.pace != 1 else ""
+    arrows = made.arrows()
+    for k, time in enumerate(made.times):
+        forces = [(pair, FORCE) for pair in arrows[k] if np.isfinite(pair).all()]
+        trails = [*forces] + [(track[: FINER * k + 1], TRAILS[i % len(TRAILS)]) for i, track in enumerate(made.tracks.values())]
+        image = painter.picture(dict(zip(made.scene.bodies, made.at[k])), trails)
+        ImageDraw.Draw(image).text((16, 12), f"{made.title}, {time:.2f} s{pace}", fill=(70, 82, 96), font=face)
+        yield image
+
+
 def _gif(made: Film, path: Path) -> None:
-    """Each picture drawn by matplotlib and put into 64 colours, those of the last one, which has everything on it."""
+    """Every picture put into 128 colours, those of the last one, which has everything on it."""
     from PIL import Image
 
-    with mpl.rc_context(HOUSE):
-        draw = _painter(made)
-        last = len(made.times) - 1
-        colours = Image.fromarray(draw(last)).quantize(64, method=Image.Quantize.MEDIANCUT)
-        table = np.array(colours.getpalette()).reshape(-1, 3)
-        table[table.min(axis=1) > 245] = 255  # the paper; averages, and Pillow's search among them, make it darker
-        colours.putpalette(table.ravel().tolist())
-        drawn = (Image.fromarray(draw(k)) for k in range(len(made.times)))
-        pictures = [picture.quantize(palette=colours, dither=Image.Dither.NONE) for picture in drawn]
+    drawn = list(pictures(made))
+    colours = drawn[-1].quantize(128, method=Image.Quantize.MEDIANCUT)
+    flat = [picture.quantize(palette=colours, dither=Image.Dither.NONE) for picture in drawn]
     delay = round(100 / made.rate) * 10  # ms; a GIF counts in hundredths of a second
-    pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=delay, loop=0, optimize=True, disposal=1)
+    flat[0].save(path, save_all=True, append_images=flat[1:], duration=delay, loop=0, optimize=True, disposal=1)
 
 
-def _painter(made: Film) -> Callable[[int], np.ndarray]:
-    """A function that draws the k-th picture, (height, width, 3) bytes, on axes that stand still."""
-    reach = made.reach()
-    figure = fitted(reach.min(axis=0), reach.max(axis=0), most=5.5)
-    canvas = FigureCanvasAgg(figure)
-    ax = figure.subplots()
-    dress(ax, made.view, reach)
-    sticks.ground(ax, made.bones, made.view)
-    paths = [made.view.flat(track) for track in made.tracks.values()]
-    trails = [ax.plot([], [], color=COLOURS[1], linewidth=0.9)[0] for _ in paths]
-    said = ax.set_title(" ", loc="left", color=FAINT)
-    pace = f", {made.pace:.3g} times real time" if made.pace != 1 else ""
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
-
-    def draw(k: int) -> np.ndarray:
-        for trail, path in zip(trails, paths):
-            trail.set_data(*path[: FINER * k + 1].T)
-        said.set_text(f"{made.title}, {made.times[k]:.2f} s{pace}")
-        drawn = sticks.stick(ax, made.bones, {body: X[k] for body, X in made.at.items()}, made.view)
-        canvas.draw()
-        seen = np.asarray(canvas.buffer_rgba())[..., :3].copy()
-        for artist in drawn:
-            artist.remove()
-        return seen
-
-    return draw
+def _mp4(made: Film, path: Path) -> None:
+    """Pictures through a pipe to ffmpeg, H.264 that every player takes."""
+    w, h = SIZE
+    command = ["ffmpeg", "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{w}x{h}", "-r", str(made.rate), "-i", "-",
+               "-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart", str(path)]  # fmt: skip
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as ffmpeg:
+        assert ffmpeg.stdin is not None and ffmpeg.stderr is not None
+        try:
+            for picture in pictures(made):
+                ffmpeg.stdin.write(picture.tobytes())
+            ffmpeg.stdin.close()
+        except BrokenPipeError:
+            pass  # what it says, and its status, tell why
+        said = ffmpeg.stderr.read().decode(errors="replace").strip()
+        if ffmpeg.wait():
+            raise CatenaError(f"{path}: ffmpeg could not make the film: {said.splitlines()[-1] if said else 'no reason given'}")
 
 
 def _page(made: Film, path: Path) -> None:
     """The player with the film's numbers written into it."""
-    player = (resources.files("catena.results.plots") / "player.html").read_text(encoding="utf-8")
-    path.write_text(filled(player, made.title, drawing(made)), encoding="utf-8")
-
-
-def filled(page: str, title: str, data: Mapping[str, object]) -> str:
-    """A page with its title, the drawing code and its data written into it."""
-    scene = (resources.files("catena.results.plots") / "scene.js").read_text(encoding="utf-8")
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    return page.replace("{{scene}}", scene).replace("{{title}}", html.escape(title)).replace("{{data}}", text)
-
-
-def drawing(made: Film) -> dict[str, Any]:
-    """What a page needs to draw it, rounded to a hundred-thousandth of what is seen."""
-    reach = made.reach()
-    digits = int(np.ceil(5 - np.log10(max(np.ptp(reach, axis=0).max(), 1e-6))))
-
-    def short(x: np.ndarray) -> Any:
-        return np.round(np.asarray(x, float), digits).tolist()
-
-    names = [limb.body for limb in made.bones.limbs]
-    bodies = [
-        {
-            "lines": short(limb.lines),
-            "pins": short(limb.pins),
-            "solids": [{"corners": short(s.corners), "radius": round(s.radius, digits), "colour": list(s.colour[:3])}
-                       for s in limb.solids],
-        }
-        for limb in made.bones.limbs
-    ]  # fmt: skip
-    places = {name: k for k, name in enumerate(names)}
-    guides = [[places.get(g.start, -1), short(g.at), places.get(g.end, -1), short(g.to)] for g in made.bones.guides]
-    return {
-        "title": made.title,
-        "times": np.round(made.times, 6).tolist(),
-        "bodies": bodies,
-        "guides": guides,
-        "ground": short(made.bones.ground),
-        "positions": [short(made.at[name][:, :3, 3]) for name in names],
-        "turns": [np.round(made.turns[name], 6).tolist() for name in names],
-        "tracks": [{"body": places[made.tips[name][0]], "tip": short(made.tips[name][1]), "points": short(track)}
-                   for name, track in made.tracks.items()],
-        "view": {"right": made.view.right.tolist(), "up": made.view.up.tolist(), "planar": made.view.planar,
-                 "vertical": made.vertical.tolist()},
-        "middle": short(made.middle()),
-        "size": np.maximum(np.ptp(reach, axis=0), 1e-3 * np.ptp(reach)).tolist(),
-        "pace": made.pace,
+    player = (resources.files("catena.results.scene") / "player.html").read_text(encoding="utf-8")
+    scene, triangles = wire.header(made.scene, made.at[0], made.box())
+    kept = [name for name in made.tracks if name in made.scene.tips]
+    scene["tips"] = [tip for tip in scene["tips"] if tip["name"] in kept]
+    data = {
+        "scene": scene, "triangles": wire.packed(triangles), "times": np.round(made.times, 6).tolist(), "pace": made.pace,
+        "poses": wire.packed(wire.film_numbers(made.at)), "tracks": [wire.packed(made.tracks[t["name"]].astype(np.float32)) for t in scene["tips"]],
     }  # fmt: skip
+    text = player.replace("{{stage}}", wire.stage()).replace("{{title}}", html.escape(made.title)).replace("{{data}}", wire.text(data))
+    path.write_text(text, encoding="utf-8")
+
+
+WRITERS: dict[str, Callable[[Film, Path], None]] = {".gif": _gif, ".html": _page, ".mp4": _mp4}

@@ -29,6 +29,9 @@ class Extremes:
     Of contacts: penetration, beside the mechanism's length; pressing: normal force, N; grinding: normal force times gap rate,
     and gain: power of friction, both beside the length; outside: friction outside its cone, pulling: normal force that pulls,
     N; angle: sine of the angle between friction and slip.
+
+    Of contacts by time stepping, over all steps of one run: residual of the solver beside the fastest speed, and steps above the
+    one asked for; complementarity and cone, each beside the largest of its step; energy gained and dissipated by contacts, J; impacts and changes of mode.
     """
 
     kinetic: float = 0.0
@@ -50,6 +53,14 @@ class Extremes:
     pulling: float = 0.0
     angle: float = 0.0
     gain: float = 0.0
+    residual: float = 0.0
+    unconverged: float = 0.0
+    complementarity: float = 0.0
+    cone: float = 0.0
+    gained: float = 0.0
+    dissipated: float = 0.0
+    impacts: float = 0.0
+    changes: float = 0.0
 
     def __or__(self, other: Extremes) -> Extremes:
         """Of both; a number that is none stays."""
@@ -80,6 +91,9 @@ class ContactLedger:
     the law of impact leaves of the speed, beside the largest of each. cone: forces outside their cones, or that pull, beside the
     largest. angle: between friction and slip, rad. gain: the most that contacts have put in, beside what came and went. dissipated: in
     impacts, J. law: of impact. impacts, accumulations, changes: how many, the last of modes. remark: of motions that are not unique.
+
+    stepped: whether by time stepping; then dissipated is by all contacts, and numbers are those of the worst run, in all its steps. residual: of the
+    solver beside the fastest speed of a contact, the worst; asked: the one asked for; unconverged: steps above it.
     """
 
     law: str
@@ -93,6 +107,10 @@ class ContactLedger:
     accumulations: int = 0
     changes: int = 0
     remark: str = ""
+    residual: float = 0.0
+    asked: float = 0.0
+    unconverged: int = 0
+    stepped: bool = False
 
     @classmethod
     def read(cls, given: Any) -> ContactLedger | None:
@@ -112,6 +130,7 @@ class ContactLedger:
         return [
             ("contact laws", f"{kept}, friction against slip to {self.angle:.2g} rad, energy gained {self.gain:.2g}"),
             ("impacts", f"{self.impacts} by {self.law}, {self.dissipated:.6g} J dissipated{ends}; {self.changes} changes of mode"),
+            *([("contact solver", f"residual {self.residual:.2g}, {self.asked:.2g} asked; {self.unconverged} steps above it")] if self.stepped else []),
             *([("contact remark", self.remark)] if self.remark else []),
         ]
 
@@ -124,7 +143,9 @@ class ContactLedger:
             (self.angle, f"friction is not against the slip by {self.angle:.2g} rad"),
             (self.gain, f"contacts have put in {self.gain:.2g} of the energy that came and went"),
         ]
-        return [words for x, words in found if not x <= limit]
+        unsolved = [f"{self.unconverged} steps of the contact solver ended above the residual {self.asked:.2g} asked, the worst at {self.residual:.2g}: "
+                    "take more iterations or a smaller step"] if self.unconverged and (limit < OPEN or not self.residual <= limit) else []  # fmt: skip
+        return [words for x, words in found if not x <= limit] + unsolved
 
 
 @dataclass(frozen=True)
@@ -255,7 +276,7 @@ class Ledger:
         asked = MET * self.tolerance * max(1.0, size)
         met = difference <= asked
         said = f"{difference:.2g} from a tighter run, {asked:.2g} allowed"
-        verdict = f"accuracy met: {said}" if met else f"accuracy NOT met: {said}; the motion may be sensitive to its start"
+        verdict = f"accuracy met: {said}" if met else f"accuracy NOT met: {said}; the motion may be sensitive to its start, or a force may have a pulse shorter than the steps (largest_step, switches)"
         verdict = f"{self.verdict}; {said}" if self.doubts() else "; ".join(filter(None, (verdict, self.verdict)))
         return replace(self, verified=difference, verdict=verdict, met=met and not self.doubts())
 

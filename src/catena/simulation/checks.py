@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.assembly import by_loop
+from ..analysis.closure_search import by_loop
 from ..equations.formulation import FORMULATIONS
 from ..equations.formulations import formulation
 from ..errors import ClosureError, SimulationError, StateError, unknown
 from ..machine import arguments
-from ..machine.lookup import coordinates, where
+from ..machine.lookup import coordinates, states, where
 from ..machine.machine import Machine
 from .integrators import METHODS, Method
 from .starts import from_names
@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 MOST_ROWS = 100_000_000
 LIMITS = ("check", "ignore", "stop")
 FRICTION = ("smooth", "stick")
-CONTACT = ("events", "ignore")
+CONTACT = ("events", "time_stepping", "ignore")
 OPEN = 1e-6  # m, cosine (m/s, 1/s): a loop that starts wider open than this is a mistake; less is closed silently
 
 
@@ -65,23 +65,7 @@ def steps(step: Any, largest: Any, duration: float) -> None:
 
 def starting_points(machine: Machine, q: Any, v: Any, parameters: Any) -> tuple[Array, Array, Array, tuple[int, ...]]:
     """q, v and parameters as rows, one per run, and the leading shape they came in."""
-    q, v = from_names(machine, q, v)
-    q = machine.neutral() if q is None else arguments.array(machine, "simulate", "q", q)
-    v = np.zeros(machine.nv) if v is None else arguments.array(machine, "simulate", "v", v)
-    p = arguments.parameters(machine, parameters)
-    p = np.array(list(machine.mechanism.parameters.values())) if p is None else p
-    for name, x, names in (("q", q, machine.coordinate_names), ("v", v, machine.speed_names)):
-        if not np.isfinite(x).all():
-            raise StateError(f"simulate: {name} of {names[np.argwhere(~np.isfinite(x))[0][-1]]!r} is not a finite number")
-    if not np.isfinite(p).all():
-        name = machine.parameter_names[np.argwhere(~np.isfinite(p))[0][-1]]
-        raise StateError(f"simulate: parameter {name!r} is not a finite number")
-    lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], p.shape[:-1])
-    runs = int(np.prod(lead))
-    if not runs:
-        raise StateError(f"simulate: the start has the leading shape {lead}, so that there is nothing to run")
-    flat = [np.ascontiguousarray(np.broadcast_to(x, (*lead, x.shape[-1])).reshape(runs, x.shape[-1])) for x in (q, v, p)]
-    return flat[0], flat[1], flat[2], lead
+    return states(machine, "simulate", *from_names(machine, q, v), parameters)
 
 
 def forces(given: Any, runs: int, nv: int) -> Array:

@@ -24,8 +24,6 @@ OUTCOMES = {
 SAFETY, SHRINK, GROW = 0.9, 0.2, 6.0
 NOW, BEFORE = 0.6, -0.2  # the parts of this step's error and of the last one's in the next step: PI.4.2 of [Soderlind2006]
 BETWEEN = 20.0  # the error allowed to dense output, beside that of a step
-LOOKS = 8  # places within a step at which guards are looked at
-HALVINGS = 100  # of the interval in which a guard falls, at most: an event may be near the start of a long step
 
 
 # ---------------------------------------------------------------------------------------------------- stages
@@ -41,15 +39,17 @@ def place(buffer, x, time, W):
     """Let the buffer hold this time and state."""
     for l in range(W):
         buffer[l] = time
-    for n in range(len(x)):
-        buffer[W + n] = x[n]
+    inside = buffer[W : W + len(x)]
+    inside[:] = x
 
 
 def write(out, row, x, W):
     """The states of W runs, each to its own place: out (W, rows, size)."""
     for l in range(W):
-        for n in range(out.shape[2]):
-            out[l, row, n] = x[n * W + l]
+        own, at = out[l, row], l
+        for n in range(len(own)):
+            own[n] = x[at]
+            at += W
 
 
 def settle_flat(settle, buffer, x, time, rounds, W):
@@ -129,32 +129,28 @@ def _dense_error(K, D, h, zero, beside, e, sums, W):
 # ---------------------------------------------------------------------------------------------------- adaptive steps
 @machine_function("W", "s")
 def adaptive(
-    address, settle, guard, A, s, C, E, P, D, order, degree, x, buffer, K, new, t, end, h, largest, rtol, atol, times, row, out, first,
-    g, g_new, most, W,
+    address, settle, A, s, C, E, P, D, order, degree, x, buffer, K, new, t, end, h, largest, rtol, atol, times, row, out, first, most, W,
 ):  # fmt: skip
     """Advance x from t to `end`, filling rows of `out` (W, rows, size) at `times` from `row` on; s stages per step.
 
-    first: the row of `out` that the first of the times has.
+    first: the row of `out` that the first of the times has. All lanes have the same steps; runs with guards, and those whose steps
+    are their own, are for `lane_driver.py`.
 
-    Returns status, t, h, row, accepted, rejected, evaluations, event. g holds the guards' values and rates at t; where one
-    falls to zero (`fell`) is an event: x and t are left at its instant.
+    Returns status, t, h, row, accepted, rejected, evaluations.
     """
     size, stages = len(x), K.shape[0]
     b, sums = np.zeros((1, P.shape[0])), np.zeros((2, W))
     scratch, zero, e, beside = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size)
-    values, before = np.zeros(len(g)), np.zeros(len(g))
     accepted, rejected, evaluations = 0, 0, 1
     place(buffer, x, t, W)
     call_block(address, buffer, K[0])
-    if guard != 0:
-        call_block(guard, buffer, g)
     exponent, last, refused = -1.0 / order, 1.0, False
     while t < end:
         if accepted + rejected >= most:
-            return TOO_MANY, t, h, row, accepted, rejected, evaluations, -1
+            return TOO_MANY, t, h, row, accepted, rejected, evaluations
         h = min(h, largest)
         if h < 16.0 * np.spacing(max(abs(t), abs(end))) and end - t > h:
-            return TOO_SMALL, t, h, row, accepted, rejected, evaluations, -1
+            return TOO_SMALL, t, h, row, accepted, rejected, evaluations
         clipped = t + h * 1.0000001 >= end
         step = end - t if clipped else h
         for i in range(1, s):
@@ -168,7 +164,7 @@ def adaptive(
         if not error < 1.0:
             if not np.isfinite(error):
                 if h < 1e-12 * max(1.0, abs(t)):
-                    return NOT_FINITE, t, h, row, accepted, rejected, evaluations, -1
+                    return NOT_FINITE, t, h, row, accepted, rejected, evaluations
                 h = 0.1 * step
             else:
                 h = step * max(SHRINK, SAFETY * error**exponent)
@@ -178,7 +174,7 @@ def adaptive(
         t_new = end if clipped else t + step
         error = max(error, 1e-6)
         factor = min(GROW, SAFETY * error ** (NOW * exponent) * last ** (BEFORE * exponent))
-        if (row < len(times) and times[row] < t_new) or guard != 0:  # dense output is needed: is it good enough?
+        if row < len(times) and times[row] < t_new:  # dense output is needed: is it good enough?
             for i in range(s + 1, stages):
                 stage(address, buffer, x, K, A, i, t + C[i] * step, step, W)
             evaluations += stages - s - 1
@@ -194,23 +190,11 @@ def adaptive(
         last = error
         later = step * min(1.0, factor) if refused else step * factor
         refused = False
-        event, theta = -1, 1.0
-        if guard != 0:
-            event, theta = _locate(guard, buffer, x, new, K, P, b, scratch, t, step, g, g_new, values, before)
-            if event >= 0:
-                t_new = t + theta * step
-        while row < len(times) and times[row] <= t_new:
-            if times[row] == t_new and event < 0:
-                break  # the settled end of the step is better than the dense output
+        while row < len(times) and times[row] < t_new:  # at t_new the settled end of the step is better than the dense output
             _dense(P, (times[row] - t) / step, b, x, K, step, scratch)
             settle_flat(settle, buffer, scratch, times[row], 1, W)
             write(out, first + row, scratch, W)
             row += 1
-        if event >= 0:
-            _dense(P, theta, b, x, K, step, scratch)
-            x[:] = scratch
-            settle_flat(settle, buffer, x, t_new, 2, W)
-            return EVENT, t_new, min(later, step), row, accepted, rejected, evaluations, event
         for n in range(size):
             x[n] = new[n]
         t = t_new
@@ -226,58 +210,4 @@ def adaptive(
         while row < len(times) and times[row] <= t:
             write(out, first + row, x, W)
             row += 1
-        for j in range(len(g)):
-            g[j] = g_new[j]
-    return REACHED, t, h, row, accepted, rejected, evaluations, -1
-
-
-# ---------------------------------------------------------------------------------------------------- events
-def fell(before, values):
-    """The first guard that has fallen, or -1. Both arrays have the guards' values, then their rates; see `guards.py`."""
-    n = len(values) // 2
-    for j in range(n):
-        if before[j] > 0.0 and values[j] <= 0.0:
-            return j
-        if values[j] < 0.0 and values[n + j] < 0.0:
-            return j
-    return -1
-
-
-def _locate(guard, buffer, x, new, K, P, b, scratch, t, step, g, g_new, values, before):
-    """The first guard that falls to zero within a step, and where: looked for at some places, then halved on the dense output.
-
-    For one lane. Guards at the step's end are left in g_new. The place is found to the last digit of its distance from the
-    step's start, so that an event soon after the last one is located as precisely as a late one.
-    """
-    before[:] = g
-    low, high, event = 0.0, 1.0, -1
-    for part in range(1, LOOKS + 1):
-        high = part / LOOKS
-        if part == LOOKS:
-            place(buffer, new, t + step, 1)
-            call_block(guard, buffer, values)
-            g_new[:] = values
-        else:
-            _dense(P, high, b, x, K, step, scratch)
-            place(buffer, scratch, t + high * step, 1)
-            call_block(guard, buffer, values)
-        event = fell(before, values)
-        if event >= 0:
-            break
-        before[:] = values
-        low = high
-    if event < 0:
-        return -1, 1.0
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        if middle <= low or middle >= high:
-            break
-        _dense(P, middle, b, x, K, step, scratch)
-        place(buffer, scratch, t + middle * step, 1)
-        call_block(guard, buffer, values)
-        found = fell(before, values)
-        if found >= 0:
-            high, event = middle, found
-        else:
-            low = middle
-    return event, high
+    return REACHED, t, h, row, accepted, rejected, evaluations

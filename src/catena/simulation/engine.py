@@ -12,7 +12,9 @@ from ..compiler.lanes import LaneKernel
 from ..errors import SimulationError
 from . import drivers, fixed_step
 from .integrators import Method
+from .lane_runs import LaneRuns
 from .system import System
+from .time_stepping import stepper
 
 Array = np.ndarray
 SHARE, FINEST = 0.05, 2.3e-14  # the part of the tolerance a single step may use, and the smallest that doubles allow
@@ -57,23 +59,34 @@ class Engine:
         self.h, self.largest = step, largest
         self.rtol = max(SHARE * tolerance, FINEST)
         self.atol = np.full(size, self.rtol)  # one per state, the same in all lanes
-        mapped = method.kind == "map"
+        mapped = method.kind in ("map", "stepping")
         first, last = 1 + size + system.nu, 1 + size + system.nu + len(p)
         self.buffer = np.zeros((last + mapped, self.W))
         self.u, self.modes = self.buffer[1 + size : 1 + size + system.nv], self.buffer[1 + size + system.nv : first]
         self.p = self.buffer[first:last]
         self.p[:] = p if p.ndim == 2 else p[:, None]
         self.modes[:] = system.holding.start()[:, None]
-        self.kernel: LaneKernel = self._kernel("step" if mapped else "derivative")
-        self.settle, self.guard = self._kernel("settle"), self._kernel("guard")
+        self.stepper = stepper(system, self.W) if method.kind == "stepping" else None
+        self.room = np.zeros(self.stepper.size if self.stepper is not None else 0)
+        self.settle = self._kernel("settle")
         self.K = np.zeros((max(len(method.A), 1), self.x.size))
         self.new = np.zeros(self.x.size)
-        count = self.guard.output_sizes[0] if self.guard is not None else 0
-        self.g, self.g_new = np.zeros(count), np.zeros(count)
         self.tally = Tally()
         self.store: Array | None = None
         self.filled = 0
         self.pieces = Pieces(np.zeros((self.W, 0, system.nv)))
+
+    @property
+    def kernel(self) -> LaneKernel:
+        """The derivative, the step of a method that is a map, or the problem of one that steps over contacts."""
+        if self.stepper is not None:
+            return self.stepper.problem
+        return self._kernel("step" if self.method.kind == "map" else "derivative")
+
+    @property
+    def guard(self) -> LaneKernel | None:
+        """The guards, if there are any."""
+        return self._kernel("guard")
 
     def _kernel(self, name: str) -> Any:
         return self.system.kernel(name, self.W)
@@ -105,15 +118,32 @@ class Engine:
         return getattr(self, f"_{self.method.kind}")(float(t), float(end), np.ascontiguousarray(times))
 
     def _adaptive(self, t: float, end: float, times: Array) -> Segment:
+        if self.system.guard is not None:
+            return self._guarded(t, end, times)
         m, (out, first) = self.method, self._room(len(times))
-        status, t, self.h, row, accepted, rejected, evaluations, event = drivers.adaptive(
-            _address(self.kernel), _address(self.settle), _address(self.guard), m.A, m.stages, m.C, m.E, m.P, m.D[None],
+        status, t, self.h, row, accepted, rejected, evaluations = drivers.adaptive(
+            _address(self.kernel), _address(self.settle), m.A, m.stages, m.C, m.E, m.P, m.D[None],
             float(m.order), float(m.dense), *self._flat, self.K, self.new, t, end, self.h,
-            self.largest, self.rtol, np.repeat(self.atol, self.W), times, 0, out, first, self.g, self.g_new,
-            self.most - self.tally.accepted - self.tally.rejected, self.W,
+            self.largest, self.rtol, np.repeat(self.atol, self.W), times, 0, out, first, self._left, self.W,
         )  # fmt: skip
         self._count(accepted, rejected, evaluations, self.h)
-        return Segment(status, t, self._written(out, first, first + row), event)
+        return Segment(status, t, self._written(out, first, first + row))
+
+    def _guarded(self, t: float, end: float, times: Array) -> Segment:
+        """A single run up to its next event, as one of many is advanced."""
+        out, whole = np.empty((1, len(times), len(self.x))), lambda k: np.array([k])
+        runs = LaneRuns(self.system, self.method, self.x.reshape(1, -1), self.buffer[1 + len(self.x) :].reshape(1, -1), t=t, h=self.h,
+                        width=1, rtol=self.rtol, largest=self.largest)  # fmt: skip
+        runs.advance(whole(0), np.array([end]), whole(len(times)), whole(self._left), times, out, np.empty((1, 0, 0)), 0)
+        self.h = float(runs.h[0])
+        accepted, rejected, evaluations, status, event = map(int, (*runs.tally[0], *runs.ended[0]))
+        self._count(accepted, rejected, evaluations, self.h)
+        return Segment(status, float(runs.t[0]), self._written(out, 0, int(runs.row[0])), event)
+
+    @property
+    def _left(self) -> int:
+        """Steps that may still be taken."""
+        return self.most - self.tally.accepted - self.tally.rejected
 
     def _library(self, t: float, end: float, times: Array) -> Segment:
         from .radau import advance
@@ -140,16 +170,29 @@ class Engine:
             t = stop
         return Segment(drivers.REACHED, end, self._joined(rows))
 
-    _map = _implicit = _fixed
+    _map = _implicit = _stepping = _fixed
 
     def _equal_steps(self, t: float, h: float, steps: int, every: int, out: Array, first: int) -> tuple[int, float, int]:
         """Status, time and the next row of `out` after so many steps of size h (s)."""
         m = self.method
         drive = fixed_step.implicit if m.kind == "implicit" else fixed_step.explicit
+        if self.stepper is not None:
+            return self._contact_steps(t, h, steps, every, out, first)
         settle = _address(self.settle) if m.kind == "fixed" or self.system.binds else 0  # others keep quaternions unit
         status, t, row, evaluations = drive(
             _address(self.kernel), settle, m.A, m.B[None], m.C, *self._flat, self.K, *self.pieces.at(t, h), t, h, steps, every, out,
             first, self.W,
+        )  # fmt: skip
+        self._count(steps, 0, evaluations, h)
+        return status, t, row
+
+    def _contact_steps(self, t: float, h: float, steps: int, every: int, out: Array, first: int) -> tuple[int, float, int]:
+        """The same with contacts by time stepping."""
+        assert self.stepper is not None
+        settle = _address(self.settle) if self.system.binds else 0
+        status, t, row, evaluations = fixed_step.stepping(
+            *self.stepper.addresses, settle, *self._flat, self.room, self.stepper.given, *self.pieces.at(t, h), t, h, steps, every, out, first,
+            self.W,
         )  # fmt: skip
         self._count(steps, 0, evaluations, h)
         return status, t, row

@@ -22,6 +22,7 @@ DRIVERS = {
     "map": "equal steps of a traced map x -> x",
     "fixed": "equal steps of an explicit tableau",
     "implicit": "equal steps of an implicit tableau, solved by fixed-point iteration",
+    "stepping": "equal steps of Moreau and Jean, for contacts by time stepping",
     "adaptive": "an explicit tableau with error estimate E and dense output P, which chooses its steps",
     "library": "SciPy's Radau with exact Jacobians, which chooses its steps",
 }
@@ -95,4 +96,5 @@ METHODS = Registry("integrator", (
           [[0.25, 0.25 - _R], [0.25 + _R, 0.25]], [0.5, 0.5], [0.5 - _R, 0.5 + _R]),
     Method("radau", "library", 5, "SciPy's Radau IIA with exact Jacobians: for stiff springs and dampers"),
 ), SimulationError)  # fmt: skip
+MOREAU_JEAN = Method("moreau_jean", "stepping", 1, "the step of contacts by time stepping: forces and contacts at its middle, impulses for all of it")
 register, method = METHODS.register, METHODS.find

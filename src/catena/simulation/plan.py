@@ -22,17 +22,20 @@ from ..machine import arguments
 from ..machine.constraint_rows import metric
 from ..machine.equation_machine import EquationMachine
 from ..machine.machine import Machine, compile
+from ..model.expression_syntax import names_in
 from ..model.mechanism import Mechanism
 from . import checks
 from .engine import Engine, Pieces
-from .event_plan import EventPlan, plan_events
+from .event_plan import NO_EVENTS, EventPlan, plan_events
 from .events import Event
-from .integrators import Method, method
+from .integrators import MOREAU_JEAN, Method, method
+from .stepping_plan import apart, refuse_elsewhere, stepped_contacts
 from .system import System
 from .trajectories import of_run
 
 Array = NDArray[np.float64]
 KEPT = 64  # machines, systems and bounds kept for the next run of the same mechanism
+SHORTEST = 4096  # steps, at least, of a run that looks for pulses of forces which another has stepped over
 MARGIN = 4.0  # units of rounding of the time that are left out on either side of a switch
 
 
@@ -72,6 +75,12 @@ class RunPlan:
         times = {float(t) for load in self.machine.mechanism.loads for t in load.holding("times")}
         return np.array(sorted(t for t in times if self.start < t < self.until))
 
+    @property
+    def forced_in_time(self) -> bool:
+        """Whether a load is a text of time."""
+        texts = (x for load in self.machine.mechanism.loads for x in load.holding("expression", "expressions", "text"))
+        return any("t" in names_in(x) for x in texts if isinstance(x, str))
+
     def before_switch(self, t: float) -> float:
         """Just before the next switch after t: the integrator ends there, so that no stage of a step sees the other side."""
         later = self.switches[self.switches > t]
@@ -103,6 +112,13 @@ class RunPlan:
         alone = len(self.x0) == 1 or not self.scheme.empty or self.how.kind == "library"
         return 1 if alone else default_width()
 
+    @cached_property
+    def batched(self) -> bool:
+        """Whether its runs have events and are advanced in lanes all the same, each with steps of its own."""
+        sampled = callable(self.control) and not hasattr(self.control, "law")
+        alone = sampled or self.system.clocks or len(self.switches) or self.forces is not None
+        return len(self.x0) > 1 and not self.scheme.empty and self.how.kind == "adaptive" and not alone
+
     def engine(self, rows: slice) -> Engine:
         """An engine at the start of these runs; a group that is not full is filled up with copies of its last run."""
         made = Engine(self.system, self.how, _padded(self.x0[rows], self.width).T, _padded(self.p[rows], self.width).T,
@@ -115,11 +131,12 @@ class RunPlan:
     def tighter(self, steps: int) -> RunPlan:
         """The same with every equal step halved; or at a hundredth of the tolerance, with steps at most half as long as the mean.
 
-        steps: how many a run has taken. Its second part counts where the tolerance is at rounding, or nothing moves.
+        steps: how many a run has taken. Its second part counts where the tolerance is at rounding, or nothing moves. Where a force is a
+        text of time, there are at least SHORTEST steps, so that a pulse that the run has stepped over is met.
         """
         if not self.adaptive:
             return replace(self, refine=2 * self.refine)
-        half = (self.until - self.start) / (2 * max(1, steps))
+        half = (self.until - self.start) / max(2 * steps, SHORTEST if self.forced_in_time else 2)
         return replace(self, tolerance=max(1e-14, self.tolerance / 100), largest=min(self.largest, half))
 
     @cached_property
@@ -136,7 +153,7 @@ def prepare(
     mechanism: Mechanism | Machine, q: Any, v: Any, until: float, *, control: Any, by: str | None, integrator: str, tolerance: float,
     step: float | None, output: Any, parameters: Any, start: float, events: Iterable[Event], limits: str, restitution: float,
     friction: str, contact: str, stabilise: Any, motion: Any, threads: int | None, most_steps: int, options: dict[str, Any],
-    largest_step: float | None = None, forces: Any = None,
+    largest_step: float | None = None, forces: Any = None, iterations: int | None = None, residual: float | None = None,
 ) -> RunPlan:  # fmt: skip
     """The plan of a run: all arguments checked as `simulate` says, the machine and system compiled or taken from the last run."""
     machine, events = machine_of(mechanism), tuple(events)
@@ -148,15 +165,23 @@ def prepare(
     by = by or (own.formulation if own is not None else DEFAULT)
     own = own if own is not None and own.formulation == by and not options else None
     checks.known_options(by, options)
-    how, times = method(integrator), checks.output_times(start, until, output)
+    how, times = MOREAU_JEAN if integrator == MOREAU_JEAN.name and contact == "time_stepping" else method(integrator), checks.output_times(start, until, output)
     limits, friction = checks.choice("way with limits", limits, checks.LIMITS), checks.choice("friction", friction, checks.FRICTION)
     tolerance, restitution = checks.number("tolerance", tolerance, 1e-14, 0.1), checks.number("restitution", restitution, 0.0, 1.0)
     q, v, p, lead = checks.starting_points(machine, q, v, parameters)
     if limits != "ignore":
         checks.within_limits(machine, q, kept(("bounds", id(machine)), machine, lambda: checks.bounds(machine)))
     contact = checks.choice("way with contacts", contact, checks.CONTACT)
-    happening = plan_events(machine, events, limits, friction, restitution, contact)
-    checks.events_possible(happening, how, by, start, until)
+    stepping, own_options = None, {"iterations": iterations, "residual": residual}
+    if contact == "time_stepping":
+        stepping = stepped_contacts(machine, own_options | {
+            "step": step, "integrator": integrator, "events": events, "motion": motion, "largest_step": largest_step, "friction": friction, "by": by,
+            "stabilise": stabilise, "limits": limits, "restitution": restitution})  # fmt: skip
+        how, happening = MOREAU_JEAN, NO_EVENTS
+    else:
+        refuse_elsewhere(own_options)
+        happening = plan_events(machine, events, limits, friction, restitution, contact)
+        checks.events_possible(happening, how, by, start, until)
     law = control if hasattr(control, "law") else None
     if forces is not None:
         if control is not None:
@@ -166,7 +191,7 @@ def prepare(
     asked = {"motion": motion, "stabilise": stabilise, "options": options if own is None else own.derivative}
     try:
         system = made(machine, by, own, law=law, friction=friction, holding=happening.holding, motion=motion, stabilise=stabilise,
-                      **options)  # fmt: skip
+                      stepping=stepping, **options)  # fmt: skip
     except FloatingPointError:  # an inertia that is zero whatever the configuration
         with np.errstate(all="ignore"):
             machine.forward_dynamics(q[0], v[0], np.zeros(machine.nv))  # names it
@@ -174,13 +199,15 @@ def prepare(
     x0 = started(system, start, q, v, p)
     checks.closed(machine, start, *decoded(system, x0.T, p.T), p)
     x0 = settled(system, start, x0, p)
+    if stepping is not None:
+        apart(machine, system, start, x0[:, : machine.nq], p)
     checks.steps(step, largest_step, until - start)
     if machine.mechanism.beams and how.stable < np.inf and step is not None:
         _slow_enough(machine, q[0], how, float(step))
     first = min(1e-3, until - start) if how.chooses_steps else (times[0] - start) / 10
     if forces is not None and forces.shape[1] > 1 and not how.chooses_steps:
         first = (until - start) / forces.shape[1]
-    asked |= {"control": control, "events": events, "limits": limits, "restitution": restitution, "friction": friction, "contact": contact,
+    asked |= {"control": control, "events": events, "limits": limits, "restitution": restitution, "friction": friction, "contact": contact, **own_options,
               "largest step": largest_step, "forces": forces}  # fmt: skip
     return RunPlan(
         machine, system, how, happening, float(start), float(until), times, x0, p, lead, parameters is not None, control,

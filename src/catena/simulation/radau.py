@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import drivers
+from . import drivers, lane_events
 
 if TYPE_CHECKING:
     from .engine import Engine, Segment
@@ -83,9 +83,9 @@ def _settled(engine: Engine, t: float, x: Array) -> Array:
 def _locate(guard: Callable, dense: Callable, old: float, new: float, y: Array, g: Array) -> tuple[int, float, Array]:
     """The first guard that falls to zero between two instants (-1: none), when, and all guards at the later one."""
     low = old
-    for high in np.linspace(old, new, drivers.LOOKS + 1)[1:]:
+    for high in np.linspace(old, new, lane_events.LOOKS + 1)[1:]:
         values = guard(high, y if high == new else dense(high))
-        event = drivers.fell(g, values)
+        event = lane_events.fell(g, values, 0, 1)
         if event >= 0:
             break
         low, g = high, values
@@ -93,6 +93,6 @@ def _locate(guard: Callable, dense: Callable, old: float, new: float, y: Array, 
         return -1, new, g
     while high - low > 4 * np.spacing(high):
         middle = 0.5 * (low + high)
-        found = drivers.fell(g, guard(middle, dense(middle)))
+        found = lane_events.fell(g, guard(middle, dense(middle)), 0, 1)
         low, high, event = (low, middle, found) if found >= 0 else (middle, high, event)
     return event, high, g

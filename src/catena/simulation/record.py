@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..model.flexible import frequency_error, strain_energy
 from ..results.labels import labelled
 from ..results.ledger import ContactLedger, Extremes, Ledger, versions
-from . import contact_record, drivers
+from . import contact_record, drivers, stepping_record
 from .contact_handler import Hit
 from .contact_record import ContactRows
 from .engine import Tally
@@ -72,6 +72,9 @@ def observe(plan: RunPlan, t: Array, x: Array, u: Array, p: Array, start: Array 
     if plan.system.holding.contacts:
         found = contact_record.observe(plan, [np.ascontiguousarray(a) for a in flat], flat[2][:, plan.system.nv :])
         contacts = ContactRows(*(part.reshape(runs, rows, *part.shape[1:]) for part in found))
+    elif plan.system.stepping is not None:
+        seen_contacts = stepping_record.observe(plan, [np.ascontiguousarray(a) for a in flat])
+        contacts = None if seen_contacts is None else ContactRows(*(part.reshape(runs, rows, *part.shape[1:]) for part in seen_contacts))
     return ObservedRows(t, x, u, **seen, start=start, closure=closure, rates=rates, strain=_strain(plan, seen["q"], p), error=error,
                 contacts=contacts)  # fmt: skip
 
@@ -91,7 +94,9 @@ def extremes(plan: RunPlan, rows: ObservedRows) -> Extremes:
              "work": rows.work, "balance": rows.error, "strain": rows.strain, "closure": rows.closure,
              "opening": rows.closure / sizes, "rate": rows.rates / sizes, "speed": np.linalg.norm(rows.v / speeds, axis=-1),
              "rank": rows.rank, "quaternion": np.array(lengths)}  # fmt: skip
-    if rows.contacts is not None:
+    if plan.system.stepping is not None:
+        shown |= stepping_record.residuals(plan, rows.x, rows.contacts)
+    elif rows.contacts is not None:
         shown |= contact_record.residuals(plan, rows.contacts)
     return Extremes(**{name: float(np.abs(x).max(initial=0.0)) for name, x in shown.items()})
 
@@ -100,6 +105,7 @@ def ledger(plan: RunPlan, seen: Extremes, tallies: Iterable[Tally], status: int,
            contact: ContactLedger | None = None) -> Ledger:  # fmt: skip
     """How far the rows can be trusted, and what they cost."""
     cost = list(tallies)
+    contact = contact if plan.system.stepping is None else stepping_record.ledger(plan, seen)
     return Ledger.of(
         seen, outcome=outcome, formulation=plan.system.by, integrator=plan.how.name, tolerance=plan.tolerance,
         step=None if plan.adaptive else max((k.largest for k in cost), default=plan.step) or plan.step,
@@ -159,6 +165,8 @@ def variables(plan: RunPlan, rows: ObservedRows) -> dict[str, tuple[tuple[str, .
         found["held_force"] = (("time", "holdable"), rows.held[..., : len(system.holding.speeds)])
     if rows.contacts is not None:
         found |= contact_record.variables(rows.contacts)
+    if rows.contacts is not None and system.stepping is not None:
+        found["contact_residual"] = (("time",), stepping_record.residuals(plan, rows.x, None)["residual"])
     if system.holding.size or not system.losses.is_zero():
         found["losses"] = (("time", "speed"), rows.losses)
     return found

@@ -24,6 +24,7 @@ from ..errors import SimulationError
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from ..results.result import Result
+from .batch_runner import BatchRunner
 from .events import Event
 from .plan import RunPlan, prepare
 from .result_file import File
@@ -31,6 +32,7 @@ from .runner import Runner
 from .sinks import Memory, ResultSink, Sink, TighterRun
 
 Progress = Callable[[float], None]
+LEAST = 32  # runs with events, for which a thread is worth while
 
 
 def simulate(
@@ -55,6 +57,8 @@ def simulate(
     restitution: float = 0.0,
     friction: str = "smooth",
     contact: str = "events",
+    iterations: int | None = None,
+    residual: float | None = None,
     stabilise: Any = "project",
     threads: int | None = None,
     most_steps: int = 10_000_000,
@@ -78,7 +82,9 @@ def simulate(
 
     events: what happens at instants, records of `catena.events`. limits: "check" the start alone, "ignore" them,
     or "stop" joints there, with `restitution` (0: they stay, 1: they bounce without loss). friction: dry friction is "smooth",
-    turned round over a small speed, or can "stick". stabilise: how loops stay closed: "project", "baumgarte", "corrective" or
+    turned round over a small speed, or can "stick". contact: contacts are met as "events", located, or by "time_stepping" in equal steps of
+    `step` seconds for many runs in lanes, or are left to "ignore"; iterations, residual: of the solver of such a step, sweeps at most
+    and its residual beside the fastest speed of a contact (200, 1e-8). stabilise: how loops stay closed: "project", "baumgarte", "corrective" or
     None, or a record of `catena.simulation.stabilisation`. verify: run again at a hundredth of the tolerance (or with every
     step halved) and report the difference. threads: for many runs at once, by default the Machine's. progress: called with
     the time reached. options: of the formulation.
@@ -91,7 +97,7 @@ def simulate(
     plan = prepare(
         mechanism, q, v, until, control=control, by=by, integrator=integrator, tolerance=tolerance, step=step, output=output,
         parameters=parameters, start=start, motion=motion, events=events, limits=limits, restitution=restitution,
-        friction=friction, contact=contact, stabilise=stabilise, threads=threads, most_steps=most_steps,
+        friction=friction, contact=contact, iterations=iterations, residual=residual, stabilise=stabilise, threads=threads, most_steps=most_steps,
         largest_step=largest_step, forces=forces, options=options,
     )  # fmt: skip
     if out is None and resume:
@@ -118,6 +124,9 @@ def _ended(plan: RunPlan, sink: ResultSink, verify: bool, progress: Progress | N
 
 def run(plan: RunPlan, sink: Sink, progress: Progress | None = None) -> None:
     """Run everything into a sink, groups in threads."""
+    if plan.batched:
+        follow_batches(plan, sink, progress)
+        return
     first, *others = plan.groups
     if not others:
         follow(plan, first, sink, progress)
@@ -144,3 +153,26 @@ def follow(plan: RunPlan, rows: slice, sink: Sink, progress: Progress | None) ->
         if progress is not None:
             progress(runner.t)
     sink.finish(runner, rows)
+
+
+def follow_batches(plan: RunPlan, sink: Sink, progress: Progress | None) -> None:
+    """Run all with their events in lanes, as many batches as there are threads; then hand each run to the sink."""
+    count = len(plan.x0)
+    each = -(-count // max(1, min(plan.threads, count // LEAST)))
+    batches = [BatchRunner(plan, slice(k, min(k + each, count))) for k in range(0, count, each)]
+
+    def one(batch: BatchRunner) -> None:
+        for t in batch.run():
+            if progress is not None and batch is batches[0]:
+                progress(t)
+
+    if len(batches) == 1:
+        one(batches[0])
+    else:
+        with ThreadPoolExecutor(len(batches)) as pool:
+            list(pool.map(one, batches))
+    for batch in batches:
+        for k in range(batch.rows.stop - batch.rows.start):
+            rows, end = slice(batch.rows.start + k, batch.rows.start + k + 1), batch.end_of(k)
+            sink.take(batch.slice_of(k), end, rows)
+            sink.finish(end, rows)

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from ..errors import SimulationError
 from . import diagnostics, drivers
+from .contact_handler import ContactHandler
 from .engine import Engine, Tally
-from .event_handler import EventHandler
+from .event_handler import EventHandler, Occurrence
 from .plan import RunPlan, decoded
 
 Array = NDArray[np.float64]
@@ -70,7 +71,7 @@ class Runner:
         if self.sampled and not self.sample > 0:
             raise SimulationError("a Python controller needs a sample time: set control.sample = 0.001 (seconds)")
         if control is not None and not self.sampled and not hasattr(control, "law"):
-            self.engine.u[:] = forces(self.engine, control)
+            self.engine.u[:] = forces(self.engine.system.nv, control)
         self.t, self.row, self.asked = plan.start, 0, 0
         if plan.forces is not None:
             self.engine.u[:] = self.engine.pieces.forces[:, 0].T
@@ -188,6 +189,22 @@ class Runner:
         ask(self.engine, self.plan.control, self.t)
         self.asked += 1
 
+    # ------------------------------------------------------------------------------------------------ what sinks read
+    @property
+    def tally(self) -> Tally:
+        """The cost so far."""
+        return self.engine.tally
+
+    @property
+    def log(self) -> list[Occurrence]:
+        """What has happened."""
+        return self.agenda.log if self.agenda is not None else []
+
+    @property
+    def contacts(self) -> ContactHandler | None:
+        """The contacts of the run."""
+        return self.agenda.contacts if self.agenda is not None else None
+
     # ------------------------------------------------------------------------------------------------ to continue later
     def checkpoint(self) -> Checkpoint:
         """The state of a single run between two slices."""
@@ -208,9 +225,8 @@ class Runner:
 
 
 # ---------------------------------------------------------------------------------------------------- controllers in Python
-def forces(engine: Engine, control: Any) -> Array:
+def forces(nv: int, control: Any) -> Array:
     """Constant joint forces as (nv, 1), N m or N. Raises SimulationError where `control` is not nv finite numbers."""
-    nv = engine.system.nv
     try:
         given = np.asarray(control, float)
     except (TypeError, ValueError):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import time as clock
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from ..results.ledger import Ledger
 from ..results.result import Result
 from . import drivers, record
+from .contact_handler import ContactHandler
+from .engine import Tally
+from .event_handler import Occurrence
 from .plan import RunPlan
 from .record import ObservedRows
 from .runner import Runner, Slice
@@ -45,6 +48,30 @@ class Difference:
     steps: int
 
 
+class Ended(Protocol):
+    """What sinks read of a run at its end: a Runner, or the `RunEnd` of a run in a batch."""
+
+    @property
+    def status(self) -> int:
+        """Of the drivers."""
+
+    @property
+    def sentence(self) -> str:
+        """How it ended, in words."""
+
+    @property
+    def tally(self) -> Tally:
+        """Its cost."""
+
+    @property
+    def log(self) -> list[Occurrence]:
+        """Its events."""
+
+    @property
+    def contacts(self) -> ContactHandler | None:
+        """Its contacts."""
+
+
 class Sink(Protocol):
     """What takes the slices of runs. rows: which runs of the plan a slice has."""
 
@@ -52,10 +79,10 @@ class Sink(Protocol):
         """Before the first slice; by default nothing is there to continue from."""
         return
 
-    def take(self, part: Slice, runner: Runner, rows: slice) -> None:
+    def take(self, part: Slice, runner: Any, rows: slice) -> None:
         """The next slice."""
 
-    def finish(self, runner: Runner, rows: slice) -> None:
+    def finish(self, runner: Any, rows: slice) -> None:
         """The end of these runs."""
 
 
@@ -85,7 +112,7 @@ class Memory(ResultSink):
     def __init__(self, plan: RunPlan, began: float):
         self.plan, self.began = plan, began
         self.parts: dict[int, list[Slice]] = {rows.start: [] for rows in plan.groups}
-        self.ended: dict[int, Runner] = {}
+        self.ended: dict[int, Ended] = {}
         plain = plan.scheme.empty and not plan.system.clocks and not len(plan.switches) and plan.how.kind != "library"
         full = plain and len(plan.x0) % plan.width == 0
         self.x = np.empty((len(plan.x0), 1 + len(plan.times), plan.system.size)) if full else None
@@ -95,13 +122,13 @@ class Memory(ResultSink):
         if self.x is not None:
             runner.engine.store, runner.engine.filled = self.x[runner.rows], 1
 
-    def take(self, part: Slice, runner: Runner, rows: slice) -> None:
+    def take(self, part: Slice, runner: Ended, rows: slice) -> None:
         """Keep it."""
         if self.x is not None and not self.parts[rows.start]:
             self.x[rows, 0] = part.x[0].T
         self.parts[rows.start].append(part)
 
-    def finish(self, runner: Runner, rows: slice) -> None:
+    def finish(self, runner: Ended, rows: slice) -> None:
         """Keep what the group has to say at its end."""
         self.ended[rows.start] = runner
 
@@ -109,7 +136,7 @@ class Memory(ResultSink):
     def outcome(self) -> Outcome:
         """Of the group that ended worst."""
         worst = max(self.ended.values(), key=lambda runner: runner.status)
-        return Outcome(worst.status, worst.sentence, max(r.engine.tally.accepted for r in self.ended.values()))
+        return Outcome(worst.status, worst.sentence, max(r.tally.accepted for r in self.ended.values()))
 
     @cached_property
     def rows(self) -> ObservedRows:
@@ -136,14 +163,14 @@ class Memory(ResultSink):
     def result(self, difference: Difference | None = None) -> Result:
         """The result; rows and ledger are made when they are looked at."""
         plan, end, spent = self.plan, self.outcome, clock.perf_counter() - self.began
-        happened = [(k, o) for k, runner in self.ended.items() if runner.agenda is not None for o in runner.agenda.log]
+        happened = [(k, o) for k, end in sorted(self.ended.items()) for o in end.log]
 
-        touched = [r.agenda.contacts for r in self.ended.values() if r.agenda is not None and r.agenda.contacts is not None]
+        touched = [end.contacts for end in self.ended.values() if end.contacts is not None]
         hits = [hit for contacts in touched for hit in contacts.hits]
         contact = touched[0].ledger() if touched else None
 
         def trust() -> Ledger:
-            tallies, seen = [r.engine.tally for r in self.ended.values()], record.extremes(plan, self.rows)
+            tallies, seen = [r.tally for r in self.ended.values()], record.extremes(plan, self.rows)
             found = record.ledger(plan, seen, tallies, end.status, end.sentence, spent, contact)
             return found if difference is None else found.judged(difference.largest, difference.size, difference.steps)
 
@@ -161,7 +188,7 @@ class TighterRun(Sink):
         self.found: list[tuple[float, float]] = [(0.0, 1.0)]
         self.steps = 0
 
-    def take(self, part: Slice, runner: Runner, rows: slice) -> None:
+    def take(self, part: Slice, runner: Ended, rows: slice) -> None:
         """Compare coordinates, row by row."""
         if not len(part.t):
             return
@@ -172,9 +199,9 @@ class TighterRun(Sink):
         difference = np.abs(q[:, : kept.shape[1]] - kept)
         self.found.append((float(difference.max(initial=0.0)), float(np.abs(kept).max(initial=0.0))))
 
-    def finish(self, runner: Runner, rows: slice) -> None:
+    def finish(self, runner: Ended, rows: slice) -> None:
         """Count the steps."""
-        self.steps += runner.engine.tally.accepted
+        self.steps += runner.tally.accepted
 
     @property
     def difference(self) -> Difference:

@@ -213,6 +213,19 @@ class SwitchedConstraints:
         """The modes with nothing held."""
         return np.array([x for part in self.parts for x in part.mode], float)
 
+    def held(self, modes: np.ndarray) -> Any:
+        """(...,): whether anything is held, for modes (..., size)."""
+        return np.any(modes[..., self._switches] > 0.5, axis=-1)
+
+    def released(self, modes: ca.SX) -> ca.SX:
+        """The modes with every switch off."""
+        return vector([0.0 if k in self._switches else x for k, x in enumerate(elements(modes))])
+
+    @property
+    def _switches(self) -> list[int]:
+        """Where the modes have the switch of each part, its first number."""
+        return [slot.start for slot in self.slots]
+
     def mode(self, part: int, modes: np.ndarray) -> Any:
         """The record of a part's mode, from the modes (size,) of a run."""
         return type(self.parts[part].mode)(*modes[self.slots[part]])
@@ -335,6 +348,9 @@ class SwitchedConstraints:
             part = self.first_contact + k
             seen = (elements(x[at]) for x in (rate, faster, force))
             yield from c.guards(part, self._symbolic(part), error[at][0], *seen)
+            if c.rim:
+                tilt = ca.Function("tilt", [s.t, s.q, s.v, s.p], [ca.SX(c.tilt(s))])(*here)
+                yield Guard(Meaning.LIES_FLAT, part, _while(self._symbolic(part).closed > 0.5, tilt, 1.0))
 
 
 def _answered(S: ca.SX, r: ca.SX, keep: ca.SX) -> ca.SX:

@@ -35,6 +35,7 @@ from .piecewise import Trajectory
 from .projection import Binding, moved, projected
 from .stabilisation import Stabiliser, needs_speeds, stabiliser
 from .switched_constraints import SwitchedConstraints
+from .time_stepping import SteppedContacts
 from .trajectory_state import Following, Follows
 
 
@@ -61,12 +62,12 @@ class System:
     law: a controller inside the tape, whose `law(system) -> Law` reads the symbols t, q, v, u, p of this system. motion: what
     is prescribed, {coordinate: Trajectory} or {joint: "locked"}; see `prescribed.py`. friction: "smooth", or "stick" for the
     joints in `holding`. stabilise: how loops are kept closed, a name or record of `stabilisation.py`. equations: those of `by`,
-    where they exist already; otherwise options are the formulation's. snap: as of a Machine.
+    where they exist already; otherwise options are the formulation's. snap: as of a Machine. stepping: contacts by time stepping.
     """
 
     def __init__(self, mechanism: Mechanism, by: str = "recursive", law: Any = None, friction: str = "smooth",
                  motion: Any = None, stabilise: Any = "project", holding: SwitchedConstraints | None = None, equations: Equations | None = None,
-                 snap: float = SNAP, **options: Any):  # fmt: skip
+                 snap: float = SNAP, stepping: SteppedContacts | None = None, **options: Any):  # fmt: skip
         self.mechanism, self.by, self.formulation, self.snap = mechanism, by, formulation(by), snap
         self.stabiliser: Stabiliser = stabiliser(stabilise)
         self.holding = SwitchedConstraints() if holding is None else holding
@@ -93,6 +94,8 @@ class System:
         self.controller: Law = law.law(self) if law is not None else Law(self.u)
         self.controller, pieces = self._followed.within(self.controller)
         self.pieces = [(self.nx + k, f) for k, f in pieces]  # where the state has the pieces of trajectories
+        self.stepping, self._kernels = stepping, dict[tuple, Any]()
+        self.controller, self.touching_state = (self.controller, ca.SX.zeros(0)) if stepping is None else stepping.beside(self.controller)
         self.c, self.nc = self.controller.state, len(self.controller.names)
         self.clocks = [self.nx + k for k in self.controller.clocks]  # where the state holds the time of the next sample
         self.state_names = (*e.state_names, *self.controller.names, "work")
@@ -168,6 +171,8 @@ class System:
     @cached_property
     def held(self) -> tuple[ca.SX, ca.SX]:
         """The forces of the rows that can be held, and the joint forces they make."""
+        if self.stepping is not None:
+            return ca.SX.zeros(0), self.stepping.joint_forces(self)
         if not self.holding.size:
             return ca.SX.zeros(0), ca.SX.zeros(self.nv)
         return self.holding.force(self, self.controller.tau + self.losses)
@@ -210,7 +215,7 @@ class System:
     @cached_property
     def power(self) -> ca.SX:
         """The power of everything but gravity and springs, W."""
-        return ca.dot(self.tau, self.v) + self._load_power() + self._row_power() + self.pull[1]
+        return ca.dot(self.tau, self.v) + self.load_power() + self.row_power() + self.pull[1]
 
     @cached_property
     def derivative(self) -> ca.Function:
@@ -236,6 +241,25 @@ class System:
         return ca.Function("guard", self.inputs, [ca.cse(g)]) if g.numel() else None
 
     @cached_property
+    def free_derivative(self) -> ca.Function:
+        """`derivative` where nothing is held: the same numbers from fewer operations."""
+        return self._free(self.derivative)
+
+    @cached_property
+    def free_guard(self) -> ca.Function | None:
+        """`guard` where nothing is held."""
+        return None if self.guard is None else self._free(self.guard)
+
+    def _free(self, f: ca.Function) -> ca.Function:
+        """A tape of this system with every switch off: what is held drops out of it."""
+        if not self.holding.size:
+            return f
+        t, x, u, p = self.inputs
+        modes = self.holding.released(u[self.nv :])
+        (out,) = f.call([t, x, ca.vertcat(u[: self.nv], modes), p])
+        return ca.Function(f"free_{f.name()}", self.inputs, [ca.cse(ca.densify(out))])
+
+    @cached_property
     def bounds(self) -> ca.Function:
         """p -> the lowest, the highest and the dry friction of the speeds that can be held."""
         s = self.tracer()
@@ -253,7 +277,7 @@ class System:
             return None
         return ca.Function("jump", self.inputs, [ca.cse(ca.densify(ca.vertcat(self.x, self.controller.jump, self.work)))])
 
-    def _load_power(self) -> ca.SX:
+    def load_power(self) -> ca.SX:
         """The power of loads, W, less the rate of the energy stored in springs."""
         if not self.mechanism.loads:
             return ca.SX(0)
@@ -284,7 +308,7 @@ class System:
 
         return self.tape("touching", "", rows, modes=True)
 
-    def _row_power(self) -> ca.SX:
+    def row_power(self) -> ca.SX:
         """What speed rows that depend on time put in: lambda (A v), where A v = -B is not zero."""
         if not self.mechanism.nonholonomic:
             return ca.SX(0)
@@ -365,23 +389,22 @@ class System:
     def kernel(self, name: str, width: int | None = None) -> LaneKernel | None:
         """The compiled tape of that name, in lanes; None where there is none."""
         f = getattr(self, name)
-        key = (name, width)
-        if f is not None and key not in self._kernels:
-            self._kernels[key] = compile_lanes(f, width=width)
-        return self._kernels.get(key)
+        return None if f is None else self.compiled((name, width), lambda: compile_lanes(f, width=width))
 
-    @cached_property
-    def _kernels(self) -> dict[tuple, LaneKernel]:
-        return {}
+    def compiled(self, key: tuple, make: Callable[[], Any]) -> Any:
+        """What was compiled under this key, or is now."""
+        if key not in self._kernels:
+            self._kernels[key] = make()
+        return self._kernels[key]
 
     @cached_property
     def labels(self) -> Labels:
         """What the results of this system have in common."""
         h = self.holding
         held = {"mode_name": h.names, "holdable": [speed.name for speed in h.speeds]} if h.size else {}
-        if h.contacts:
-            pairs = [self.mechanism.contacts[k].name for k in sorted({c.point.contact for c in h.contacts})]
-            held |= {"contact": [c.name for c in h.contacts], "pair": pairs, "axis": ["x", "y", "z"]}
+        if touching := h.contacts or (self.stepping.points if self.stepping is not None else ()):
+            pairs = list({c.point.contact: c.contact.name for c in sorted(touching, key=lambda c: c.point.contact)}.values())
+            held |= {"contact": [c.name for c in touching], "pair": pairs, "axis": ["x", "y", "z"]}
         return labels(self.mechanism, self.by, state_name=self.state_names, **held)
 
     # ------------------------------------------------------------------------------------------------ states

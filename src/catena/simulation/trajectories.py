@@ -1,6 +1,7 @@
 """Trajectories: coordinates as functions of time, with their speeds and accelerations; see `piecewise.py` for what one is.
 
     constant   a fixed position                     sine    a sine for all times
+    uniform    a constant speed
     cubic      between states, speeds given         spline  through points, the speeds are found
     quintic    accelerations too                    csv     a spline through the rows of a file
     cycloid    [Passerello1972] eq. 5.1             line    a frame along a straight line, by inverse kinematics
@@ -30,7 +31,7 @@ from ..model.expressions import evaluate, parse
 from ..model.mechanism import Mechanism
 from .piecewise import Array, Trajectory, Values, closed, from_scipy, numbers, pieces, rising, together
 
-__all__ = ["Trajectory", "constant", "cosine", "csv", "cubic", "cycloid", "function", "line", "quintic", "sine", "spline", "together"]
+__all__ = ["Trajectory", "constant", "cosine", "csv", "cubic", "cycloid", "function", "line", "quintic", "sine", "spline", "together", "uniform"]
 
 
 # ---------------------------------------------------------------------------------------------------- for all times
@@ -38,6 +39,13 @@ def constant(values: Values) -> Trajectory:
     """Coordinates that stay: {coordinate: number}, rad or m."""
     q = np.array([numbers("constant", name, x, 1)[0] for name, x in values.items()])
     return pieces(tuple(values), np.zeros(0), np.zeros(1), q[None, :, None])
+
+
+def uniform(speed: Values, *, offset: Values | None = None) -> Trajectory:
+    """offset + speed t, for ever: what a motor at a constant speed does. {coordinate: rad/s or m/s}; offset: {coordinate: rad or m}."""
+    u = np.array([numbers("uniform", name, x, 1)[0] for name, x in speed.items()])
+    c = np.array([numbers("uniform", name, (offset or {}).get(name, 0.0), 1)[0] for name in speed])
+    return pieces(tuple(speed), np.zeros(0), np.zeros(1), np.stack([c, u], axis=-1)[None])
 
 
 def sine(amplitude: Values, frequency: float, *, phase: float = 0.0, offset: Values | None = None) -> Trajectory:
@@ -187,7 +195,12 @@ def csv(path: str | Path, ends: str = "natural") -> Trajectory:
 
     A result that catena wrote as CSV is one too: of its columns those that begin with "q " are taken.
     """
-    path = Path(path)
+    names, times, values = csv_table(Path(path))
+    return spline(times, dict(zip(names, values.T)), ends)
+
+
+def csv_table(path: Path) -> tuple[list[str], Array, Array]:
+    """The names of the columns but time, the times (T,), and the values (T, n) of a .csv file."""
     rows = _lines(path)
     names, columns = _header(path, rows)
     titles, width = rows[0][1], len(rows[0][1])
@@ -201,7 +214,7 @@ def csv(path: str | Path, ends: str = "natural") -> Trajectory:
         faults.append(f"{len(values)} rows of numbers; a trajectory has at least two")
     if faults:
         raise FormatError(path, f"this is not a trajectory, for {len(faults)} reason{'s' if len(faults) > 1 else ''}:", faults)
-    return spline(values[:, 0], dict(zip(names, values[:, 1:].T)), ends)
+    return names, values[:, 0], values[:, 1:]
 
 
 def _lines(path: Path) -> list[tuple[int, list[str]]]:

@@ -239,6 +239,6 @@ register(Formulation(
     unknowns="speeds, with partial velocities by recursion over the tree",
     source="[Passerello1972] ch. I-III",
     year=1961,
-    cannot=frozenset({"flexible bodies by modes"}),
+    cannot=frozenset({"joints by a function", "flexible bodies by modes"}),
     own_loads=False,
 ))  # fmt: skip

@@ -124,5 +124,5 @@ register(Formulation(
     unknowns="speeds, with the velocities of free bodies that constraints leave",
     source="[Maggi1896], [Kurdila1990]",
     year=1896,
-    cannot=frozenset({"flexible bodies by modes"}),
+    cannot=frozenset({"joints by a function", "flexible bodies by modes"}),
 ))  # fmt: skip

@@ -183,5 +183,5 @@ register(Formulation(
     unknowns="points and unit vectors of bodies; forces of rigidity and of joints",
     source="[GarciaDeJalon1994] ch. 2, 4, 5",
     year=1994,
-    cannot=frozenset({"flexible bodies by modes"}),
+    cannot=frozenset({"joints by a function", "flexible bodies by modes"}),
 ))  # fmt: skip

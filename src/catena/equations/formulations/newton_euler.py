@@ -169,6 +169,6 @@ register(Formulation(
     unknowns="every body free; joint forces and moments among the unknowns",
     source="[Baysec1996] eq. 23-46, [Passerello1972] ch. I",
     year=1750,
-    cannot=frozenset({"flexible bodies by modes"}),
+    cannot=frozenset({"joints by a function", "flexible bodies by modes"}),
     state=StateKind.BODIES,
 ))  # fmt: skip

@@ -225,7 +225,7 @@ register(Formulation(
     unknowns="body coordinates held together by stiff springs and dampers",
     source="[Baysec1996] eq. 16-22, 77",
     year=1996,
-    cannot=frozenset({"mimic joints", "reactions", "flexible bodies by modes"}),
+    cannot=frozenset({"joints by a function", "mimic joints", "reactions", "flexible bodies by modes"}),
     partly=frozenset({"armature"}),
     state=StateKind.BODIES,
     approximate=True,

@@ -125,6 +125,6 @@ register(Formulation(
     unknowns="every body free, then the smallest correction that obeys all joints",
     source="[Udwadia1992] eq. 13, [Udwadia2010]",
     year=1992,
-    cannot=frozenset({"flexible bodies by modes"}),
+    cannot=frozenset({"joints by a function", "flexible bodies by modes"}),
     state=StateKind.BODIES,
 ))  # fmt: skip

@@ -1,17 +1,96 @@
-"""Actuators: what drives a joint is control, which a mechanism does not hold."""
+"""Actuators and keyframes: what a file says of a run, as the plain data of a [scenario] table.
+
+    force = clip(gain clip(signal) + b0 + b1 l + b2 l'),     tau = gear force,     l = sum of gear q
+
+is MuJoCo's law of motors (gain 1), position servos (kp, -kp l) and velocity servos (kv, -kv l'), on joints and fixed tendons.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ..mapping import MappingReport
+from .names import Names
 
-JOINT, JOINT_IN_PARENT = 0, 1  # mjtTrn
+JOINT, JOINT_IN_PARENT, TENDON = 0, 1, 3  # mjtTrn
+HINGES = (2, 3)  # slide, hinge of mjtJoint
+WRAP_JOINT = 1  # mjtWrap
+WIDTHS = {0: (7, 6), 1: (4, 3), 2: (1, 1), 3: (1, 1)}  # coordinates and speeds of mjtJoint
+SERVO = "a controller of the scenario, held at the signal that the file or its keyframe gives"
 
 
-def actuators(m: Any, mapping: MappingReport) -> None:
-    """Say of each actuator that it is left out."""
+def actuators(m: Any, names: Names, mapping: MappingReport) -> list[dict[str, Any]]:
+    """The controllers of kind "actuator" that the actuators are."""
+    found = []
     for a in range(m.nu):
-        on_joint = m.actuator_trntype[a] in (JOINT, JOINT_IN_PARENT)
-        why = "control is not part of a mechanism; give control= to a run" if on_joint else "it does not act on a joint"
-        mapping.refuse("actuator", m.actuator(a).name or f"actuator{a}", why)
+        name = m.actuator(a).name or f"actuator{a}"
+        path = _path(m, a, names)
+        if why := _other_law(m, a) or ("" if path else "it does not act on joints of one freedom or on a fixed tendon"):
+            mapping.refuse("actuator", name, why)
+            continue
+        mapping.take("actuator", name, SERVO)
+        law: dict[str, Any] = {"kind": "actuator", "name": name, "gear": path, "gain": float(m.actuator_gainprm[a, 0])}
+        if m.actuator_biastype[a]:
+            law["bias"] = [float(x) for x in m.actuator_biasprm[a, :3]]
+        for key, limited, span in (("signals", m.actuator_ctrllimited, m.actuator_ctrlrange), ("forces", m.actuator_forcelimited, m.actuator_forcerange)):
+            if limited[a]:
+                law[key] = [float(x) for x in span[a]]
+        found.append(law)
+    return found
+
+
+def _other_law(m: Any, a: int) -> str:
+    """Why an actuator's law is not affine; nothing where it is."""
+    if m.actuator_dyntype[a]:
+        return "it has activation dynamics (a filter, an integrator or a muscle), which is not taken"
+    if m.actuator_gaintype[a] or m.actuator_biastype[a] > 1:
+        return "its gain is not constant or its bias not affine (a muscle or a user's own law), which is not taken"
+    return ""
+
+
+def _path(m: Any, a: int, names: Names) -> dict[str, float]:
+    """{coordinate: gear} of an actuator's length; none where it has another transmission."""
+    gear, on, kind = float(m.actuator_gear[a, 0]), int(m.actuator_trnid[a, 0]), int(m.actuator_trntype[a])
+    if kind in (JOINT, JOINT_IN_PARENT):
+        return {names.joint(on): gear} if m.jnt_type[on] in HINGES else {}
+    if kind != TENDON:
+        return {}
+    wraps = range(int(m.tendon_adr[on]), int(m.tendon_adr[on] + m.tendon_num[on]))
+    if any(m.wrap_type[w] != WRAP_JOINT for w in wraps):
+        return {}
+    return {names.joint(int(m.wrap_objid[w])): gear * float(m.wrap_prm[w]) for w in wraps}
+
+
+def rotors(m: Any, j: int) -> float:
+    """The inertia of the rotors of the actuators on a hinge or slide, seen at the joint."""
+    return sum(float(m.actuator_armature[a] * m.actuator_gear[a, 0] ** 2) for a in range(m.nu)
+               if m.actuator_trntype[a] in (JOINT, JOINT_IN_PARENT) and m.actuator_trnid[a, 0] == j)  # fmt: skip
+
+
+def keyframes(m: Any, names: Names, mapping: MappingReport) -> dict[str, Any]:
+    """{name: {q, v, signals}} of the keyframes."""
+    found = {}
+    for k in range(m.nkey):
+        name = m.key(k).name or f"key{k}"
+        mapping.take("keyframe", name, f"a named state of the scenario: initial = {name!r}")
+        found[name] = {"q": _by_joint(m, names, m.key_qpos[k], 0), "v": _by_joint(m, names, m.key_qvel[k], 1),
+                       "signals": {m.actuator(a).name or f"actuator{a}": float(m.key_ctrl[k, a]) for a in range(m.nu)}}  # fmt: skip
+    return found
+
+
+def _by_joint(m: Any, names: Names, values: Any, which: int) -> dict[str, Any]:
+    """{joint: its coordinates or speeds}."""
+    found = {}
+    for j in range(m.njnt):
+        first, width = int((m.jnt_qposadr, m.jnt_dofadr)[which][j]), WIDTHS[int(m.jnt_type[j])][which]
+        own = [float(x) for x in values[first : first + width]]
+        found[names.joint(j)] = own[0] if width == 1 else own
+    return found
+
+
+def scenario(m: Any, names: Names, mapping: MappingReport) -> dict[str, Any]:
+    """Time step, controllers and named states. It starts where the file's joints stand."""
+    mapping.take("option", "timestep", "the step of integrators of equal steps; adaptive ones choose their own")
+    found: dict[str, Any] = {"step": float(m.opt.timestep), "states": keyframes(m, names, mapping), "initial": {"q": _by_joint(m, names, m.qpos0, 0)}}
+    laws = actuators(m, names, mapping)
+    return found | ({"control": laws} if laws else {})

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from ...model.courses import Course
 from ...model.mechanism import Joint, Mimic
 from ...model.pose import Pose
 from ..mapping import MappingReport
@@ -28,9 +31,8 @@ def equalities(m: Any, names: Names, mapping: MappingReport) -> tuple[list[Joint
         elif kind == JOINT and (why := _nonlinear(m, e)):
             mapping.refuse("equality", name, why)
         elif kind == JOINT:
-            j1, j2, (a0, a1, *_) = int(m.eq_obj1id[e]), int(m.eq_obj2id[e]), (float(x) for x in m.eq_data[e])
-            r1, r2 = (float(m.qpos0[m.jnt_qposadr[j]]) for j in (j1, j2))
-            mimics[names.joint(j1)] = Mimic(names.joint(j2), a1, r1 + a0 - a1 * r2)
+            j1, j2 = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
+            mimics[names.joint(j1)] = _following(m, e, j1, j2, names.joint(j2))
             mapping.approximate("equality", name, "the joint follows the other exactly, MuJoCo's equality is soft")
         else:
             mapping.refuse("equality", name, "equalities of tendons and flexible bodies are not taken")
@@ -51,10 +53,18 @@ def _closing(m: Any, e: int, name: str, names: Names) -> Joint:
     return Joint(name, kind, names.body(bodies[0]), names.body(bodies[1]), placement=poses[0], offset=poses[1])
 
 
+def _following(m: Any, e: int, j1: int, j2: int, leader: str) -> Mimic:
+    """q1 - r1 = a0 + a1 (q2 - r2) + ... + a4 (q2 - r2)^4, r being where the joints stand in the file."""
+    r1, r2 = (float(m.qpos0[m.jnt_qposadr[j]]) for j in (j1, j2))
+    a = np.polynomial.Polynomial(m.eq_data[e, :5])(np.polynomial.Polynomial([-r2, 1.0])) + r1
+    c = [*map(float, a.trim().coef), 0.0, 0.0]
+    return Mimic(leader, c[1], c[0]) if not any(c[2:]) else Mimic(leader, function=Course("polynomial", y=tuple(c[:-2])))
+
+
 def _nonlinear(m: Any, e: int) -> str:
     """Why a joint equality is no mimic; nothing where it is one."""
     if m.eq_obj2id[e] < 0:
         return "a joint that is held at a value: lock it in the file instead"
-    if m.eq_data[e, 2:5].any() or not m.eq_data[e, 1]:
-        return "only an equality that is linear in the other joint is taken"
+    if not m.eq_data[e, 1:5].any():
+        return "the joint does not follow the other, it is held at a value: lock it in the file instead"
     return ""

@@ -15,6 +15,7 @@ from ...model.loads import JointSpring, Load
 from ...model.mechanism import Body, Joint
 from ...model.pose import Pose
 from ..mapping import MappingReport
+from .actuation import rotors
 from .names import Names
 from .poses import pose
 
@@ -59,7 +60,7 @@ def _joint(m: Any, j: int, names: Names, parent: str, child: str, X: Pose) -> Jo
         names.joint(j), KINDS[kind], parent, child, placement=placed,
         axis=m.jnt_axis[j] if kind in (SLIDE, HINGE) else None,
         offset=Pose(position=at) if turns else Pose(),
-        damping=tuple(m.dof_damping[dofs]), friction=tuple(m.dof_frictionloss[dofs]), armature=tuple(m.dof_armature[dofs]),
+        damping=tuple(m.dof_damping[dofs]), friction=tuple(m.dof_frictionloss[dofs]), armature=tuple(m.dof_armature[dofs] + (rotors(m, j) if kind in (SLIDE, HINGE) else 0.0)),
         **_limits(m, j),
     )  # fmt: skip
 

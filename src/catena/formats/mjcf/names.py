@@ -16,7 +16,7 @@ class Names:
         self._sites = [_free(m.site(s).name or f"site{s}", taken, " site") for s in range(m.nsite)]
         self._taken, held = taken, set[str]()
         self._joints = [_free(m.joint(j).name or self._unnamed(m, j), held) for j in range(m.njnt)]
-        self._held = held
+        self._held, self._centres = held, dict[int, str]()
 
     def _unnamed(self, m: Any, j: int) -> str:
         body = m.jnt_bodyid[j]
@@ -37,7 +37,13 @@ class Names:
 
     def centre(self, b: int) -> str:
         """A frame at the body's centre of mass."""
-        return f"{self._bodies[b]} centre of mass"
+        if b not in self._centres:
+            self._centres[b] = _free(f"{self._bodies[b]} centre of mass", self._taken)
+        return self._centres[b]
+
+    def surface(self, name: str) -> str:
+        """A frame at a plane of the ground."""
+        return _free(name, self._taken, " surface")
 
     def between(self, b: int, k: int) -> str:
         """The massless body behind joint k of a body that has several."""

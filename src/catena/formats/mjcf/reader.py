@@ -10,57 +10,73 @@ from typing import Any
 from ... import spatial
 from ...model.loads import Force
 from ...model.mechanism import Body, Frame, Joint, Mechanism, Mimic
-from ...model.pose import Pose, Vector, vector
+from ...model.pose import IDENTITY, ORIGIN, Matrix, Pose, Vector, vector
 from ..draft import Draft
 from ..mapping import MappingReport
-from .actuation import actuators
+from .actuation import scenario
+from .contacts import exclusions, touched
 from .equalities import equalities
-from .geoms import shapes
+from .geoms import MeshFiles, mesh_files, shapes
 from .joints import joints
 from .names import Names
 from .poses import pose
 from .source import compiled
 from .tendons import tendons
 
+SAME, SAME_AXES = 1, 3  # mjtSameFrame
 FLEXIBLE = "flexible bodies of finite elements have no counterpart; describe a beam as `flexible` in a TOML file"
 
 
-def read(path: Path, within: str | PathLike[str] | None = None) -> Draft:
-    """The mechanism of an MJCF file. within: the folder that holds all it may name, its own folder by default."""
+def read(path: Path, within: str | PathLike[str] | None = None, contacts: bool = False) -> Draft:
+    """The mechanism of an MJCF file.
+
+    within: the folder that holds all it may name, its own folder by default. contacts: whether bodies touch the planes of the
+    ground, rigidly and with the friction of their geoms; MuJoCo's own contacts are soft.
+    """
     spec, m = compiled(path, Path(within) if within else None)
-    names, mapping = Names(m), MappingReport()
+    names, mapping, files = Names(m), MappingReport(), mesh_files(spec, path)
     faults = [f"flex {i}: {FLEXIBLE}" for i in range(m.nflex)]
     tree = [joints(m, b, names, mapping) for b in range(1, m.nbody)]
     loops, mimics = equalities(m, names, mapping)
     loads = [*(x for found in tree for x in found.loads), *tendons(m, names, mapping), *_weightless(m, names)]
-    actuators(m, mapping)
+    run = scenario(m, names, mapping)
     _world(spec, m, mapping)
+    surfaces, touching = touched(m, names, mapping, contacts)
     mechanism = Mechanism(
         spec.modelname or path.stem,
-        tuple(x for b, found in enumerate(tree, start=1) for x in (*found.between, _body(m, b, names, mapping))),
+        tuple(x for b, found in enumerate(tree, start=1) for x in (*found.between, _body(m, b, files, names, mapping))),
         tuple(_following(j, mimics) for found in tree for j in found.joints),
-        frames=(*_frames(m, names, mapping), *_centres(m, names)),
+        frames=(*_frames(m, names, mapping), *_centres(m, names), *surfaces),
         gravity=_gravity(m),
         loops=tuple(loops),
         loads=tuple(loads),
-        ground=shapes(m, 0, names, mapping),
+        ground=shapes(m, 0, files, names, mapping),
+        collisions=exclusions(m, names, mapping),
+        contacts=touching,
         as_found=True,
         notes=tuple(mapping.notes()),
     )
-    return Draft(path, mechanism, faults, noted=True, mapping=mapping.entries)
+    return Draft(path, mechanism, faults, noted=True, mapping=mapping.entries, scenario=run)
 
 
-def _body(m: Any, b: int, names: Names, mapping: MappingReport) -> Body:
+def _body(m: Any, b: int, files: MeshFiles, names: Names, mapping: MappingReport) -> Body:
     """Mass, centre of mass and inertia in the body's axes, from the principal ones that MuJoCo keeps."""
     name = names.body(b)
     if m.body_mocapid[b] >= 0:
         mapping.approximate("body", name, "a mocap body stands where the file puts it")
     else:
         mapping.take("body", name)
-    R = Pose.quaternion(*m.body_iquat[b]).rotation
+    centre, R = _inertial(m, b)
     x, y, z = (float(I) for I in m.body_inertia[b])
     six = spatial.unrotate_symmetric(spatial.transpose(R), (x, 0.0, 0.0, y, 0.0, z))  # R I R'
-    return Body(name, float(m.body_mass[b]), tuple(m.body_ipos[b]), six, shapes(m, b, names, mapping))
+    return Body(name, float(m.body_mass[b]), centre, six, shapes(m, b, files, names, mapping))
+
+
+def _inertial(m: Any, b: int) -> tuple[Vector, Matrix]:
+    """Centre of mass and principal axes as MuJoCo moves them: those within 1e-6 of the body's frame coincide with it."""
+    same = int(m.body_sameframe[b])
+    R = IDENTITY if same in (SAME, SAME_AXES) else Pose.quaternion(*m.body_iquat[b]).rotation
+    return ORIGIN if same == SAME else vector(m.body_ipos[b]), R
 
 
 def _following(j: Joint, mimics: dict[str, Mimic]) -> Joint:
@@ -87,7 +103,7 @@ def _compensated(m: Any) -> list[int]:
 
 def _centres(m: Any, names: Names) -> list[Frame]:
     """The centres of mass of bodies whose weight is compensated."""
-    return [Frame(names.centre(b), names.body(b), Pose(position=m.body_ipos[b])) for b in _compensated(m)]
+    return [Frame(names.centre(b), names.body(b), Pose(position=_inertial(m, b)[0])) for b in _compensated(m)]
 
 
 def _weightless(m: Any, names: Names) -> list[Force]:
@@ -104,8 +120,6 @@ def _world(spec: Any, m: Any, mapping: MappingReport) -> None:
         mapping.take("inertial", name, "not in the file: mass and inertia are those MuJoCo takes from geoms and densities")
     if m.opt.density or m.opt.viscosity or any(m.opt.wind):
         mapping.refuse("option", "", "density, viscosity and wind of the surrounding medium are not felt")
-    for k in range(m.nkey):
-        mapping.refuse("keyframe", m.key(k).name or str(k), "a mechanism has no named states; give q and v to the question")
-    for n, word in ((m.nskin, "skin"), (m.npair, "pair"), (m.nexclude, "exclude"), (m.nsensor, "sensor"), (m.nplugin, "plugin")):
+    for n, word in ((m.nskin, "skin"), (m.npair, "pair"), (m.nsensor, "sensor"), (m.nplugin, "plugin")):
         if n:
             mapping.refuse(word, "", f"{n} in the file; they are not read")

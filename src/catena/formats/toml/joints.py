@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ...errors import MechanismError
+from ...model.courses import Course
 from ...model.joint_kinds import KINDS
 from ...model.joints import Joint, Mimic
 from ...model.motions import Freedom, Motion
@@ -13,7 +14,7 @@ from ...model.pose import Scalar, Vector
 from ..draft import MISSING
 from ..units import describe
 from .poses import read_pose
-from .schema import DH_KEYS, JOINT_KEYS, LIMIT_KEYS, LOOP_KEYS, LOSS_KEYS, MEASURES, MIMIC_KEYS, PLACE_KEYS
+from .schema import DH_KEYS, FUNCTION_KEYS, JOINT_KEYS, LIMIT_KEYS, LOOP_KEYS, LOSS_KEYS, MEASURES, MIMIC_KEYS, PLACE_KEYS
 from .tables import REQUIRED, Table
 
 
@@ -124,10 +125,29 @@ def _mimic(t: Table, j: Joint, named: Mapping[str, Joint]) -> Mimic | None:
         return None
     table.only(MIMIC_KEYS)
     leader = named.get(table.text("joint", instead=MISSING))
+    if "function" in table:
+        return Mimic(str(table.data.get("joint") or MISSING), function=_function(table))
     own, other = (_measure("lower", x.freedoms[0]) if x and x.sound and x.freedoms else "" for x in (j, leader))
     ratio = {("length", "angle"): "pitch", ("angle", "length"): "turning per length"}.get((own, other), "number" if other else "any")
     multiplier, offset = table.number("multiplier", ratio, 1.0), table.number("offset", own or "number", 0.0)
     return Mimic(str(table.data.get("joint") or MISSING), multiplier, offset)
+
+
+def _function(t: Table) -> Course | None:
+    """function = { kind = "spline", x = [...], y = [...] }, SI; or kind = "polynomial" with its coefficients y, lowest first."""
+    table = t.table("function")
+    if table is None:
+        return None
+    table.only(FUNCTION_KEYS)
+    before, kind = table.faults, table.text("kind")
+    x, y = ([table.scalar(value, key, "any", symbolic=False) for value in table.items(key, [])] for key in ("x", "y"))
+    if t.data.keys() & {"multiplier", "offset"}:
+        table.fault("it stands in place of multiplier and offset; give one or the other")
+    try:
+        return Course(kind, tuple(x), tuple(y)) if table.faults == before else None
+    except MechanismError as why:
+        table.fault(str(why).partition(": ")[2])
+        return None
 
 
 # ---------------------------------------------------------------------------------------------------- Denavit-Hartenberg

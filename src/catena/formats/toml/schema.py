@@ -15,14 +15,16 @@ BEAM_KEYS = (
 INERTIA = ("xx", "xy", "xz", "yy", "yz", "zz")
 SHAPE_KEYS = ("name", "kind", "size", "at", "rotate", "file", "colour", "collides", "drawn")
 COLLISION_KEYS = ("include", "exclude", "only", "groups")
-CONTACT_KEYS = ("name", "between", "friction", "restitution", "law", "impacts", "paradox", "radius", "surface", "surface_radius")
+CONTACT_KEYS = ("name", "between", "friction", "restitution", "law", "impacts", "paradox", "radius", "surface", "surface_radius",
+                "clearance")  # fmt: skip
 FRAME_KEYS = ("name", "body", "at", "rotate")
 
 LIMIT_KEYS = ("lower", "upper", "effort", "speed")
 LOSS_KEYS = ("damping", "friction", "armature")
 PLACE_KEYS = ("at", "rotate", "child_at", "child_rotate", "axis")  # what Denavit-Hartenberg parameters stand for
 DH_KEYS = ("custom", "a", "alpha", "d", "theta")
-MIMIC_KEYS = ("joint", "multiplier", "offset")
+MIMIC_KEYS = ("joint", "multiplier", "offset", "function")
+FUNCTION_KEYS = ("kind", "x", "y")
 LOOP_KEYS = ("name", "kind", "parent", "child", *PLACE_KEYS, "dh", "pitch", "sequence", "limits", *LOSS_KEYS)
 JOINT_KEYS = (*LOOP_KEYS, "mimic")
 MEASURES = {  # of each value of a joint: its dimension where the joint slides, and where it turns

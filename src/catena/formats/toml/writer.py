@@ -121,7 +121,11 @@ def _joint(j: Joint) -> Pairs:
     if limits:
         yield "limits", _table(limits)
     yield from ((key, _each(getattr(j, key))) for key in LOSS_KEYS if _differs(j, key))
-    if j.mimic:
+    if j.mimic and j.mimic.function:
+        f = j.mimic.function
+        function = [("kind", _string(f.kind)), *([("x", _list(f.x))] if f.x else []), ("y", _list(f.y))]
+        yield "mimic", _table([("joint", _string(j.mimic.joint)), ("function", _table(function))])
+    elif j.mimic:
         numbers = [(key, _value(getattr(j.mimic, key))) for key in ("multiplier", "offset")]
         yield "mimic", _table([("joint", _string(j.mimic.joint)), *numbers])
 

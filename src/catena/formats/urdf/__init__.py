@@ -11,12 +11,13 @@ Everything else (collision, transmission, gazebo, ...) is not read, and the mech
 """
 
 from ..registry import Format
+from . import xacro
 from .reader import read
 from .writer import text
 
-__all__ = ["FORMAT", "read", "text"]
+__all__ = ["FORMAT", "XACRO", "read", "text"]
 
 FORMAT = Format(
     "urdf", "the Unified Robot Description Format", (".urdf", ".xml"), read, text, recognises=lambda head: b"<robot" in head,
-    hints={".xacro": "; run xacro first and load the URDF it writes"},
 )  # fmt: skip
+XACRO = Format("xacro", "URDF with macros", (".xacro",), xacro.read, options=("arguments", "trusted", "within"))

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
 from ...model.joint_kinds import KINDS, JointKind
-
-UNLIMITED = sys.float_info.max  # URDF has no word for infinity; the largest double is read and written as one
 
 
 def types() -> dict[str, JointKind]:

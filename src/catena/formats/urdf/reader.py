@@ -14,8 +14,8 @@ from ...model.pose import IDENTITY, ORIGIN, Pose
 from .. import files
 from ..draft import MISSING, ROOT_JOINT, Draft
 from ..xml import parse
+from ..xml_node import XmlNode
 from .kinds import bounded, types
-from .xml import XmlNode
 
 _READ = {"robot": {"link", "joint", "material"}, "link": {"inertial", "visual", "collision"},
          "joint": {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}}  # fmt: skip
@@ -25,7 +25,12 @@ AXIS = (1.0, 0.0, 0.0)  # of a joint that names none
 
 def read(path: Path) -> Draft:
     """The mechanism of a URDF file; its inertias are taken as found."""
-    robot = parse(files.read(path), path)
+    return read_bytes(files.read(path), path)
+
+
+def read_bytes(data: bytes, path: Path) -> Draft:
+    """The mechanism of the bytes of a URDF."""
+    robot = parse(data, path)
     if _local(robot.tag) != "robot":
         found = _OTHER_FORMATS.get(_local(robot.tag), f"an XML file of <{_local(robot.tag)}>")
         raise FormatError(path, f"the file is {found}; a URDF begins with <robot>")

@@ -12,7 +12,8 @@ from ...model.mechanism import GRAVITY, GROUND, Body, Frame, Joint, Mechanism, S
 from ...model.pose import Pose
 from ...model.shapes import CollisionFilter
 from ..draft import ROOT_JOINT
-from .kinds import UNLIMITED, bounded, type_of
+from ..xml_node import UNLIMITED
+from .kinds import bounded, type_of
 
 _ILLEGAL = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SHAPES: dict[str, Callable[[Shape], dict[str, str]]] = {
@@ -59,6 +60,8 @@ def _unsayable_joint(j: Joint) -> Iterator[str]:
         return
     if any(j.armature):
         yield "URDF has no armature"
+    if j.mimic and j.mimic.function:
+        yield f"URDF lets a joint follow another in proportion only; this one follows {j.mimic.joint!r} by a {j.mimic.function.kind}"
     if j.nv > 1 and any(math.isfinite(x) for x in (*j.lower, *j.upper)):
         yield f"URDF has no limits for the coordinates of a {j.kind} joint"
     for key in ("effort", "speed", "damping", "friction"):

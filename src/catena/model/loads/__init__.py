@@ -3,6 +3,7 @@
     keys         Load and Nonholonomic, the two families; the keys that their members have; the registries LOADS and ROWS
     springs      JointSpring, CoordinateSpring, Spring, Cable, Bushing, and the Strain of a flexible body
     forces       Force, JointForce
+    tension      Tension
     compliant_contact   CompliantContact
     speed_rows   KnifeEdge, Rolling, SpeedRow
 
@@ -15,8 +16,9 @@ from .forces import Force, JointForce
 from .keys import LOADS, ROWS, Key, Load, Nonholonomic, Scene, identifier, register
 from .speed_rows import KnifeEdge, Rolling, SpeedRow
 from .springs import Bushing, Cable, CoordinateSpring, JointSpring, Spring, Strain
+from .tension import Tension
 
 __all__ = [
     "LOADS", "ROWS", "Bushing", "Cable", "CompliantContact", "CoordinateSpring", "Force", "JointForce", "JointSpring", "Key", "KnifeEdge", "Load", "Nonholonomic", "Rolling",
-    "Scene", "SpeedRow", "Spring", "Strain", "identifier", "register",
+    "Scene", "SpeedRow", "Spring", "Strain", "Tension", "identifier", "register",
 ]  # fmt: skip

@@ -10,9 +10,9 @@ from scipy.spatial.transform import Rotation
 
 from ...model.mechanism import GROUND
 from ..result import Result
+from ..scene.skeleton import Skeleton, moved, placed, skeleton, tip_names, tips
+from ..scene.view import View, upward, view_of
 from . import sticks
-from .skeleton import Skeleton, moved, placed, skeleton, tip_names, tips
-from .view import View, upward, view_of
 
 Array = np.ndarray
 MOST = 4000  # pictures

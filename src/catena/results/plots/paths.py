@@ -7,10 +7,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..result import Result
+from ..scene.view import view_of
 from .series import Names
 from .style import WIDTH, fitted, legend, pen
 from .tip_paths import positions
-from .view import letters, view_of
+from .view import letters
 
 
 def draw(result: Result, frames: Names = None) -> Figure:

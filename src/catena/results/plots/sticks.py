@@ -9,9 +9,9 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from .skeleton import Skeleton, Solid, moved
+from ..scene.skeleton import Skeleton, Solid, moved
+from ..scene.view import View
 from .style import FAINT, INK
-from .view import View
 
 Array = np.ndarray
 EDGE_ON = 1e-9  # the area of a solid that is seen as a line, beside the square of its length

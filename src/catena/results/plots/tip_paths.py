@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..result import Result
+from ..scene.skeleton import moved, tip_names, tips
 from .series import Names
-from .skeleton import moved, tip_names, tips
 
 
 def positions(result: Result, frames: Names = None) -> dict[str, np.ndarray]:

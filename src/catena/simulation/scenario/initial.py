@@ -6,11 +6,14 @@ that every loop closes, from the values in `near`; speeds likewise.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import CatenaError
 from ...formats.toml.tables import Table
+from ...machine.machine import Machine
 from ...model.mechanism import Mechanism
 from ..plan import machine_of
 from ..starts import assembled
@@ -21,8 +24,11 @@ KEYS = ("q", "v", "near")
 UNIT_SLACK = 1e-3  # a quaternion written with four digits has the length one to this
 
 
-def read_initial(t: Table | None, m: Mechanism, top: Table, close: bool = True) -> tuple[Array, Array, Array]:
-    """q and v of the start, with loops closed, and the guess they were closed from."""
+def read_initial(
+    t: Table | None, m: Mechanism, top: Table, machine: Callable[[Mechanism], Machine] | None = machine_of
+) -> tuple[Array, Array, dict[str, list[str]], Array]:
+    """q and v of the start, with loops closed by a machine; the names that were given, {"q": [...], "v": [...]}; the guess they were closed from. machine None
+    leaves them open."""
     q, v = neutral(m), np.zeros(len(state_entries(m, "v")))
     kept: dict[str, list[str]] = {"q": [], "v": []}
     if t is not None:
@@ -37,12 +43,12 @@ def read_initial(t: Table | None, m: Mechanism, top: Table, close: bool = True) 
                 if key != "v":
                     _unit(table, m, q)
     guess = q
-    if close and (m.loops or m.nonholonomic) and not top.ledger.faults:
+    if machine is not None and (m.loops or m.nonholonomic) and not top.ledger.faults:
         try:
-            q, v = assembled(machine_of(m), q, v, kept["q"], kept["v"])
+            q, v = assembled(machine(m), q, v, kept["q"], kept["v"])
         except CatenaError as why:
             top.fault(f"initial: {why}")
-    return q, v, guess
+    return q, v, {key: kept[key] for key in "qv"}, guess
 
 
 def neutral(m: Mechanism) -> Array:

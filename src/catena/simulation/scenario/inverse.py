@@ -7,6 +7,7 @@ the driven ones.
 from __future__ import annotations
 
 import time as clock
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from ...analysis.actuation import inverse_dynamics
 from ...analysis.kinematic_drive import kinematics
 from ...compiler.trace import Tracer
 from ...errors import CatenaError
+from ...formats.toml.tables import FaultLedger, Table
 from ...machine.machine import Machine
 from ...model.mechanism import Mechanism
 from ...results.labels import labelled, labels
@@ -26,6 +28,9 @@ from ..joint_losses import losses
 from ..piecewise import Trajectory, places
 from ..plan import machine_of
 from ..trajectories import csv
+from ..wrenches import Wrenches, along_states
+from ..wrenches import wrenches as read_wrenches
+from .names import by_name
 from .orientations import Orientation, orientations
 
 if TYPE_CHECKING:
@@ -35,15 +40,37 @@ Array = NDArray[np.float64]
 ROWS = 1000
 
 
-def along(mechanism: Mechanism, trajectory: Any, step: float | None = None, near: Array | None = None) -> Result:
+def placed(mechanism: Mechanism, given: Mapping[str, Any]) -> dict[str, float]:
+    """{coordinate: number} of values by names of joints and coordinates, numbers or texts with a unit; a CatenaError for a wrong name."""
+    ledger = FaultLedger()
+    table = Table({k: _number_or_text(x) for k, x in given.items()}, "q", ledger)
+    found = by_name(table, mechanism, "q")
+    if ledger.faults:
+        raise CatenaError("; ".join(ledger.faults))
+    return found
+
+
+def _number_or_text(x: Any) -> Any:
+    try:
+        return float(x)
+    except (TypeError, ValueError):
+        return x
+
+
+def along(
+    mechanism: Mechanism, trajectory: Any, step: float | None = None, near: Array | None = None, *, held: Mapping[str, float] | None = None,
+    wrenches: Any = None,
+) -> Result:  # fmt: skip
     """tau along a trajectory: a .csv file (time and coordinates; a spline goes through its rows) or a Trajectory.
 
     tau is what the motors give: it moves the mechanism and overcomes its damping and friction. step: s between rows. near:
-    coordinates (nq,) from which loops are closed at the first instant, by default all zero.
+    coordinates (nq,) from which loops are closed at the first instant, by default all zero. held: coordinates that rest at a value,
+    for those that the trajectory has no column of. wrenches: forces from outside over time, a .csv file or `Wrenches`.
     """
     began = clock.perf_counter()
     machine = machine_of(mechanism)
     path = trajectory if isinstance(trajectory, Trajectory) else csv(Path(trajectory))
+    still = {name: x for name, x in (held or {}).items() if name not in path.names}
     turned = orientations(mechanism, path.names)
     scalars = [name for name in path.names if not any(name in x.names for x in turned)]
     driven = places(mechanism, scalars)
@@ -51,9 +78,11 @@ def along(mechanism: Mechanism, trajectory: Any, step: float | None = None, near
         raise CatenaError("this trajectory has no first and last time; give one that begins and ends")
     times = _times(float(path.breaks[0]), float(np.nextafter(path.breaks[-1], -np.inf)), step)  # its last piece ends just after
     course = dict(zip((c.name for c in driven), np.moveaxis(np.stack(path.of(scalars)(times)), -1, 0)))
+    course |= {name: np.stack([np.full(len(times), x), 0 * times, 0 * times]) for name, x in still.items()}
     q, v, a = _followed(machine, path, times, course, turned, near)
     lost = np.array(losses(Tracer(machine.layout, machine.snap))(v.T, list(mechanism.parameters.values()))).T
-    data = _dataset(machine, times, q, v, a, _motors(machine, list(course), q, v, a, lost), lost)
+    outside = along_states(machine, (wrenches if isinstance(wrenches, Wrenches) else read_wrenches(wrenches)).table, times, q) if wrenches else None
+    data = _dataset(machine, times, q, v, a, _motors(machine, list(course), q, v, a, lost, outside), lost, outside)
     closure = float(np.abs(machine.constraint_rows(q, v)[0]).max(initial=0.0)) if machine.rows else 0.0
     kinetic, potential, work, balance = (float(np.abs(data[x]).max()) for x in ("kinetic", "potential", "work", "energy_error"))
     change = float(np.abs(data["potential"] - data["potential"][0]).max())
@@ -93,11 +122,12 @@ def _followed(
     return q, v, a
 
 
-def _motors(machine: Machine, driven: list[str], q: Array, v: Array, a: Array, lost: Array) -> Array:
+def _motors(machine: Machine, driven: list[str], q: Array, v: Array, a: Array, lost: Array, outside: Any) -> Array:
     """What the motors give, losses included."""
     if not machine.rows:
-        return machine.inverse_dynamics(q, v, a) - lost
-    needs = np.array([np.asarray(inverse_dynamics(machine, *row, actuated=driven)) for row in zip(q, v, a)])
+        return machine.inverse_dynamics(q, v, a, outside) - lost
+    each = [{key: w[k] for key, w in outside.items()} if outside else None for k in range(len(q))]
+    needs = np.array([np.asarray(inverse_dynamics(machine, q[k], v[k], a[k], actuated=driven, wrenches=w)) for k, w in enumerate(each)])
     passive = np.abs(lost).max(axis=0) > 0
     if any(passive[k] for k, name in enumerate(machine.speed_names) if name not in driven):
         raise CatenaError(
@@ -106,11 +136,13 @@ def _motors(machine: Machine, driven: list[str], q: Array, v: Array, a: Array, l
     return needs - lost
 
 
-def _dataset(machine: Machine, t: Array, q: Array, v: Array, a: Array, tau: Array, lost: Array) -> xr.Dataset:
+def _dataset(machine: Machine, t: Array, q: Array, v: Array, a: Array, tau: Array, lost: Array, outside: Any = None) -> xr.Dataset:
     from scipy.integrate import cumulative_simpson
 
     kinetic, potential = machine.energy(q, v)
     power = ((tau + lost) * v).sum(axis=1)
+    for (frame, axes), w in (outside or {}).items():
+        power = power + (w * machine.frame_velocity(q, v, frame, axes)).sum(axis=1)
     work = cumulative_simpson(power, x=t, initial=0.0) if len(t) > 2 else np.zeros(len(t))
     total = kinetic + potential
     return labelled(

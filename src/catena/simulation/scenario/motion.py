@@ -25,7 +25,7 @@ _ACCELERATIONS = TableKey("accelerations", values("a", along="times"))
 _ENDS = TableKey("ends", word)
 
 
-def _beside(t: Table, key: str, c: Context) -> Path:
+def beside(t: Table, key: str, c: Context) -> Path:
     """The .csv file that a table names: in the folder of the scenario or below it, nowhere else."""
     path = c.folder / t.text(key)
     if path.suffix.lower() != ".csv" or not path.resolve().is_relative_to(c.folder.resolve()):
@@ -39,6 +39,8 @@ def _csv(file: Path, ends: str = "natural") -> Trajectory:
 
 TRAJECTORIES: Family[Trajectory] = Family("trajectory", (
     Kind("constant", trajectories.constant, (TableKey("values", values(), True, _COORDINATES),), "a place"),
+    Kind("uniform", trajectories.uniform,
+         (TableKey("speed", values("v"), True, "a table of speeds"), TableKey("offset", values())), "offset + speed t"),
     Kind("sine", trajectories.sine,
          (TableKey("amplitude", values(), True, _COORDINATES), TableKey("frequency", number("angular speed"), True),
           TableKey("phase", number("angle")), TableKey("offset", values())), "amplitude sin(frequency t + phase) + offset"),
@@ -47,7 +49,7 @@ TRAJECTORIES: Family[Trajectory] = Family("trajectory", (
     Kind("cycloid", trajectories.cycloid, (_TIMES, _POSITIONS), "cycloids from rest to rest"),
     Kind("cosine", trajectories.cosine, (_TIMES, _POSITIONS), "half waves from rest to rest"),
     Kind("spline", trajectories.spline, (_TIMES, _POSITIONS, _ENDS), "a cubic spline through all places"),
-    Kind("csv", _csv, (TableKey("file", _beside, True), _ENDS), "a spline through the rows of a file"),
+    Kind("csv", _csv, (TableKey("file", beside, True), _ENDS), "a spline through the rows of a file"),
     Kind("line", trajectories.line,
          (TableKey("frame", word, True), TableKey("to", point, True), TableKey("start", point), _TIMES,
           TableKey("law", word), TableKey("upright", flag)), "a straight line of a frame, by inverse kinematics", of_mechanism=True),

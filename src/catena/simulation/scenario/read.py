@@ -16,9 +16,11 @@ from ...errors import CatenaError, FormatError, unknown
 from ...formats.toml.reader import draft, open_file
 from ...formats.toml.tables import FaultLedger, Table
 from ...formats.units import describe
+from ...machine.machine import Machine
 from ...model.flexible import discretise
 from ...model.mechanism import Mechanism
 from ..integrators import method
+from ..plan import machine_of
 from ..stabilisation import stabiliser
 from .control import read_control
 from .events import read_events
@@ -27,19 +29,19 @@ from .motion import read_motion
 
 Array = NDArray[np.float64]
 KEYS = ("until", "start", "output", "initial", "by", "integrator", "tolerance", "step", "largest_step", "control", "motion", "events", "limits",
-        "restitution", "friction", "stabilise", "gravity", "parameters", "plots")  # fmt: skip
+        "restitution", "friction", "contact", "iterations", "residual", "stabilise", "gravity", "parameters", "plots", "states", "signals")  # fmt: skip
 FILE_KEYS = ("mechanism", "scenario")
 MECHANISM_KEYS = ("file", "floating", "mimic", "companion")
 PLOTS = ("overview", "coordinates", "energies", "cyclograph")  # drawn unless the scenario names others
 MEMBERS: dict[str, Callable[[str], object]] = {"by": formulation, "integrator": method, "stabilise": stabiliser}
-WORDS = {"limits": ("check", "ignore", "stop"), "friction": ("smooth", "stick")}
+WORDS = {"limits": ("check", "ignore", "stop"), "friction": ("smooth", "stick"), "contact": ("events", "time_stepping", "ignore")}
 
 
 @dataclass(frozen=True)
 class Scenario:
     """A mechanism, and what `catena.simulate` is to do with it.
 
-    q, v: the start. near: the guess from which its loops were closed. options: the other arguments of `simulate`.
+    q, v: the start. near: the guess from which its loops were closed; kept: the names that were given, {"q": [...], "v": [...]}. options: the other arguments of `simulate`.
     """
 
     mechanism: Mechanism
@@ -49,6 +51,7 @@ class Scenario:
     near: Array
     options: Mapping[str, Any] = field(default_factory=dict)
     plots: tuple[str, ...] = PLOTS
+    kept: Mapping[str, list[str]] = field(default_factory=dict)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -56,21 +59,54 @@ class Scenario:
         return {"q": self.q, "v": self.v, "until": self.until, **self.options}
 
 
-def read(file: str | Path, **changes: Any) -> Scenario:
-    """The scenario of a .toml or .urdf file, or of a built-in example by its name.
+def read(
+    file: str | Path, *, floating: bool = False, mimic: bool = True, companion: str | Path | None = None,
+    values: Mapping[str, float | str] | None = None, q: Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None,
+    **changes: Any,
+) -> Scenario:  # fmt: skip
+    """The scenario of a file of any format, or of a built-in example by its name.
 
-    changes: values in place of the table's, such as until=2.0 or integrator="rk4"; None leaves what stands there.
+    floating, mimic, companion: as for `catena.load`. values: of parameters, in place of the file's. q: coordinates at the start, in
+    place of those that the table gives. options: of the reader of the file's format. changes: values in place of the table's, such as until=2.0 or integrator="rk4"; None leaves
+    what stands there.
     """
     path = formats._find(file)
     top = open_file(path) if path.suffix.lower() == ".toml" else Table({}, "", FaultLedger())
-    mechanism = _mechanism(path, top)
+    mechanism, said = _mechanism(path, top, {"floating": floating, "mimic": mimic, "companion": companion, "parameters": values, **(options or {})})
+    return _scenario(path, top, mechanism, said, q or {}, machine_of, changes)
+
+
+def read_table(path: Path, top: Table, mechanism: Mechanism, machine: Callable[[Mechanism], Machine] = machine_of, **changes: Any) -> Scenario:
+    """The scenario of a file that was opened already, for its mechanism. machine: what closes the loops of the start."""
+    return _scenario(path, top, mechanism, {}, {}, machine, changes)
+
+
+def _scenario(
+    path: Path, top: Table, mechanism: Mechanism, said: Mapping[str, Any], q: Mapping[str, Any], machine: Callable[[Mechanism], Machine],
+    changes: Mapping[str, Any],
+) -> Scenario:  # fmt: skip
+    """What the table says, in place of what the file of another format has said, and the changes in place of both."""
     given = top.table("scenario")
-    data = dict(given.data if given else {}) | {k: x for k, x in changes.items() if x is not None}
-    table = Table(data, "scenario", FaultLedger())
-    scenario = _read(table, mechanism, path.parent)
+    data = dict(said) | dict(given.data if given else {}) | {k: x for k, x in changes.items() if x is not None}
+    table = Table(_started(data, q), "scenario", FaultLedger())
+    scenario = _read(table, mechanism, path.parent, machine)
     if faults := [*top.ledger.faults, *table.ledger.faults]:
         raise FormatError(path, f"the scenario has {'a fault' if len(faults) == 1 else f'{len(faults)} faults'}:", faults)
     return scenario
+
+
+def _started(data: dict[str, Any], q: Mapping[str, Any]) -> dict[str, Any]:
+    """The table with the named state that it starts from in place of the name, coordinates q in place of its own, and signals handed on."""
+    states, initial = data.get("states"), data.get("initial")
+    if isinstance(initial, str) and isinstance(states, Mapping) and initial in states:
+        chosen = dict(states[initial])
+        data = {**data, "signals": {**chosen.pop("signals", {}), **data.get("signals", {})}, "initial": chosen}
+    if q and isinstance(start := data.get("initial", {}), Mapping):
+        data = {**data, "initial": {**start, "q": {**start.get("q", {}), **q}}}
+    if isinstance(signals := data.get("signals"), Mapping) and isinstance(data.get("control"), list):
+        laws = [{**law, "signal": signals[law["name"]]} if law.get("name") in signals else law for law in data["control"]]
+        data = {**data, "control": laws}
+    return data
 
 
 def near(file: str | Path, mechanism: Mechanism) -> Array | None:
@@ -79,16 +115,22 @@ def near(file: str | Path, mechanism: Mechanism) -> Array | None:
     given = open_file(path).table("scenario") if path.suffix.lower() == ".toml" else None
     if given is None or "initial" not in given:
         return None
-    *_, found = read_initial(given.table("initial"), mechanism, given, close=False)
+    *_, found = read_initial(given.table("initial"), mechanism, given, None)
     if given.ledger.faults:
         raise FormatError(path, "the scenario's initial state has a fault:", given.ledger.faults)
     return found
 
 
-def _mechanism(path: Path, top: Table) -> Mechanism:
-    """The mechanism of the file itself, or of the one it names."""
+def mechanism_of_table(path: Path, top: Table) -> Mechanism:
+    """The mechanism of a file that was opened already, or of the one it names."""
+    return _mechanism(path, top, {"floating": False, "mimic": True, "companion": None})[0]
+
+
+def _mechanism(path: Path, top: Table, options: dict[str, Any]) -> tuple[Mechanism, Mapping[str, Any]]:
+    """The mechanism of the file itself, or of the one it names; and what its file says of a run, where it is of another format."""
     if "mechanism" not in top:
-        return discretise(draft(path, top).finish() if path.suffix.lower() == ".toml" else formats.load(path))
+        found = formats.changed(draft(path, top), **options) if path.suffix.lower() == ".toml" else formats.drafted(path, **options)
+        return discretise(found.finish()), found.scenario
     top.only(FILE_KEYS)
     named = top.data["mechanism"]
     table = Table(
@@ -97,40 +139,51 @@ def _mechanism(path: Path, top: Table) -> Mechanism:
     if not isinstance(named, (str, dict)):
         table.fault(f"it is {describe(named)}; a file or a table with file, floating, mimic, companion is wanted")
     table.only(MECHANISM_KEYS)
-    name, options = (
-        table.text("file"),
-        {key: table.flag(key, default) for key, default in (("floating", False), ("mimic", True))},
-    )
-    companion = table.text("companion", default="")
+    name, companion = table.text("file"), table.text("companion", default="")
+    own = {"floating": table.flag("floating", False) or options["floating"], "mimic": table.flag("mimic", True) and options["mimic"]}
     if top.ledger.faults:
         raise FormatError(path, "the scenario does not say which mechanism it is of:", top.ledger.faults)
     beside = path.parent / name
     where = beside if beside.suffix or beside.exists() else name
-    return discretise(formats.load(where, **options, companion=path.parent / companion if companion else None))
+    own["companion"] = options["companion"] or (path.parent / companion if companion else None)
+    found = formats.drafted(where, **{**options, **own})
+    return discretise(found.finish()), found.scenario
 
 
-def _read(t: Table, m: Mechanism, folder: Path) -> Scenario:
+def _read(t: Table, m: Mechanism, folder: Path, machine: Callable[[Mechanism], Machine]) -> Scenario:
     t.only(KEYS)
     if "gravity" in t:
         m = m.with_(gravity=t.vector("gravity", "acceleration", symbolic=False))
     if "until" not in t:
         t.fault('until is missing: how long to run. Write until = "5 s" under [scenario], or say --until 5')
     until = t.number("until", "time", 1.0, instead=1.0, symbolic=False)
-    q, v, near = read_initial(t.table("initial"), m, t)
+    q, v, kept, near = read_initial(_initial(t), m, t, machine)
     options: dict[str, Any] = {}
     for key in ("start", "output", "step", "largest_step"):
         if key in t:
             options[key] = t.number(key, "time", instead=1.0, symbolic=False)
-    for key in ("tolerance", "restitution"):
+    for key in ("tolerance", "restitution", "residual"):
         if key in t:
             options[key] = t.number(key, "number", instead=1e-9, symbolic=False)
+    if "iterations" in t:
+        asked = t.number("iterations", "number", instead=1, symbolic=False)
+        options["iterations"] = int(asked) if asked == int(asked) else asked
     options |= _words(t)
     for key, reader in (("control", read_control), ("motion", read_motion), ("events", read_events)):
         if key in t and (found := _careful(t, key, reader, m, folder)) is not None:
             options[key] = found
     if "parameters" in t:
         options["parameters"] = _parameters(t, m)
-    return Scenario(m, until, q, v, near, options, _plots(t))
+    return Scenario(m, until, q, v, near, options, _plots(t), kept)
+
+
+def _initial(t: Table) -> Table | None:
+    """The table of the start; a name that is no named state's is a fault."""
+    if not isinstance(t.data.get("initial"), str):
+        return t.table("initial")
+    states = t.table("states")
+    t.fault(f"initial: {unknown('state', t.data['initial'], states.data if states else (), 'the scenario')}")
+    return None
 
 
 def _careful(t: Table, key: str, reader: Any, m: Mechanism, folder: Path) -> Any:

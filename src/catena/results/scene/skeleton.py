@@ -19,9 +19,9 @@ from ...model.pose import Pose
 from ...model.shapes import KINDS
 from ...model.values import value_of
 from .curves import curved, pieces
+from .placement import placement
 
 Array = np.ndarray
-MANY = 20  # bodies; a tape for the pose of each would take longer to compile than the poses themselves
 
 
 @dataclass(frozen=True)
@@ -95,12 +95,13 @@ def tip_names(m: Mechanism) -> list[str]:
 
 def placed(machine: Machine, q: Array, parameters: Array | None = None) -> dict[str, Array]:
     """{body: (..., 4, 4)}: where every body is, the ground too, and the pieces of flexible bodies by modes."""
-    q = np.asarray(q, float)
-    if len(machine.mechanism.bodies) > MANY and parameters is None:
-        machine = Machine(machine.mechanism, threads=machine.threads, snap=machine.snap, life="generic")
-    ground = np.broadcast_to(np.eye(4), (*q.shape[:-1], 4, 4))
-    found = {GROUND: ground} | {b.name: machine.pose(q, b.name, parameters=parameters) for b in machine.mechanism.bodies}
-    return found | curved(machine.mechanism, q, found)
+    return bodies_at(machine.mechanism, np.asarray(q, float), parameters)
+
+
+def bodies_at(m: Mechanism, q: Array, parameters: Array | None = None) -> dict[str, Array]:
+    """As `placed`, of a mechanism that needs no machine."""
+    found = placement(m, parameters).at(q)
+    return found | curved(m, q, found)
 
 
 def moved(X: Array, points: Array) -> Array:

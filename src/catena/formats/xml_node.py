@@ -1,15 +1,16 @@
-"""Elements of a URDF file, read attribute by attribute, with their faults."""
+"""Elements of an XML file, read attribute by attribute, with their faults."""
 
 from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element
 
-from ...model.expression_syntax import shown
-from .kinds import UNLIMITED
+from ..model.expression_syntax import shown
 
+UNLIMITED = sys.float_info.max  # URDF has no word for infinity; the largest double is read and written as one
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _INFINITE = re.compile(r"([+-]?)inf(inity)?", re.IGNORECASE)
 
@@ -77,6 +78,14 @@ def _float(word: str, infinite: bool) -> float | None:
     if infinite and abs(number) >= UNLIMITED:
         return math.copysign(math.inf, number)
     return number if math.isfinite(number) else None
+
+
+def texts_as_attributes(root: Element) -> None:
+    """Give every element the texts of its children without children of their own as attributes, where it has none of that name."""
+    for e in root.iter():
+        for child in e:
+            if not len(child) and child.text and child.text.strip() and child.tag not in e.attrib:
+                e.set(child.tag, child.text.strip())
 
 
 def _hint(value: str) -> str:

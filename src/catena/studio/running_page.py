@@ -27,11 +27,11 @@ from ..machine.export import coordinate_units, speed_units
 from ..machine.machine import Machine, compile
 from ..model.flexible import discretise
 from ..model.mechanism import Mechanism
-from ..results.animation import drawing, filled
 from ..results.plots.frames import Film, film
-from ..results.plots.skeleton import Skeleton, skeleton
+from ..results.scene.skeleton import Skeleton, skeleton
 from ..simulation import simulate
 from ..simulation.system import System
+from .page_drawing import drawing, filled
 
 HORIZON = 6.0  # s of motion from which the page takes how much is to be seen
 NUDGE = 1e-3  # by which a parameter is changed to see which points of the drawing move with it

@@ -1,0 +1,32 @@
+"""What the searches for closed loops share, of one start and of many: their limits, and small pieces of their steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+Array = np.ndarray
+CLOSED = 1e-9  # the largest residual of a closed loop; Newton's steps go on as far as rounding lets them
+STARTS, STEPS, REACH = 30, 200, 1.0  # starts, steps of one, and how far a step may go (rad, m)
+SPREADS = (0.1, 0.5, 1.5, 3.0)  # how far other starts lie from the guess
+
+
+def shortened(step: Array, reach: float) -> Array:
+    """A step no longer than `reach`."""
+    length = float(np.linalg.norm(step))
+    return step * (reach / length) if length > reach else step
+
+
+def regular(M: Array) -> Array:
+    """M (n, n) with a trace of inertia, beside what each speed has, on speeds that move none."""
+    own = np.diag(M)
+    return M + 1e-14 * np.diag(np.where(own > 0.0, own, own.max(initial=0.0) or 1.0))
+
+
+def by_loop(names: Iterable[tuple[str, str]], size: Array) -> dict[str, float]:
+    """{joint: the largest of the sizes (m,) of its rows}; names: (joint, direction) of each row."""
+    gaps: dict[str, float] = {}
+    for (joint, _), x in zip(names, size):
+        gaps[joint] = max(gaps.get(joint, 0.0), float(x))
+    return gaps

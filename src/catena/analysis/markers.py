@@ -1,0 +1,102 @@
+"""Marker kinematics: the coordinates that bring frames nearest to points that were measured, over time.
+
+At each instant the least of sum w |x(q) - p|^2 by Gauss and Newton with damping [Levenberg1944], from the instant before; loops stay closed,
+as steps are taken in the space their rows leave free, and the gap is led back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import StateError
+from ..machine.lookup import machine_of, state
+from ..machine.machine import Machine
+from ..model.mechanism import Mechanism
+from .assembly import residual
+
+Array = NDArray[np.float64]
+STEPS, SMALL = 200, 1e-12
+
+
+@dataclass(frozen=True)
+class MarkerMotion:
+    """q (T, nq); error (T,): the root mean square distance of frames from their points, m; worst: the frame furthest from its own."""
+
+    q: Array
+    error: Array
+    worst: str
+
+
+def marker_kinematics(
+    m: Mechanism | Machine, markers: Mapping[str, ArrayLike], *, weights: Mapping[str, float] | None = None, guess: Any = None
+) -> MarkerMotion:
+    """The motion whose frames are nearest to measured points.
+
+    markers: {frame: points (T, 3) or (3,)}, m in the ground's axes; a point that was not seen is nan. weights: {frame: weight}, one unless
+    given. guess: coordinates (nq,) at the first instant, by default all zero.
+    """
+    machine = machine_of(m)
+    (q,) = state(machine, "marker kinematics", guess=guess)
+    points = _points(machine, markers)
+    w = np.array([float((weights or {}).get(name, 1.0)) for name in markers])
+    found, errors, far = [], [], np.zeros(len(w))
+    for k in range(points.shape[1]):
+        seen = np.flatnonzero(np.isfinite(points[:, k]).all(axis=1) & (w > 0))
+        names = [list(markers)[i] for i in seen]
+        q = _nearest(machine, names, points[seen, k], np.sqrt(w[seen]), q)
+        off = np.linalg.norm(_places(machine, names, q) - points[seen, k], axis=1)
+        found.append(q)
+        errors.append(float(np.sqrt(np.mean(off**2))) if len(off) else np.nan)
+        far[seen] = np.maximum(far[seen], off)
+    return MarkerMotion(np.array(found), np.array(errors), list(markers)[int(far.argmax())])
+
+
+def _points(machine: Machine, markers: Mapping[str, ArrayLike]) -> Array:
+    """(markers, T, 3)."""
+    if not markers:
+        raise StateError("marker kinematics: there are no markers; give {frame: points (T, 3)}")
+    for name in markers:
+        machine.mechanism.frame(name)
+    rows = [np.atleast_2d(np.asarray(x, float)) for x in markers.values()]
+    if {x.shape for x in rows} != {rows[0].shape} or rows[0].ndim != 2 or rows[0].shape[1] != 3:
+        shapes = ", ".join(f"{name!r} {x.shape}" for name, x in zip(markers, rows))
+        raise StateError(f"marker kinematics: points are (T, 3) for every marker, as many instants for each; found {shapes}")
+    return np.stack(rows)
+
+
+def _places(machine: Machine, names: list[str], q: Array) -> Array:
+    return np.array([machine.pose(q, name)[:3, 3] for name in names]).reshape(-1, 3)
+
+
+def _nearest(machine: Machine, names: list[str], p: Array, w: Array, q: Array) -> Array:
+    """The coordinates of the least weighted distance, from q on."""
+    damping, best = 1e-6, np.inf
+    for _ in range(STEPS if names else 0):
+        gap = (w[:, None] * (_places(machine, names, q) - p)).ravel()
+        J = np.concatenate([x * machine.jacobian(q, name)[3:] for x, name in zip(w, names)])
+        free, back = _loops(machine, q)
+        cost = float(gap @ gap)
+        damping = damping / 4 if cost <= best else damping * 8
+        best = min(best, cost)
+        G = (J @ free).T @ (J @ free)
+        z = -np.linalg.solve(G + damping * max(np.trace(G), SMALL) / max(len(G), 1) * np.eye(len(G)), (J @ free).T @ (gap + J @ back))
+        step = back + free @ z
+        q = machine.move(q, step * min(1.0, 0.7 / max(np.abs(step).max(), SMALL)))
+        if np.abs(step).max() < SMALL * 100:
+            break
+    return q
+
+
+def _loops(machine: Machine, q: Array) -> tuple[Array, Array]:
+    """A basis (nv, k) of what loops leave free, and the step that closes them."""
+    if not machine.mechanism.loops:
+        return np.eye(machine.nv), np.zeros(machine.nv)
+    error, A = residual(machine, q)
+    U, s, V = np.linalg.svd(A)
+    rank = int((s > 1e-9 * s.max(initial=0.0)).sum())
+    return V[rank:].T, -V[:rank].T @ ((U.T @ error)[:rank] / s[:rank])

@@ -1,0 +1,51 @@
+"""Numbers as MuJoCo writes and keeps them: all digits, quaternions scalar first, inertias by their principal axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...model.pose import IDENTITY, ORIGIN, Matrix, Pose
+
+
+def number(x: float) -> str:
+    """All its digits."""
+    return repr(float(x))
+
+
+def numbers(values: Sequence[float]) -> str:
+    """Several, with spaces between."""
+    return " ".join(map(number, values))
+
+
+def quaternion(R: Matrix) -> tuple[float, ...]:
+    """The unit quaternion of a rotation, scalar first and not negative."""
+    r = np.array(R, float)
+    K = np.array([[r[0, 0] - r[1, 1] - r[2, 2], 0, 0, 0],
+                  [r[0, 1] + r[1, 0], r[1, 1] - r[0, 0] - r[2, 2], 0, 0],
+                  [r[0, 2] + r[2, 0], r[1, 2] + r[2, 1], r[2, 2] - r[0, 0] - r[1, 1], 0],
+                  [r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1], np.trace(r)]]) / 3  # fmt: skip
+    x, y, z, w = np.linalg.eigh(K)[1][:, -1]  # of its lower half
+    sign = -1.0 if w < 0 else 1.0
+    return tuple(float(sign * c) + 0.0 for c in (w, x, y, z))
+
+
+def attitude(R: Matrix) -> dict[str, str]:
+    """The attribute of a rotation; none where there is none."""
+    return {} if R == IDENTITY else {"quat": numbers(quaternion(R))}
+
+
+def placed(X: Pose) -> dict[str, str]:
+    """The attributes of a pose."""
+    return ({} if X.position == ORIGIN else {"pos": numbers(X.position)}) | attitude(X.rotation)
+
+
+def principal(I: Sequence[float]) -> tuple[tuple[float, ...], Matrix]:
+    """Principal moments and R_BP, the axes they belong to, of an inertia (xx, xy, xz, yy, yz, zz)."""
+    xx, xy, xz, yy, yz, zz = map(float, I)
+    if not (xy or xz or yz):
+        return (xx, yy, zz), IDENTITY
+    values, R = np.linalg.eigh(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+    R = R if np.linalg.det(R) > 0 else -R
+    return tuple(map(float, values)), tuple(tuple(map(float, row)) for row in R)  # type: ignore[return-value]

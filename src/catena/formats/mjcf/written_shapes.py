@@ -1,0 +1,64 @@
+"""Shapes as geoms, for the writer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ...model.mechanism import GROUND, Mechanism
+from ...model.shapes import Shape
+from .numbers import number, numbers, placed
+
+MESHES = (".stl", ".obj", ".msh")  # the files that MuJoCo reads
+
+
+def geom(m: Mechanism, body: str, s: Shape, n: int) -> dict[str, str] | None:
+    """The attributes of a shape; None where MuJoCo has no such geom."""
+    if not sayable(s):
+        return None
+    halves = {"box": lambda: [x / 2 for x in s.size], "sphere": lambda: s.size, "ellipsoid": lambda: s.size, "plane": lambda: (0, 0, 1),
+              "capsule": lambda: (s.size[0], s.size[1] / 2), "cylinder": lambda: (s.size[0], s.size[1] / 2)}  # fmt: skip
+    found = {"type": s.kind} | placed(s.pose)
+    if s.kind == "mesh":
+        found["mesh"] = mesh_name(s)
+    else:
+        found["size"] = numbers(halves[s.kind]())
+    if s.name:
+        found["name"] = s.name
+    if s.colour:
+        found["rgba"] = numbers((*s.colour, 1.0)[:4])
+    if not s.collides:
+        found |= {"contype": "0", "conaffinity": "0"}
+    elif (mu := friction(m, body)) is not None:
+        found |= {"friction": number(mu), "condim": "3" if mu else "1"}
+    return found
+
+
+def friction(m: Mechanism, body: str) -> float | None:
+    """The largest kinetic friction of the contacts of a body, as MuJoCo takes the larger of two; None where it has none."""
+    found = [c.kinetic for c in m.contacts if body in (*c.between[0], c.between[1])]
+    return (min if body == GROUND else max)(found) if found else None
+
+
+def sayable(s: Shape) -> bool:
+    """Whether MuJoCo has such a geom."""
+    return s.kind != "line" and (s.kind != "mesh" or Path(s.file).suffix.lower() in MESHES)
+
+
+def mesh_name(s: Shape) -> str:
+    """One asset for each file and scale."""
+    return f"{s.file} {numbers(s.size)}"
+
+
+def meshes(m: Mechanism) -> list[dict[str, str]]:
+    """The assets of all meshes."""
+    found = {mesh_name(s): {"name": mesh_name(s), "file": s.file, "scale": numbers(s.size)}
+             for shapes in (m.ground, *(b.shapes for b in m.bodies)) for s in shapes if s.kind == "mesh" and sayable(s)}  # fmt: skip
+    return list(found.values())
+
+
+def lost_shapes(m: Mechanism) -> Iterator[str]:
+    """What pictures and collisions lose."""
+    for name, shapes in ((GROUND, m.ground), *((b.name, b.shapes) for b in m.bodies)):
+        if lost := [s.file or s.kind for s in shapes if not sayable(s)]:
+            yield f"shapes of {name!r} are left out, MuJoCo has none such: {', '.join(lost)}"

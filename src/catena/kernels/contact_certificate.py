@@ -1,0 +1,84 @@
+"""How well one time step with contacts was solved, and the shift of positions out of what they penetrate.
+
+The certificate adds up over the steps of a run: residual of this step and the worst one, beside the fastest speed of a contact; steps above the
+tolerance; depth, m; complementarity and cone, each beside the largest of its step; sine of the angle between friction and slip; energy dissipated
+and gained by contacts, J; impacts; changes of mode.
+"""
+
+from __future__ import annotations
+
+from ..spatial import any_lane, kernel, select, sqrt
+from .contact_problem import ON_CONE, TINY, normal, speeds
+
+SHIFT_SWEEPS = 12  # over the contacts, to separate what penetrates; what is left is done in the next step
+LIFT = 1e-9  # of the way of a step: a penetration that is lifted
+SLIPS = 1e-6  # of the fastest speed: a slip whose direction is compared with its friction
+
+
+@kernel
+def certify(p, a, s, rough, smooth, fastest, tolerance):
+    """The modes, the work of the contacts, and the certificate with this step in it."""
+    speeds(p, a, s, rough, smooth)
+    zero = 0.0 * fastest
+    most, left, work, missed, outside, across, impacts, changes = zero, zero, zero, zero, zero, zero, zero, zero
+    for i in range(rough + smooth):
+        n = normal(i, rough)
+        P, mode = a.P[n], zero
+        if any_lane(s.on[i] > 0.5):
+            u, own = s.u[n], s.on[i]
+            most, work = max(most, P), work + 0.5 * P * (u + p.before[n])
+            mode = select(P > 0.0, 1.0 + zero, zero)
+            missed = max(missed, abs(P * (u - s.target[i])))
+            left = max(left, own * abs(min(p.W[n, n] * P, u - s.target[i])))
+            if i < rough:
+                x, y, ux, uy, reach, step = a.P[n + 1], a.P[n + 2], s.u[n + 1], s.u[n + 2], s.mu[i] * P, s.block[i, 6]
+                work = work + 0.5 * (x * (ux + p.before[n + 1]) + y * (uy + p.before[n + 2]))
+                size, speed = sqrt(x * x + y * y), sqrt(ux * ux + uy * uy)
+                mode = select(P > 0.0, select(size >= ON_CONE * reach, 1.0 + zero, 2.0 + zero), zero)
+                outside = max(outside, size - reach)
+                seen = size * speed > SLIPS * fastest * reach
+                turned = select(x * ux + y * uy <= 0.0, abs(x * uy - y * ux) / select(seen, size * speed, 1.0 + zero), 1.0 + zero)
+                across = max(across, select(seen, select(mode == 1.0, turned, zero), zero))
+                tx, ty = x - step * ux, y - step * uy
+                far = reach / max(sqrt(tx * tx + ty * ty), reach + TINY)
+                tx, ty = tx * far - x, ty * far - y
+                left = max(left, own * sqrt(tx * tx + ty * ty) / step)
+            impacts = impacts + select(P > 0.0, select(p.mode[i] == 0.0, select(p.before[n] < 0.0, 1.0 + zero, zero), zero), zero)
+        changes = changes + select(mode == p.mode[i], zero, 1.0 + zero)
+        a.mode[i] = mode
+    beside, largest = select(fastest > 0.0, fastest, 1.0 + zero), select(most > 0.0, most, 1.0 + zero)
+    residual, c, b = left / beside, a.certificate, p.so_far
+    c[0], c[1] = residual, max(b[1], residual)
+    c[2] = b[2] + select(residual > tolerance, 1.0 + zero, zero)
+    c[4], c[5], c[6] = max(b[4], missed / (largest * beside)), max(b[5], outside / largest), max(b[6], across)
+    c[7], c[8] = b[7] + max(-work, zero), b[8] + max(work, zero)
+    c[9], c[10] = b[9] + impacts, b[10] + changes
+    a.work[0] = work
+
+
+@kernel
+def lift(p, a, s, rough, smooth, fastest):
+    """The shift along the normals that separates what would penetrate at the end of the step, and the depth that is left."""
+    k, h, worst, depth = rough + smooth, p.h[0], 0.0 * fastest, p.so_far[3]
+    for i in range(k):
+        n = normal(i, rough)
+        u = s.u[n]
+        s.lift[i] = select(s.on[i] > 0.5, -(p.gap[i] + 0.5 * h * u), -1.0 + 0.0 * u)
+        a.shift[i] = 0.0 * u
+        worst = max(worst, select(a.P[n] > 0.0, s.lift[i], 0.0 * u))
+    deep = worst > LIFT * h * fastest
+    if any_lane(deep):
+        for _ in range(SHIFT_SWEEPS):
+            for i in range(k):
+                if any_lane(s.on[i] > 0.5):
+                    n = normal(i, rough)
+                    own, before = p.W[n, n], a.shift[i]
+                    more = max(before + s.lift[i] / (own + TINY), 0.0 * own) - before
+                    more = select(deep, select(s.on[i] > 0.5, select(own > 0.0, more, 0.0 * own), 0.0 * own), 0.0 * own)
+                    a.shift[i] = before + more
+                    for j in range(k):
+                        if any_lane(s.on[j] > 0.5):
+                            s.lift[j] = s.lift[j] - p.W[n, normal(j, rough)] * more
+    for i in range(k):
+        depth = max(depth, s.lift[i])
+    a.certificate[3] = depth

@@ -1,0 +1,255 @@
+"""Contact impulses of one time step: block Gauss-Seidel on the Delassus matrix, over lanes of runs.
+
+    u = free + W P,      W = J M^-1 J'        speeds and impulses (m,) of the rows
+
+    0 <= P_n  complementary to  u_n >= target,      |P_t| <= mu P_n,  and where it slips P_t = -mu P_n u_t/|u_t|
+
+Contacts with friction come first, three rows each (normal, two tangents), then those of one row: smooth ones, stops of joints. One contact
+is solved at a time, the impulses of the others held: it opens, sticks (its 3 x 3 block solved) or slips (its direction turned, the normal
+impulse found on the cone), so that cones are met to rounding and what is left is the coupling. Each lane stops when it has
+converged and is not touched after that, so that no run knows of its neighbours. The laws are those of [Moreau1988].
+
+    target    -e u_n before (Newton's law) where the gap is closed; -2 gap/h where it is open, what is left of it for half a step
+    shift     >= 0, along the normals: lifts positions, not speeds, out of what they penetrate at the end of the step
+"""
+
+from __future__ import annotations
+
+from ..spatial import any_lane, kernel, select, sqrt
+from .contact_certificate import certify, lift
+from .contact_problem import ON_CONE, TINY, ContactProblem, normal, push, speeds
+
+SLIP_ROUNDS = 3  # turns of the slip direction at each visit of a contact
+SLACK = 1e-3  # of the way of a step: a gap that counts as closed; of the speed that a step gives: a rebound that is none
+EVERY = 7  # after 8, 16, ... sweeps the way of the last one is followed further
+CREEP = 0.05  # of the speeds that its parts would give one by one: so little moves a sweep that is followed
+FIRM = 1e-12  # of the mobility of a contact: what is added where it cannot move, so that its block has an inverse
+
+
+@kernel
+def solve_contacts(p, a, s, rough, smooth, width, iterations, tolerance):
+    """The impulses of one step. rough, smooth: contacts with three rows and with one. tolerance: of the residual beside the fastest speed.
+
+    width: where there are many points, few of which touch, p.W is X (m, width) of W = X X', and W is made of those that take part.
+    """
+    fastest = _fastest(p, rough, smooth)
+    _targets(p, a, s, rough, smooth, fastest)
+    if width > 0:
+        _multiply(p.W, s, rough, smooth, width)
+        _solve(_with(p, s.W), a, s, rough, smooth, iterations, tolerance, fastest)
+    else:
+        _solve(p, a, s, rough, smooth, iterations, tolerance, fastest)
+
+
+@kernel
+def _with(p, W):
+    """The problem with its matrix."""
+    return ContactProblem(p.gap, p.before, p.free, W, p.P, p.mode, p.e, p.static, p.kinetic, p.so_far, p.h)
+
+
+@kernel
+def _multiply(X, s, rough, smooth, width):
+    """W = X X' of the contacts that take part."""
+    for i in range(rough + smooth):
+        if any_lane(s.on[i] > 0.5):
+            for j in range(i + 1):
+                if any_lane(s.on[j] > 0.5):
+                    for r in range(3 if i < rough else 1):
+                        for c in range(3 if j < rough else 1):
+                            _entry(X, s.W, normal(i, rough) + r, normal(j, rough) + c, width)
+
+
+@kernel
+def _entry(X, W, r, c, width):
+    """One entry of W, and the one across."""
+    total = 0.0 * X[r, 0]
+    for k in range(width):
+        total = total + X[r, k] * X[c, k]
+    W[r, c] = total
+    W[c, r] = total
+
+
+@kernel
+def _solve(p, a, s, rough, smooth, iterations, tolerance, fastest):
+    """Sweeps, the certificate, and the shift."""
+    _blocks(p, s, rough)
+    speeds(p, a, s, rough, smooth)
+    busy = select(fastest > 0.0, 1.0 + 0.0 * fastest, 0.0 * fastest)
+    for sweep in range(iterations):
+        if sweep & EVERY == EVERY:
+            _keep(a, s, 3 * rough + smooth)
+        change = 0.0 * fastest
+        for i in range(rough):
+            if any_lane(s.on[i] * busy > 0.5):
+                change = max(change, _visit(p, a, s, i, rough, smooth, busy))
+        for i in range(rough, rough + smooth):
+            if any_lane(s.on[i] * busy > 0.5):
+                change = max(change, _press(p, a, s, i, rough, smooth, busy))
+        busy = select(change > 0.5 * tolerance * fastest, busy, 0.0 * busy)
+        if not any_lane(busy > 0.5):
+            break
+        if sweep & EVERY == EVERY and sweep + EVERY < iterations:
+            _leap(p.W, a, s, rough, smooth, busy)
+    certify(p, a, s, rough, smooth, fastest, tolerance)
+    lift(p, a, s, rough, smooth, fastest)
+
+
+@kernel
+def _fastest(p, rough, smooth):
+    """The fastest of all speeds of rows, before or without impulses, m/s."""
+    found = 0.0 * p.h[0]
+    for r in range(3 * rough + smooth):
+        found = max(found, max(abs(p.before[r]), abs(p.free[r])))
+    return found
+
+
+@kernel
+def _targets(p, a, s, rough, smooth, fastest):
+    """Who takes part, with which normal speed at least and with which friction; impulses begin with those of the last step."""
+    h = p.h[0]
+    for i in range(rough):
+        _target(p, s, i, 3 * i, fastest, h)
+        s.mu[i] = select(p.mode[i] == 1.0, p.kinetic[i], p.static[i])
+        for r in range(3):
+            a.P[3 * i + r] = s.on[i] * p.P[3 * i + r]
+    for i in range(rough, rough + smooth):
+        _target(p, s, i, 2 * rough + i, fastest, h)
+        a.P[2 * rough + i] = s.on[i] * p.P[2 * rough + i]
+
+
+@kernel
+def _target(p, s, i, n, fastest, h):
+    """Newton's law where the gap is closed, or closes with a rebound that leaves it; elsewhere what is left of the gap.
+
+    Gaps and rebounds that are nothing beside a step are none: a box would otherwise stand on three of its corners, and which three would
+    take long to find.
+    """
+    gap, before, free = p.gap[i], p.before[n], p.free[n]
+    rebound = -p.e[i] * before
+    rebound = select(rebound > SLACK * abs(free - before), rebound, 0.0 * before)
+    rises = rebound * rebound * h > 2.0 * gap * abs(free - before)  # higher than the gap: e^2 u^2 / 2 a
+    hits = gap + 0.5 * h * free < 0.0
+    bounces = rises and hits
+    open_target = select(bounces, select(rebound > 0.0, rebound, -2.0 * gap / h), -2.0 * gap / h)
+    s.target[i] = select(gap > SLACK * h * fastest, open_target, rebound)
+    s.on[i] = select(gap <= h * fastest, 1.0 + 0.0 * gap, 0.0 * gap)
+
+
+@kernel
+def _blocks(p, s, rough):
+    """The inverse of each 3 x 3 block, made a little firmer, and the step along its tangents."""
+    for i in range(rough):
+        if any_lane(s.on[i] > 0.5):
+            _block(p.W, s.block, i, 3 * i)
+
+
+@kernel
+def _block(W, block, i, n):
+    a, b, c, d, e, f = W[n, n], W[n, n + 1], W[n, n + 2], W[n + 1, n + 1], W[n + 1, n + 2], W[n + 2, n + 2]
+    more = FIRM * (a + d + f) + TINY
+    block[i, 6] = 1.0 / (max(d, f) + abs(e) + more)
+    a, d, f = a + more, d + more, f + more
+    A, B, C = d * f - e * e, c * e - b * f, b * e - c * d
+    det = 1.0 / (a * A + b * B + c * C)
+    block[i, 0], block[i, 1], block[i, 2] = A * det, B * det, C * det
+    block[i, 3], block[i, 4], block[i, 5] = (a * f - c * c) * det, (b * c - a * e) * det, (a * d - b * b) * det
+
+
+@kernel
+def _push3(p, s, rough, smooth, n, x, y, z):
+    """The same of the three rows of a contact."""
+    for j in range(rough):
+        if any_lane(s.on[j] > 0.5):
+            for r in range(3):
+                s.u[3 * j + r] += p.W[n, 3 * j + r] * x + p.W[n + 1, 3 * j + r] * y + p.W[n + 2, 3 * j + r] * z
+    for j in range(rough, rough + smooth):
+        if any_lane(s.on[j] > 0.5):
+            r = 2 * rough + j
+            s.u[r] += p.W[n, r] * x + p.W[n + 1, r] * y + p.W[n + 2, r] * z
+
+
+@kernel
+def _visit(p, a, s, i, rough, smooth, busy):
+    """Solve a contact with friction, the others held; the largest change of its own speeds."""
+    n, mu, W, B = 3 * i, s.mu[i], p.W, s.block
+    P, x, y = a.P[n], a.P[n + 1], a.P[n + 2]
+    r, ux, uy = s.u[n] - s.target[i], s.u[n + 1], s.u[n + 2]
+    P0 = P - (B[i, 0] * r + B[i, 1] * ux + B[i, 2] * uy)
+    x0 = x - (B[i, 1] * r + B[i, 3] * ux + B[i, 4] * uy)
+    y0 = y - (B[i, 2] * r + B[i, 4] * ux + B[i, 5] * uy)
+    sticks = x0 * x0 + y0 * y0 <= mu * mu * P0 * P0 and P0 >= 0.0
+    a00, a01, a02, a11, a12, a22 = W[n, n], W[n, n + 1], W[n, n + 2], W[n + 1, n + 1], W[n + 1, n + 2], W[n + 2, n + 2]
+    b = r - (a00 * P + a01 * x + a02 * y)  # speeds without its own impulse
+    bx, by = ux - (a01 * P + a11 * x + a12 * y), uy - (a02 * P + a12 * x + a22 * y)
+    P1, x1, y1, step = P, x, y, B[i, 6]
+    goes = s.on[i] * busy > 0.5
+    if any_lane(select(sticks, 0.0 * busy, s.on[i] * busy) > 0.5):
+        for _ in range(SLIP_ROUNDS):
+            tx = x1 - step * (bx + a01 * P1 + a11 * x1 + a12 * y1)
+            ty = y1 - step * (by + a02 * P1 + a12 * x1 + a22 * y1)
+            size = sqrt(tx * tx + ty * ty)
+            outside = size > mu * P1
+            cx, cy = mu * tx / (size + TINY), mu * ty / (size + TINY)  # friction for each unit of the normal impulse, where it slips
+            mobility = a00 + a01 * cx + a02 * cy
+            slipping = -b / select(mobility > FIRM * a00, mobility, a00 + TINY)
+            P1 = max(select(outside, slipping, -(b + a01 * tx + a02 * ty) / (a00 + TINY)), 0.0 * P1)
+            x1, y1 = select(outside, P1 * cx, tx), select(outside, P1 * cy, ty)
+        reach = mu * P1
+        far = reach / max(sqrt(x1 * x1 + y1 * y1), reach + TINY)
+        x1, y1 = far * x1, far * y1
+        apart = b >= 0.0
+        P1, x1, y1 = select(apart, 0.0 * P, P1), select(apart, 0.0 * P, x1), select(apart, 0.0 * P, y1)
+    dP = select(goes, select(sticks, P0, P1) - P, 0.0 * P)
+    dx = select(goes, select(sticks, x0, x1) - x, 0.0 * P)
+    dy = select(goes, select(sticks, y0, y1) - y, 0.0 * P)
+    a.P[n], a.P[n + 1], a.P[n + 2] = P + dP, x + dx, y + dy
+    _push3(p, s, rough, smooth, n, dP, dx, dy)
+    return max(a00 * abs(dP), max(a11 * abs(dx), a22 * abs(dy)))
+
+
+@kernel
+def _keep(a, s, m):
+    """Keep impulses and speeds before a sweep."""
+    for r in range(m):
+        s.P[r], s.last[r] = a.P[r], s.u[r]
+
+
+@kernel
+def _leap(W, a, s, rough, smooth, busy):
+    """Follow the way of a sweep as far as it leads down, or until a contact opens or may slip.
+
+    Where rigid bodies leave a choice (a box on four corners) sweeps creep along combinations of impulses that move almost nothing.
+    """
+    down, bend, most, moved, pushed = 0.0 * busy, 0.0 * busy, 1e6 + 0.0 * busy, 0.0 * busy, 0.0 * busy
+    for i in range(rough + smooth):
+        n = normal(i, rough)
+        d = a.P[n] - s.P[n]
+        down, bend = down - d * (s.u[n] - s.target[i]), bend + d * (s.u[n] - s.last[n])
+        moved, pushed = max(moved, abs(s.u[n] - s.last[n])), max(pushed, W[n, n] * abs(d))
+        most = select(d < 0.0, min(most, -a.P[n] / select(d < 0.0, d, -1.0 + 0.0 * d)), most)
+    for i in range(rough):  # of what slips the tangents follow the normal impulse, and count for nothing
+        x, y, reach = a.P[3 * i + 1], a.P[3 * i + 2], ON_CONE * s.mu[i] * a.P[3 * i]
+        holds = select(x * x + y * y < reach * reach, 1.0 + 0.0 * x, 0.0 * x)
+        dx, dy, dn = x - s.P[3 * i + 1], y - s.P[3 * i + 2], a.P[3 * i] - s.P[3 * i]
+        down = down - holds * (dx * s.u[3 * i + 1] + dy * s.u[3 * i + 2])
+        bend = bend + holds * (dx * (s.u[3 * i + 1] - s.last[3 * i + 1]) + dy * (s.u[3 * i + 2] - s.last[3 * i + 2]))
+        leaves = (s.mu[i] * a.P[3 * i] - sqrt(x * x + y * y)) / (sqrt(dx * dx + dy * dy) + s.mu[i] * abs(dn) + TINY)
+        most = select(holds > 0.5, min(most, leaves), most)
+    far = select(bend > 0.0, down / select(bend > 0.0, bend, 1.0 + 0.0 * bend), most)
+    far = select(down > 0.0, select(moved < CREEP * pushed, min(far, most), 0.0 * far), 0.0 * far) * busy
+    for r in range(3 * rough + smooth):
+        a.P[r] = a.P[r] + far * (a.P[r] - s.P[r])
+        s.u[r] = s.u[r] + far * (s.u[r] - s.last[r])
+
+
+@kernel
+def _press(p, a, s, i, rough, smooth, busy):
+    """The same for a contact of one row."""
+    n = 2 * rough + i
+    own = p.W[n, n] + TINY
+    P = a.P[n]
+    more = max(P - (s.u[n] - s.target[i]) / own, 0.0 * P) - P
+    more = select(s.on[i] * busy > 0.5, more, 0.0 * P)
+    a.P[n] = P + more
+    push(p, s, rough, smooth, n, more)
+    return own * abs(more)

@@ -1,0 +1,114 @@
+"""Courses: smooth functions of one coordinate, by which a joint follows another.
+
+    polynomial   y = c0 + c1 x + c2 x^2 + ...
+    spline       cubics through points (x, y), continuous with two derivatives. At both ends the third derivative is that of the
+                 cubic through the four points there ([Forsythe1977] section 4.4, which OpenSim's SimmSpline is); beyond them it is
+                 a straight line.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..errors import MechanismError
+
+KINDS = ("polynomial", "spline")
+
+
+@dataclass(frozen=True)
+class Course:
+    """A function of one coordinate. kind: "polynomial" with coefficients y, lowest first, or "spline" through points (x, y).
+
+    >>> Course("polynomial", y=(1.0, 0.0, 2.0))(3.0)
+    (19.0, 12.0, 4.0)
+    """
+
+    kind: str
+    x: tuple[float, ...] = ()
+    y: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        for key in ("x", "y"):
+            object.__setattr__(self, key, tuple(map(float, getattr(self, key))))
+        if faults := list(self._faults()) or list(self._too_large()):
+            raise MechanismError(f"a function of a coordinate: {'; '.join(faults)}")
+
+    def _too_large(self) -> Any:
+        with np.errstate(all="ignore"):
+            try:
+                found = self.pieces
+            except np.linalg.LinAlgError:
+                found = ((math.nan, ()),)
+        if not all(math.isfinite(x) for o, c in found for x in (o, *c)):
+            yield "its points are too far apart or too near each other for a spline"
+
+    def _faults(self) -> Any:
+        if self.kind not in KINDS:
+            yield f"kind is {self.kind!r}; it is one of {', '.join(KINDS)}"
+        elif self.kind == "polynomial" and (self.x or not self.y):
+            yield f"a polynomial has coefficients y and no x; found {len(self.y)} and {len(self.x)}"
+        elif self.kind == "spline" and (len(self.x) != len(self.y) or len(self.x) < 2):
+            yield f"a spline goes through points, as many x as y and two at least; found {len(self.x)} and {len(self.y)}"
+        elif any(b <= a for a, b in pairwise(self.x)):
+            yield "x of a spline rises from point to point"
+        if not all(map(np.isfinite, (*self.x, *self.y))):
+            yield "x and y are finite numbers"
+
+    @cached_property
+    def pieces(self) -> tuple[tuple[float, tuple[float, ...]], ...]:
+        """(origin o, coefficients c) of each piece, y = sum c_k (x - o)^k; the first and last of a spline are its straight ends."""
+        if self.kind == "polynomial":
+            return ((0.0, self.y),)
+        x, y = np.array(self.x), np.array(self.y)
+        second, h = _seconds(x, y), np.diff(x)
+        slope = np.diff(y) / h - h * (2 * second[:-1] + second[1:]) / 6
+        third = np.diff(second) / h
+        last = slope[-1] + h[-1] * (second[-2] + second[-1]) / 2
+        inner = [(float(x[i]), tuple(map(float, (y[i], slope[i], second[i] / 2, third[i] / 6)))) for i in range(len(h))]
+        return (float(x[0]), (float(y[0]), float(slope[0]))), *inner, (float(x[-1]), (float(y[-1]), float(last)))
+
+    def __call__(self, q: Any, select: Any = None) -> tuple[Any, Any, Any]:
+        """y, dy/dq and d2y/dq2 at a number, or, with a `select(condition, a, b)`, at a symbol q."""
+        pick = select or (lambda condition, a, b: a if condition else b)
+        found = _polynomial(self.pieces[0], q)
+        for piece in self.pieces[1:]:
+            found = tuple(pick(q >= piece[0], a, b) for a, b in zip(_polynomial(piece, q), found))  # type: ignore[assignment]
+        return found
+
+
+def _polynomial(piece: tuple[float, tuple[float, ...]], q: Any) -> tuple[Any, Any, Any]:
+    """Horner's rule for a polynomial and its first two derivatives."""
+    s = q - piece[0]
+    y: Any = 0.0
+    dy: Any = 0.0
+    half: Any = 0.0
+    for c in reversed(piece[1]):
+        half, dy, y = half * s + dy, dy * s + y, y * s + c
+    return y, dy, 2.0 * half
+
+
+def _seconds(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The second derivatives at the points."""
+    n, h, d = len(x), np.diff(x), np.diff(y) / np.diff(x)
+    if n == 2:
+        return np.zeros(2)
+    A, b = np.zeros((n, n)), np.zeros(n)
+    for i in range(1, n - 1):
+        A[i, i - 1 : i + 2], b[i] = (h[i - 1], 2 * (h[i - 1] + h[i]), h[i]), 6 * (d[i] - d[i - 1])
+    A[0, :2], A[-1, -2:] = (-1 / h[0], 1 / h[0]), (-1 / h[-1], 1 / h[-1])  # third derivatives at the ends
+    if n > 3:
+        b[0], b[-1] = (6 * _third_difference(x[k], y[k]) for k in (slice(0, 4), slice(n - 4, n)))
+    return np.linalg.solve(A, b)
+
+
+def _third_difference(x: np.ndarray, y: np.ndarray) -> float:
+    """The leading coefficient of the cubic through four points."""
+    for k in range(1, 4):
+        y = np.diff(y) / (x[k:] - x[:-k])
+    return float(y[0])

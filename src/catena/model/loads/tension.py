@@ -1,0 +1,39 @@
+"""A tension along a path of frames, as of a muscle or of a rope over pulleys that is pulled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from ...spatial import scale
+from .keys import EXPRESSION, Key, Load, Scene, register
+from .springs import _stretch
+
+
+@register
+@dataclass(frozen=True)
+class Tension(Load):
+    """A tension, N, as a text or number, along the straight parts between the origins of several frames; free to slide at the inner ones."""
+
+    kind = "tension"
+    frames: tuple[str, ...] = field(metadata=Key("frames").of())
+    tension: str | float = field(metadata=EXPRESSION)
+
+    def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
+        """Two frames at least, none twice in a row."""
+        if len(self.frames) < 2:
+            yield f"it goes through {len(self.frames)} frames; a path has two ends"
+        yield from (f"it goes from {a!r} to itself" for a, b in pairwise(self.frames) if a == b)
+
+    def gaps(self) -> tuple[tuple[str, str], ...]:
+        """The ends of its straight parts."""
+        return tuple(pairwise(self.frames))
+
+    def act(self, s: Scene) -> None:
+        """The same pull at both ends of every part."""
+        pull = s.text(self.name, self.tension)
+        for a, b in pairwise(self.frames):
+            gap, distance, _ = _stretch(s, a, b)
+            s.push(b, scale(-pull / distance, gap))
+            s.push(a, scale(pull / distance, gap))

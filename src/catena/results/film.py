@@ -1,0 +1,74 @@
+"""Film: a result as a scene at equal times, between its rows by cubics through places and speeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.interpolate import CubicHermiteSpline
+
+from .plots.contact_arrows import contact_arrows
+from .result import Result
+from .scene import Scene, describe
+from .scene.description import poses
+from .scene.skeleton import moved
+
+Array = np.ndarray
+MOST = 4000  # pictures
+FINER = 4  # points of a track from one picture to the next
+
+
+@dataclass(frozen=True)
+class Film:
+    """times (n,), at (n, bodies, 4, 4): the poses of the scene's bodies, tracks {tip: (FINER (n - 1) + 1, 3)}; pace: seconds of the
+    run in a second of film; rate: pictures per second; result: whose film it is."""
+
+    title: str
+    times: Array
+    pace: float
+    rate: int
+    scene: Scene
+    at: Array
+    tracks: dict[str, Array]
+    result: Result
+
+    def arrows(self) -> Array:
+        """(n, k, 2, 3): tail and head of the contact forces; NaN where there are none."""
+        return contact_arrows(self.result, self.times, float(np.ptp(self.box(), axis=0).max()))
+
+    def box(self) -> Array:
+        """(2, 3): the corners of what all pictures hold."""
+        seen = self.scene.box({name: self.at[:, k] for k, name in enumerate(self.scene.bodies)})
+        points = np.concatenate([seen, *self.tracks.values()])
+        return np.array([points.min(axis=0), points.max(axis=0)])
+
+
+def film(result: Result, pace: float, rate: int, *, folders: Sequence[Path] | None = None, scene: Scene | None = None) -> Film:
+    """So many pictures per second of film, `pace` seconds of the run each second. folders: where meshes may lie."""
+    first, last = result.time[0], result.time[-1]
+    count = min(MOST, max(2, round((last - first) / pace * rate) + 1))
+    times = np.linspace(first, last, count)
+    machine = result.machine
+    own = result.data["parameters"].values if "parameters" in result.data else None
+    m = result.mechanism
+    if own is not None:
+        m = m.with_(parameters=dict(zip(m.parameters, np.asarray(own, float))))
+    drawn = scene or describe(m, folders=folders)
+    fine = poses(drawn, machine, between(result, np.linspace(first, last, FINER * (count - 1) + 1)), own)
+    places = {name: k for k, name in enumerate(drawn.bodies)}
+    tracks = {name: moved(fine[:, places[body]], point) for name, (body, point) in drawn.tips.items() if body in m._bodies}
+    at = fine[::FINER]
+    title = str(result.data.attrs.get("mechanism", ""))
+    return Film(title, times, pace, rate, drawn, at, tracks, result)
+
+
+def between(result: Result, times: Array) -> Array:
+    """q at any times within the run, (n, nq)."""
+    t, q, v = result.time, result.data["q"].values, result.data["v"].values
+    _, kept = np.unique(t, return_index=True)  # an impact may have two rows at one time
+    found = CubicHermiteSpline(t[kept], q[kept], result.machine.coordinate_rate(q, v)[kept])(times)
+    for k in result.machine.spec.quaternions:
+        found[:, k : k + 4] /= np.linalg.norm(found[:, k : k + 4], axis=1, keepdims=True)
+    return found

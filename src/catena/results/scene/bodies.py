@@ -1,0 +1,126 @@
+"""Bodies as they are drawn: their shapes, each kind by a glyph in a registry; or, without shapes, tapered rods between their joints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from ...model.mechanism import GROUND, Shape
+from ...model.shapes import KINDS
+from ...registry import Registry
+from . import meshes
+from .drawing import BODY_COLOURS, DARK, STEEL, Colour, Drawing, along, glass, scaled
+from .geometry import Geometry, ball, box, capsule, cylinder, hull, joined, rod
+
+Array = np.ndarray
+PLANE: Colour = (0.80, 0.82, 0.85, 0.55)
+
+
+@dataclass(frozen=True)
+class ShapeGlyph:
+    """How a kind of shape is drawn: solid(drawing, its sizes in metres, unit) -> Geometry. name: as files call it."""
+
+    name: str
+    solid: Callable[[Sequence[float], float], Geometry]
+
+
+GLYPHS: Registry[ShapeGlyph] = Registry("shape glyph")
+register = GLYPHS.register
+
+
+def draw_bodies(d: Drawing) -> None:
+    """Every body: shapes that are drawn; rods where there are none; balls where there is nothing else."""
+    m = d.mechanism
+    shaped = {b.name for b in m.bodies if any(s.drawn and s.kind != "line" for s in b.shapes)}
+    for k, b in enumerate(m.bodies):
+        colour = BODY_COLOURS[k % len(BODY_COLOURS)]
+        for n, s in enumerate(s for s in b.shapes if s.drawn and s.kind != "line"):
+            _shape(d, b.name, f"{b.name} {n}", s, colour)
+    for limb in d.bones.limbs:
+        k = next((i for i, b in enumerate(m.bodies) if b.name == limb.body or limb.body.startswith(f"{b.name} ")), 0)
+        colour = BODY_COLOURS[k % len(BODY_COLOURS)]
+        if limb.body not in shaped:
+            _rods(d, limb.body, limb.lines, colour)
+            if not len(limb.lines) and not len(limb.pins):
+                d.put(limb.body, "lump", lambda: ball(1.6 * d.unit), np.eye(4), colour, "bodies", limb.body)
+    for f in m.frames:
+        _strut(d, f.body, d.matrix(f.pose)[:3, 3], shaped)
+    for n, s in enumerate(m.ground):
+        if s.drawn:
+            _shape(d, GROUND, f"ground {n}", s, STEEL)
+
+
+def _strut(d: Drawing, body: str, at: Array, shaped: set[str]) -> None:
+    """A thin rod from a body's lines to a frame beside them."""
+    limb = next((x for x in d.bones.limbs if x.body == body), None)
+    if limb is None or body in shaped or not len(limb.lines):
+        return
+    near = min((_nearest(a, b, at) for a, b in limb.lines), key=lambda p: float(np.linalg.norm(p - at)))
+    length = float(np.linalg.norm(at - near))
+    if length > 1.5 * d.unit:
+        d.put(body, f"strut {length:.9g}", lambda: rod(0.45 * d.unit, 0.45 * d.unit, length), along(at - near, near), STEEL, "bodies", body)
+
+
+def _nearest(a: Array, b: Array, p: Array) -> Array:
+    """The point of a line from a to b that is nearest to p."""
+    s = float((p - a) @ (b - a) / ((b - a) @ (b - a)))
+    return a + min(1.0, max(0.0, s)) * (b - a)
+
+
+def _rods(d: Drawing, body: str, lines: Array, colour: Colour) -> None:
+    u = d.unit
+    for start, end in lines:
+        length = float(np.linalg.norm(end - start))
+        key = f"rod {length:.9g}"
+        d.put(body, key, partial(rod, 1.0 * u, 0.72 * u, length), along(end - start, start), colour, "bodies", body)
+
+
+def _shape(d: Drawing, body: str, key: str, s: Shape, colour: Colour) -> None:
+    size, X = [d.number(x) for x in s.size], d.matrix(s.pose)
+    shade = (*map(float, s.colour), 1.0)[:4] if s.colour else colour
+    kind = KINDS[s.kind]
+    if kind.from_file:
+        try:
+            made = meshes.mesh(s.file, size, d.folders)
+            key = f"mesh {s.file} {size}"
+        except (meshes.MeshError, OSError) as why:
+            d.notes.append(f"{body}: {why}; a box stands in")
+            made, shade = meshes.stand_in(4 * d.unit), glass(DARK, 0.4)
+        shade = shade if s.colour or shade[3] < 1 else (0.80, 0.81, 0.83, 1.0)
+    elif s.kind in GLYPHS:
+        made = GLYPHS[s.kind].solid(size, d.unit)
+    elif kind.hull is not None and len(kind.hull(size)) > 3:
+        made = hull(kind.hull(size))
+    else:
+        return
+    d.put(body, key, lambda: made, X, PLANE if s.kind == "plane" else shade, "bodies", body)  # type: ignore[arg-type]  # four numbers
+
+
+def _disc(size: Sequence[float], unit: float) -> Geometry:
+    """A cylinder; a flat one has spokes, so that it is seen to roll."""
+    radius, length = size
+    if length > radius:
+        return cylinder(radius, length, 36)
+    rim = cylinder(radius, length, 48)
+    spokes = [box(1.7 * radius, 0.09 * radius, 1.06 * length).moved(_spun(k * np.pi / 3)) for k in range(3)]
+    return joined([rim, *spokes])
+
+
+def _spun(angle: float) -> Array:
+    X = np.eye(4)
+    X[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+    return X
+
+
+for _kind, _solid in {
+    "box": lambda size, u: box(*size),
+    "sphere": lambda size, u: ball(size[0], 16),
+    "capsule": lambda size, u: capsule(size[0], size[1], 16),
+    "cylinder": _disc,
+    "ellipsoid": lambda size, u: ball(1.0, 18).moved(scaled(*size)),
+    "plane": lambda size, u: box(120 * u, 120 * u, 0.2 * u).moved(np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, -0.12 * u], [0, 0, 0, 1.0]])),
+}.items():
+    register(ShapeGlyph(_kind, _solid))

@@ -1,0 +1,130 @@
+"""Drawing: what the glyphs write on while a scene is made, and the records it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...model.mechanism import Mechanism
+from ...model.pose import Pose
+from ...model.values import value_of
+from .geometry import Geometry
+from .skeleton import Skeleton, skeleton
+
+Array = np.ndarray
+Colour = tuple[float, float, float, float]
+STEEL: Colour = (0.62, 0.66, 0.71, 1.0)
+DARK: Colour = (0.22, 0.25, 0.30, 1.0)
+GROUND_COLOUR: Colour = (0.52, 0.55, 0.58, 1.0)
+SPRING: Colour = (0.80, 0.47, 0.0, 1.0)
+MOTOR: Colour = (0.76, 0.23, 0.13, 1.0)
+BODY_COLOURS: tuple[Colour, ...] = (  # muted, apart for colour-blind eyes
+    (0.16, 0.44, 0.66, 1.0), (0.85, 0.55, 0.18, 1.0), (0.20, 0.58, 0.48, 1.0), (0.66, 0.36, 0.55, 1.0), (0.35, 0.62, 0.80, 1.0),
+    (0.58, 0.52, 0.30, 1.0), (0.45, 0.47, 0.72, 1.0), (0.75, 0.40, 0.32, 1.0),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Part:
+    """A solid on a body: where it sits (X_BP, 4 x 4), its triangles by key, its colour, its layer and what it belongs to."""
+
+    body: str
+    geometry: str
+    pose: Array
+    colour: Colour
+    layer: str
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Span:
+    """A solid between a point of one body and a point of another: its geometry reaches from z = 0 to z = 1, and is `width` wide."""
+
+    start: str
+    at: Array
+    end: str
+    to: Array
+    geometry: str
+    width: float
+    colour: Colour
+    layer: str
+    name: str = ""
+
+
+@dataclass
+class Drawing:
+    """A scene in the making. unit: the radius of a rod, m, from the mechanism's own lengths. folders: where meshes may lie."""
+
+    mechanism: Mechanism
+    unit: float
+    up: Array
+    folders: Sequence[Path] | None
+    parts: list[Part] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
+    geometries: dict[str, Geometry] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @cached_property
+    def bones(self) -> Skeleton:
+        """The mechanism as lines."""
+        return skeleton(self.mechanism)
+
+    def put(self, body: str, key: str, make: Callable[[], Geometry], X: Array, colour: Colour, layer: str, name: str = "") -> None:
+        """Add a solid; `key` names its triangles, which several may share and which are made once."""
+        self._keep(key, make)
+        self.parts.append(Part(body, key, X, colour, layer, name))
+
+    def stretch(self, ends: tuple[str, Array, str, Array], key: str, make: Callable[[], Geometry], width: float, colour: Colour, layer: str,
+                name: str = "") -> None:  # fmt: skip
+        """Add a solid between two points, (body, point, body, point)."""
+        self._keep(key, make)
+        self.spans.append(Span(*ends, key, width, colour, layer, name))
+
+    def _keep(self, key: str, make: Callable[[], Geometry]) -> None:
+        if key not in self.geometries:
+            self.geometries[key] = make()
+
+    def number(self, x: Any) -> float:
+        """The value of a scalar at the mechanism's parameters; zero where it has none."""
+        return float(value_of(x, self.mechanism.parameters) or 0.0)
+
+    def matrix(self, X: Pose) -> Array:
+        """A pose as a 4 x 4 matrix of numbers."""
+        made = np.eye(4)
+        made[:3, :3] = [[self.number(x) for x in row] for row in X.rotation]
+        made[:3, 3] = [self.number(x) for x in X.position]
+        return made
+
+    def frame(self, name: str) -> tuple[str, Array]:
+        """(body, X_BF) of a named frame."""
+        found = self.mechanism.frame(name)
+        return found.body, self.matrix(found.pose)
+
+
+def along(axis: Sequence[float] | Array, at: Sequence[float] | Array = (0.0, 0.0, 0.0)) -> Array:
+    """A pose whose z axis points along an axis."""
+    z = np.asarray(axis, float) / (np.linalg.norm(axis) or 1.0)
+    side = np.eye(3)[int(np.argmin(np.abs(z)))]
+    x = np.cross(side, z) / np.linalg.norm(np.cross(side, z))
+    X = np.eye(4)
+    X[:3, 0], X[:3, 1], X[:3, 2], X[:3, 3] = x, np.cross(z, x), z, at
+    return X
+
+
+def glass(colour: Sequence[float], alpha: float) -> Colour:
+    """A colour seen through."""
+    r, g, b = (float(x) for x in colour[:3])
+    return r, g, b, alpha
+
+
+def scaled(x: float, y: float, z: float) -> Array:
+    """A pose that stretches along its axes."""
+    return np.diag([x, y, z, 1.0])
+
+
+Options = Mapping[str, Any]

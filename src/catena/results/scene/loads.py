@@ -1,0 +1,127 @@
+"""Loads as they are drawn: a glyph for every kind of load that has one, in a registry. A kind without one is not drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ...model.mechanism import Joint
+from ...model.motions import Motion
+from ...registry import Registry
+from .drawing import DARK, MOTOR, SPRING, STEEL, Drawing, along, glass
+from .geometry import arrow, ball, coil, cylinder, joined, spiral
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class LoadGlyph:
+    """How a load is drawn: draw(drawing, load). name: the kind of load, as files call it."""
+
+    name: str
+    draw: Callable[[Drawing, Any], None]
+
+
+GLYPHS: Registry[LoadGlyph] = Registry("load glyph")
+register = GLYPHS.register
+
+
+def draw_loads(d: Drawing, motors: tuple[str, ...] = ()) -> None:
+    """Every load that has a glyph, and a motor at each driven coordinate."""
+    for load in d.mechanism.loads:
+        glyph = GLYPHS.get(load.kind)
+        if glyph is not None:
+            glyph.draw(d, load)
+    for name in motors:
+        draw_motor(d, name)
+
+
+def draw_motor(d: Drawing, coordinate: str) -> None:
+    """A motor where a coordinate is driven: a can about the axis of a turn, along that of a slide."""
+    found = _of(d, coordinate)
+    if found is None:
+        return
+    j, k = found
+    f, u = j.freedoms[min(k, len(j.freedoms) - 1)], d.unit
+    can = joined([cylinder(2.1 * u, 2.2 * u, 28).moved(_up(2.6 * u)), cylinder(1.5 * u, 0.5 * u, 28).moved(_up(3.9 * u))])
+    d.put(j.parent, "motor", lambda: can, d.matrix(j.placement) @ along(f.axis), MOTOR, "loads", coordinate)
+
+
+def _of(d: Drawing, coordinate: str) -> tuple[Joint, int] | None:
+    """The joint of a coordinate or speed, and which of its freedoms it is."""
+    for j in d.mechanism.joints:
+        for names in (j.coordinate_names, j.speed_names):
+            if coordinate in names or coordinate == j.name:
+                return (j, names.index(coordinate) if coordinate in names else 0) if j.freedoms else None
+    return None
+
+
+def _between(d: Drawing, start: str, end: str) -> tuple[str, Array, str, Array]:
+    (a, X), (b, Y) = d.frame(start), d.frame(end)
+    return a, X[:3, 3], b, Y[:3, 3]
+
+
+def _spring(d: Drawing, load: Any) -> None:
+    ends, u = _between(d, load.start, load.end), d.unit
+    if d.number(load.stiffness) or not d.number(load.damping):
+        d.stretch(ends, "coil", coil, 1.1 * u, SPRING, "loads", load.name)
+    if d.number(load.damping):
+        d.stretch(ends, "thin", lambda: cylinder(1.0, 1.0, 10).moved(_up(0.5)), 0.22 * u, STEEL, "loads", load.name)
+        d.stretch(ends, "damper", lambda: cylinder(1.0, 0.45, 16).moved(_up(0.4)), 0.62 * u, DARK, "loads", load.name)
+
+
+def _cable(d: Drawing, load: Any) -> None:
+    for a, b in pairwise(load.frames):
+        d.stretch(_between(d, a, b), "thin", lambda: cylinder(1.0, 1.0, 10).moved(_up(0.5)), 0.2 * d.unit, DARK, "loads", load.name)
+    for name in load.frames[1:-1]:
+        body, X = d.frame(name)
+        d.put(body, "eye", lambda: ball(0.6 * d.unit), X, STEEL, "loads", load.name)
+
+
+def _bushing(d: Drawing, load: Any) -> None:
+    body, X = d.frame(load.start)
+    d.put(body, "bushing", lambda: ball(1.8 * d.unit), X, glass(SPRING, 0.45), "loads", load.name)
+
+
+def _joint_spring(d: Drawing, load: Any) -> None:
+    found = _of(d, load.coordinate)
+    if found is None:
+        return
+    j, k = found
+    f = j.freedoms[min(k, len(j.freedoms) - 1)]
+    if f.motion == Motion.SLIDE:
+        ends = (j.parent, d.matrix(j.placement)[:3, 3], j.child, d.matrix(j.offset)[:3, 3])
+        d.stretch(ends, "coil", coil, 1.1 * d.unit, SPRING, "loads", load.name)
+    else:
+        X = d.matrix(j.placement) @ along(f.axis) @ _up(1.9 * d.unit)
+        d.put(j.parent, "spiral", lambda: spiral(2.6 * d.unit), X, SPRING, "loads", load.name)
+
+
+def _force(d: Drawing, load: Any) -> None:
+    """An arrow along a constant force or torque; a force that changes is shown along its first axis that acts."""
+    body, X = d.frame(load.frame)
+    for values, colour in ((load.force, (0.80, 0.16, 0.16, 1.0)), (load.torque, (0.50, 0.20, 0.65, 1.0))):
+        direction = [float(x) if isinstance(x, (int, float)) else 1.0 if str(x).strip() not in ("0", "0.0") else 0.0 for x in values]
+        if any(direction):
+            d.put(body, "force", lambda: arrow(8 * d.unit, 0.42 * d.unit), X @ along(direction), colour, "loads", load.name)
+
+
+def _compliant(d: Drawing, load: Any) -> None:
+    body, X = d.frame(load.sphere)
+    radius = d.number(load.radius) or 0.6 * d.unit
+    d.put(body, f"sphere {radius:.6g}", lambda: ball(radius), X, glass(STEEL, 0.5), "contacts", load.name)
+
+
+def _up(z: float) -> Array:
+    X = np.eye(4)
+    X[2, 3] = z
+    return X
+
+
+for _kind, _draw in {"spring": _spring, "cable": _cable, "bushing": _bushing, "joint_spring": _joint_spring, "force": _force,
+                     "joint_force": lambda d, load: draw_motor(d, load.coordinate), "compliant_contact": _compliant}.items():  # fmt: skip
+    register(LoadGlyph(_kind, _draw))

@@ -1,0 +1,58 @@
+"""Marks: frames, centres of mass, ellipsoids of inertia and contact points of a mechanism, each in a layer of its own."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from ...errors import CatenaError
+from ...model.contact_points import contact_points
+from ...model.mechanism import Body
+from .drawing import Drawing, along, glass, scaled
+from .geometry import arrow, ball, half_ball
+
+AXES = (((1.0, 0.0, 0.0), (0.84, 0.22, 0.18, 1.0)), ((0.0, 1.0, 0.0), (0.18, 0.62, 0.25, 1.0)), ((0.0, 0.0, 1.0), (0.16, 0.40, 0.86, 1.0)))
+
+
+def draw_marks(d: Drawing) -> None:
+    """All marks."""
+    m = d.mechanism
+    for b in m.bodies:
+        _triad(d, b.name, np.eye(4), b.name)
+        _mass(d, b)
+    for f in m.frames:
+        _triad(d, f.body, d.matrix(f.pose), f.name)
+    try:
+        points = contact_points(m)
+    except CatenaError:
+        points = []  # what is wrong with them is said elsewhere
+    for p in points:
+        X = np.eye(4)
+        X[:3, 3] = [d.number(x) for x in p.centre]
+        radius = d.number(p.radius) or 0.55 * d.unit
+        d.put(p.body, f"contact {radius:.6g}", partial(ball, radius), X, glass((0.85, 0.33, 0.10), 0.6), "contacts", p.name)
+
+
+def _triad(d: Drawing, body: str, X: np.ndarray, name: str) -> None:
+    for axis, colour in AXES:
+        d.put(body, "triad", lambda: arrow(5 * d.unit, 0.2 * d.unit), X @ along(axis), colour, "frames", name)
+
+
+def _mass(d: Drawing, b: Body) -> None:
+    mass = d.number(b.mass)
+    if not mass > 0:
+        return
+    X = np.eye(4)
+    X[:3, 3] = [d.number(x) for x in b.com]
+    for odd, colour in ((True, (0.10, 0.10, 0.12, 1.0)), (False, (0.98, 0.80, 0.15, 1.0))):
+        d.put(b.name, f"mass {odd}", partial(half_ball, 1.35 * d.unit, odd), X, colour, "masses", b.name)
+    xx, xy, xz, yy, yz, zz = (d.number(x) for x in b.inertia)
+    moments, R = np.linalg.eigh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    squares = np.maximum(2.5 / mass * (moments.sum() - 2 * moments), 0.0)  # of the half axes of a solid ellipsoid of this mass
+    half = np.maximum(np.sqrt(squares), 0.15 * d.unit)
+    if np.linalg.det(R) < 0:
+        R[:, 0] = -R[:, 0]
+    Y = X.copy()
+    Y[:3, :3] = R
+    d.put(b.name, "ellipsoid", lambda: ball(1.0, 16), Y @ scaled(*half), (0.45, 0.30, 0.75, 0.28), "inertia", b.name)

@@ -1,0 +1,82 @@
+"""Placement: where every body is, for one configuration or many, without a wait: the pass of the kernels over arrays as scalars.
+
+Nothing is compiled, and all bodies come from one pass, so that a drawing of a hundred bodies follows a hand.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+
+import numpy as np
+
+from ...kernels import kinematics
+from ...kernels.lifting import Lift
+from ...kernels.tree import Layout, layout
+from ...kernels.workspace import Work
+from ...model.mechanism import GROUND, Mechanism
+from ...model.pose import Scalar
+from ...model.values import value_of
+
+Array = np.ndarray
+KEPT = 16
+
+
+class Scalars(np.ndarray):
+    """One scalar for each of many configurations, as the kernels take them."""
+
+    def sin(self) -> Array:
+        """Its sine."""
+        return np.sin(self)
+
+    def cos(self) -> Array:
+        """Its cosine."""
+        return np.cos(self)
+
+
+class Placement:
+    """The bodies of a mechanism at some values of its parameters."""
+
+    def __init__(self, laid_out: Layout, parameters: Mapping[str, float]):
+        self.layout, self.parameters = laid_out, parameters
+        self.tree = laid_out.tree(self.value)
+        m = laid_out.mechanism
+        self.seats = {b.name: laid_out.seat(b.name) for b in m.bodies}
+
+    def value(self, x: Scalar) -> float:
+        """The number of a scalar."""
+        return x if isinstance(x, float) else float(value_of(x, self.parameters))
+
+    def at(self, q: Array) -> dict[str, Array]:
+        """{body: (..., 4, 4)} at coordinates q (..., nq), the ground too."""
+        lead = q.shape[:-1]
+        flat = [column.view(Scalars) for column in np.ascontiguousarray(q.reshape(-1, q.shape[-1]).T)]
+        x = Work.empty(len(self.layout.nodes), object)
+        kinematics.poses(self.tree, Lift(self.layout, self.value, flat).q, x)
+        found = {GROUND: np.broadcast_to(np.eye(4), (*lead, 4, 4))}
+        for name, seat in self.seats.items():
+            R = [[self.value(y) for y in row] for row in seat.pose.rotation]
+            R_WB, p = kinematics.frame_pose(seat.node, R, [self.value(y) for y in seat.pose.position], x)
+            X = np.zeros((int(np.prod(lead)), 4, 4))
+            for i in range(3):
+                X[:, i, 3] = p[i]
+                for j in range(3):
+                    X[:, i, j] = R_WB[i][j]
+            X[:, 3, 3] = 1.0
+            found[name] = X.reshape(*lead, 4, 4)
+        return found
+
+
+_made: OrderedDict[tuple[int, tuple[float, ...]], Placement] = OrderedDict()
+
+
+def placement(m: Mechanism, parameters: Array | None = None) -> Placement:
+    """The placement of a mechanism at its own parameters or at others, kept for the next time."""
+    values = m.parameters if parameters is None else dict(zip(m.parameters, np.asarray(parameters, float).tolist()))
+    laid_out = layout(m)
+    key = (id(laid_out), tuple(values.values()))
+    if key not in _made:
+        _made[key] = Placement(laid_out, values)
+        while len(_made) > KEPT:
+            _made.popitem(last=False)
+    return _made[key]

@@ -1,0 +1,103 @@
+"""A scene and a film as a page takes them: a header of plain data, and one block of bytes with all triangles.
+
+The page's own code is `stage.js`, which stands in every page that shows a scene.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from .description import LAYERS, Scene
+from .geometry import Geometry, arrow, ball, tube
+
+Array = np.ndarray
+
+
+def header(scene: Scene, at: Array, seen: Array | None = None) -> tuple[dict[str, Any], bytes]:
+    """(plain data, triangles) of a scene with bodies at poses `at` (bodies, 4, 4). seen: (2, 3), the box that pictures are to hold."""
+    shapes = {**scene.geometries, **_handles(scene.unit)}
+    keys = {key: k for k, key in enumerate(shapes)}
+    bodies = {name: k for k, name in enumerate(scene.bodies)}
+    blob, table = _packed(shapes)
+    box = scene.box(dict(zip(scene.bodies, at))) if seen is None else seen
+    middle, radius = box.mean(axis=0), max(float(np.linalg.norm(np.ptp(box, axis=0))) / 2, 6 * scene.unit)
+    parts = [
+        {"body": bodies[p.body], "geometry": keys[p.geometry], "pose": _rows(p.pose), "colour": list(p.colour), "layer": p.layer, "name": p.name}
+        for p in scene.parts
+    ]
+    spans = [
+        {"start": bodies[s.start], "at": _short(s.at), "end": bodies[s.end], "to": _short(s.to), "geometry": keys[s.geometry],
+         "width": s.width, "colour": list(s.colour), "layer": s.layer, "name": s.name}
+        for s in scene.spans
+    ]  # fmt: skip
+    v = scene.view
+    corners = np.array(np.meshgrid(*box.T)).reshape(3, -1).T
+    return {
+        "name": scene.name, "bodies": list(scene.bodies), "geometries": table, "parts": parts, "spans": spans, "layers": dict(LAYERS),
+        "up": _short(scene.up), "view": {"right": _short(v.right), "up": _short(v.up), "towards": _short(v.towards), "planar": v.planar},
+        "middle": _short(middle), "box": box.tolist(), "radius": radius, "floor": float((corners @ scene.up).min()) - 0.5 * scene.unit, "cell": _cell(radius),
+        "unit": scene.unit, "poses": _rows(at), "notes": list(scene.notes),
+        "tips": [{"name": name, "body": bodies[body], "point": _short(point)} for name, (body, point) in scene.tips.items() if body in bodies],
+    }, blob  # fmt: skip
+
+
+def film_numbers(at: Array) -> Array:
+    """Poses (n, bodies, 4, 4) as float32 (n, bodies, 7): position, then quaternion, scalar first."""
+    n, count = at.shape[:2]
+    turns = Rotation.from_matrix(at[..., :3, :3].reshape(-1, 3, 3).copy()).as_quat(scalar_first=True).reshape(n, count, 4)
+    return np.concatenate([at[..., :3, 3], turns], axis=-1).astype(np.float32)
+
+
+def text(data: Mapping[str, Any]) -> str:
+    """Plain data as JSON that can stand in a page."""
+    return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def packed(numbers: Array | bytes) -> str:
+    """Numbers as text, for a page that is one file."""
+    return base64.b64encode(numbers if isinstance(numbers, bytes) else np.ascontiguousarray(numbers).tobytes()).decode()
+
+
+def stage() -> str:
+    """The page's code that draws scenes."""
+    return (resources.files("catena.results.scene") / "stage.js").read_text(encoding="utf-8")
+
+
+def _packed(shapes: Mapping[str, Geometry]) -> tuple[bytes, list[dict[str, Any]]]:
+    """All triangles one after the other, points with their normals as float32, faces as uint32; and where each begins."""
+    blob, table = bytearray(), []
+    for key, g in shapes.items():
+        table.append({"key": key, "start": len(blob), "points": len(g.points), "faces": len(g.faces)})
+        blob += np.concatenate([g.points, g.normals], axis=1).astype("<f4").tobytes() + g.faces.astype("<u4").tobytes()
+    return bytes(blob), table
+
+
+def _handles(unit: float) -> dict[str, Geometry]:
+    """Triangles that a page places itself: arrows of forces, and the handles of what is grabbed."""
+    angle = np.linspace(0, 2 * np.pi, 49)
+    ring = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
+    long = arrow(1.0, 0.045)
+    wide = Geometry(long.points * np.array([1 / 0.108, 1 / 0.108, 1.0]), long.normals, long.faces)
+    return {"unit arrow": wide, "handle": arrow(1.0, 0.035), "ring": tube(ring, 0.03, 6), "dot": ball(1.0, 8)}
+
+
+def _rows(X: Array) -> list[float]:
+    """The upper three rows of poses (..., 4, 4), one after the other."""
+    return np.round(X[..., :3, :].reshape(-1), 9).tolist()
+
+
+def _short(x: Array | Sequence[float]) -> list[float]:
+    return np.round(np.asarray(x, float), 9).tolist()
+
+
+def _cell(radius: float) -> float:
+    """The side of a cell of the floor's grid: 1, 2 or 5 times a power of ten, about a fifth of what is seen."""
+    power = 10.0 ** np.floor(np.log10(radius / 3))
+    return float(next(k * power for k in (5, 2, 1) if k * power <= radius / 3 or k == 1))

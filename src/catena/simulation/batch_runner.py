@@ -1,0 +1,232 @@
+"""BatchRunner: the time loop of many runs with events, side by side in lanes.
+
+Each round advances every run that is not over to its next event or to the end of its slice, then handles all their events: those of stops
+and of friction for all runs at once (`batch_events.py`), others run by run (`event_handler.py`). What happens to a run does not depend on
+the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..compiler.host import default_width
+from ..errors import SimulationError
+from . import diagnostics, drivers
+from .batch_events import SpeedEvents
+from .contact_handler import ContactHandler
+from .engine import FINEST, SHARE, Engine, Tally
+from .event_handler import EventHandler, Occurrence
+from .lane_runs import LaneRuns, Whole
+from .plan import RunPlan
+from .runner import JUMP, ROWS, STEPS, Slice, forces
+
+Array = NDArray[np.float64]
+
+
+class Happening(Protocol):
+    """Events of runs that are given by their numbers, at the times of each."""
+
+    def begin(self, runs: Whole) -> dict[int, str]:
+        """Before the first step. Returns those that it ends, and by what."""
+
+    def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
+        """The guard that fell in each. Returns those that end, and by what; and those that cannot go on, and why."""
+
+    def due(self, run: int) -> str:
+        """Handle what is scheduled for the present instant of a run. Returns by what it ends, if so."""
+
+    def log(self, run: int) -> list[Occurrence]:
+        """What has happened in a run."""
+
+    def contacts(self, run: int) -> ContactHandler | None:
+        """The contacts of a run."""
+
+
+@dataclass(frozen=True)
+class RunEnd:
+    """How a run ended, as sinks read it."""
+
+    status: int
+    sentence: str
+    tally: Tally
+    log: list[Occurrence] = field(default_factory=list)
+    contacts: ContactHandler | None = None
+
+
+class BatchRunner:
+    """Some runs of a plan (`rows`) in progress."""
+
+    def __init__(self, plan: RunPlan, rows: slice):
+        self.plan, self.rows, s = plan, rows, plan.system
+        x, p = plan.x0[rows].copy(), plan.p[rows]
+        held = np.zeros((len(x), s.nu))
+        held[:, s.nv :] = s.holding.start()
+        if plan.control is not None and not hasattr(plan.control, "law"):
+            held[:, : s.nv] = forces(s.nv, plan.control)[:, 0]
+        self.lanes = LaneRuns(s, plan.how, x, np.ascontiguousarray(np.hstack([held, p])), t=plan.start, h=plan.step,
+                              width=min(default_width(), _power(len(x))), rtol=max(SHARE * plan.tolerance, FINEST), largest=plan.largest)  # fmt: skip
+        self.events: Happening = SpeedEvents(plan, self.lanes) if SpeedEvents.serves(plan) else _EachAlone(plan, self.lanes, rows)
+        count, size = len(x), 1 + len(plan.times)
+        self.out, self.held = np.empty((count, size, s.size)), np.empty((count, size, s.nu))
+        self.status, self.over = np.zeros(count, np.int64), np.zeros(count, bool)
+        self.scheduled = np.array([at for at, _ in plan.scheme.timed])
+        self.sentences: dict[int, str] = {}
+        self.last: dict[int, tuple[Array, Array]] = {}  # state and what is held where an event ended a run
+
+    def run(self) -> Iterator[float]:
+        """Run to the end; yields the time that all have reached, s."""
+        self._begin()
+        while not self.over.all():
+            self._advance(np.flatnonzero(~self.over))
+            yield float(self.lanes.t.min())
+
+    def _begin(self) -> None:
+        lanes, nu = self.lanes, self.plan.system.nu
+        x, held = lanes.x.copy(), lanes.given[:, :nu].copy()
+        self.out[:, 0] = x
+        for run, by in self.events.begin(np.arange(len(x))).items():
+            self._end(run, by)
+        jumped = np.abs(lanes.x - x).max(axis=1) > JUMP * np.abs(x).max(axis=1)  # modes after an impact do not fit the state before it
+        self.held[:, 0] = np.where(jumped[:, None], held, lanes.given[:, :nu])
+
+    def _advance(self, runs: Whole) -> None:
+        """The next segment of each of these runs, then their events."""
+        plan, lanes = self.plan, self.lanes
+        end, until_row = self._until(runs)
+        taken = lanes.tally[:, :2].sum(axis=1)
+        most = np.minimum(plan.most - taken, STEPS["adaptive"])
+        lanes.advance(runs, end, until_row, most, plan.times, self.out, self.held, 1)
+        status, self.status[runs] = lanes.ended[runs, 0], lanes.ended[runs, 0]
+        fell = runs[status == drivers.EVENT]
+        if len(fell):
+            ended, failed = self.events.fell(fell, lanes.ended[fell, 1])
+            self.status[fell] = drivers.REACHED
+            for run, by in ended.items():
+                self._end(run, by)
+            for run, why in failed.items():
+                self._stuck(run, why)
+        for run in runs[(status == drivers.REACHED) & np.isin(lanes.t[runs], self.scheduled)]:
+            self._due(int(run))
+        again = (status == drivers.TOO_MANY) & (lanes.tally[runs, :2].sum(axis=1) < plan.most)
+        self.status[runs[again]] = drivers.REACHED
+        at_end = runs[(lanes.t[runs] >= plan.until) & (self.status[runs] == drivers.REACHED)]
+        self.over[at_end] = True
+        for run in runs[~np.isin(self.status[runs], (drivers.REACHED, drivers.EVENT)) & ~self.over[runs]]:
+            self._fail(int(run))
+
+    def _due(self, run: int) -> None:
+        """Events that are scheduled for the present instant of a run."""
+        try:
+            if by := self.events.due(run):
+                self._end(run, by)
+        except SimulationError as error:
+            self._stuck(run, str(error))
+
+    def _stuck(self, run: int, why: str) -> None:
+        """An event after which a run cannot go on."""
+        self.over[run], self.status[run], self.sentences[run] = True, drivers.NOT_FINITE, why
+
+    def _until(self, runs: Whole) -> tuple[Array, Whole]:
+        """The end of the next segment of each run (s), and the index after its last row, as `Runner` has them."""
+        plan, lanes, count = self.plan, self.lanes, len(self.plan.times)
+        last = np.minimum((lanes.row // ROWS + 1) * ROWS, count)
+        end = np.where(last < count, plan.times[np.maximum(last, 1) - 1] if count else plan.until, plan.until)
+        later = np.append(self.scheduled, np.inf)
+        end = np.minimum(end, later[np.searchsorted(self.scheduled, lanes.t, side="right")])
+        return end, np.minimum(np.searchsorted(plan.times, end, side="right"), last)
+
+    def _end(self, run: int, by: str) -> None:
+        """An event ends a run: its instant is the last row, once."""
+        lanes, plan = self.lanes, self.plan
+        t = float(lanes.t[run])
+        self.over[run], self.status[run] = True, drivers.EVENT
+        self.sentences[run] = f"ended by {by!r} at t = {t:.9g} s"
+        if lanes.row[run] > 0 and plan.times[lanes.row[run] - 1] == t:
+            lanes.row[run] -= 1
+        self.last[run] = lanes.x[run].copy(), lanes.given[run, : plan.system.nu].copy()
+
+    def _fail(self, run: int) -> None:
+        engine = alone(self.plan, self.lanes, run, self.rows)
+        self.over[run] = True
+        self.sentences[run] = diagnostics.sentence(self.plan.machine, engine, int(self.status[run]), float(self.lanes.t[run]))
+
+    # ------------------------------------------------------------------------------------------------ what sinks take
+    def slice_of(self, run: int) -> Slice:
+        """All rows of one run."""
+        n = 1 + int(self.lanes.row[run])
+        t, x, u = np.concatenate([[self.plan.start], self.plan.times[: n - 1]]), self.out[run, :n], self.held[run, :n]
+        if run in self.last:
+            own, held = self.last[run]
+            t, x, u = np.append(t, self.lanes.t[run]), np.vstack([x, own]), np.vstack([u, held])
+        return Slice(t, x[:, :, None], u[:, :, None])
+
+    def end_of(self, run: int) -> RunEnd:
+        """How one run ended."""
+        status, lanes = int(self.status[run]), self.lanes
+        sentence = self.sentences.get(run, drivers.OUTCOMES[status])
+        accepted, rejected, evaluations = lanes.tally[run].tolist()
+        tally = Tally(accepted, rejected, evaluations, float(lanes.h[run]))
+        return RunEnd(status, sentence, tally, self.events.log(run), self.events.contacts(run))
+
+
+def alone(plan: RunPlan, lanes: LaneRuns, run: int, rows: slice) -> Engine:
+    """An engine that holds one of the runs."""
+    engine, number = plan.engine(slice(0, 1)), rows.start + run
+    engine.x[:, 0], engine.held[:, 0], engine.p[:, 0] = lanes.x[run], lanes.given[run, : plan.system.nu], plan.p[number]
+    engine.h = float(lanes.h[run])
+    return engine
+
+
+def _power(count: int) -> int:
+    """The smallest power of two that is not below."""
+    return 1 << (count - 1).bit_length()
+
+
+class _EachAlone(Happening):
+    """Events that each run handles by itself, with an engine and a handler of its own."""
+
+    def __init__(self, plan: RunPlan, lanes: LaneRuns, rows: slice):
+        self.plan, self.lanes = plan, lanes
+        self.handlers = [EventHandler(plan.scheme, plan.machine, alone(plan, lanes, k, rows)) for k in range(len(lanes.x))]
+
+    def _handled(self, run: int, call: Any, *given: Any) -> str:
+        """Let the handler of a run do something. Returns by what it ends the run, if so."""
+        handler, lanes, nu = self.handlers[run], self.lanes, self.plan.system.nu
+        engine = handler.engine
+        engine.x[:, 0], engine.held[:, 0] = lanes.x[run], lanes.given[run, :nu]
+        ended = call(handler, float(lanes.t[run]), *given)
+        lanes.x[run], lanes.given[run, :nu] = engine.x[:, 0], engine.held[:, 0]
+        return handler.ended_by if ended else ""
+
+    def begin(self, runs: Whole) -> dict[int, str]:
+        """Before the first step."""
+        found = {int(run): self._handled(run, EventHandler.begin) for run in runs}
+        return {run: by for run, by in found.items() if by}
+
+    def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
+        """The guard that fell in each."""
+        ended, failed = {}, {}
+        for run, guard in zip(runs, guards):
+            try:
+                if by := self._handled(run, EventHandler.fell, int(guard)):
+                    ended[int(run)] = by
+            except SimulationError as error:
+                failed[int(run)] = str(error)
+        return ended, failed
+
+    def due(self, run: int) -> str:
+        """What is scheduled for the present instant."""
+        return self._handled(run, EventHandler.due)
+
+    def log(self, run: int) -> list[Occurrence]:
+        """What has happened in a run."""
+        return self.handlers[run].log
+
+    def contacts(self, run: int) -> ContactHandler | None:
+        """The contacts of a run."""
+        return self.handlers[run].contacts

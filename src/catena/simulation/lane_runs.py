@@ -1,0 +1,67 @@
+"""Runs in lanes: the states, times and rows of many runs, and how they are advanced together (`lane_driver.py`).
+
+Every run has a time, a step and modes of its own. Runs in which nothing is held are advanced by a tape from which the switched
+constraints have dropped out, the others by the whole one; which of the two is chosen depends on the run alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..compiler.lanes import LaneKernel
+from . import lane_driver
+from .integrators import Method
+from .lane_events import LOOKS
+from .system import System
+
+Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+
+class LaneRuns:
+    """R runs of one system by one adaptive method.
+
+    x (R, size): states. given (R, nu + count): inputs, modes, parameters. t, h (R,): times and next steps, s. row (R,): the next of
+    the output times. tally (R, 3): accepted and rejected steps, evaluations. ended (R, 2): the status with which the last
+    segment of each ended, and the guard. out (R, rows, size), held (R, rows, nu): where rows are written, from `first` on.
+    """
+
+    def __init__(self, system: System, method: Method, x: Array, given: Array, *, t: float, h: float, width: int, rtol: float,
+                 largest: float = np.inf):  # fmt: skip
+        self.system, self.method, self.width, self.rtol, self.largest = system, method, width, rtol, largest
+        self.x, self.given, count = x, given, len(x)
+        self.t, self.h = np.full(count, t), np.full(count, h)
+        self.row, self.tally, self.ended = np.zeros(count, np.int64), np.zeros((count, 3), np.int64), np.zeros((count, 2), np.int64)
+        size, W = x.shape[1], width
+        self._buffer = np.zeros((1 + size + given.shape[1]) * W)
+        self._K, self._whole = np.zeros((len(method.A), size * W)), np.zeros((4, W), np.int64)
+        places = np.arange(LOOKS)[:, None] / LOOKS
+        self._looks = np.ascontiguousarray(places ** np.arange(1, method.P.shape[1] + 1) @ method.P.T)
+
+    @property
+    def modes(self) -> Array:
+        """(R, size): a view."""
+        return self.given[:, self.system.nv : self.system.nu]
+
+    def advance(self, runs: Whole, end: Array, until_row: Whole, most: Whole, times: Array, out: Array, held: Array, first: int) -> None:
+        """Advance some runs, each to its end (R,) or its next event, with rows at times[row:until_row]; most (R,): steps of each."""
+        holding = self.system.holding
+        busy = holding.held(self.modes[runs]) if not holding.contacts else np.ones(len(runs), bool)
+        for some, prefix in ((runs[~busy], "free_"), (runs[busy], "")):
+            if len(some):
+                self._advance(prefix, some, end, until_row, most, times, out, held, first)
+
+    def _advance(self, prefix: str, runs: Whole, end: Array, until_row: Whole, most: Whole, times: Array, out: Array, held: Array,
+                 first: int) -> None:  # fmt: skip
+        m, (rate, settle, guard) = self.method, (self._kernel(name) for name in (f"{prefix}derivative", "settle", f"{prefix}guard"))
+        g = np.zeros(self.width * (guard.output_sizes[0] if guard is not None else 0))
+        lane_driver.advance(
+            rate.block_address if rate is not None else 0, settle.block_address if settle is not None else 0,
+            guard.block_address if guard is not None else 0, m.A, m.stages, m.C, m.E, m.P, m.D[None], self._looks, float(m.order), float(m.dense),
+            float(self.largest), np.array([self.rtol]), times, runs, self.x, self.given, self.t, self.h, end, self.row, until_row, most,
+            out, held, first, self.tally, self.ended, self._buffer, self._K, g, self._whole, self.width,
+        )  # fmt: skip
+
+    def _kernel(self, name: str) -> LaneKernel | None:
+        return self.system.kernel(name, self.width)

@@ -1,0 +1,265 @@
+"""The time-stepping life of contacts: one step of Moreau and Jean as three pieces of machine code, for batches of runs in lanes.
+
+    problem    q_m = q + h/2 v;  v_f = v + h a(t + h/2, q_m, v);  gap, J, W = J M^-1 J' at q_m                 a tape
+    solver     impulses P, and the shift of what penetrates, of W and J v_f: `kernels.contact_solver`          a kernel over lanes
+    finish     v <- v_f + M^-1 J' P;  q <- q_m moved by h/2 v + M^-1 J_n' shift                                a tape
+
+Loops act inside M^-1: they are closed while impulses act. Stops of joints (limits = "stop") are contacts of one row. The
+forces P/h, the modes and the certificate are a part of the state, behind the controller's own, so that rows, files and
+checkpoints have them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ..compiler.block_function import BlockFunction, Record
+from ..compiler.lanes import LaneKernel, compile_lanes
+from ..compiler.trace import Tracer, solve_columns, triangle, vector
+from ..kernels.contact_problem import CERTIFICATE, ContactAnswer, ContactProblem, ContactScratch
+from ..kernels.contact_solver import solve_contacts
+from .contact_rows import Meet, TouchingPoint
+from .projection import moved
+
+if TYPE_CHECKING:
+    from .system import Law, System
+
+Array = NDArray[np.float64]
+MANY = 4  # contacts, above which few are expected to touch at once
+ITERATIONS, RESIDUAL = 200, 1e-8  # sweeps over the contacts of a step at most; of the fastest speed of a contact
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A limit of a joint as a contact: gap = sign (q - value). speed, place: where the speed and the coordinate are."""
+
+    name: str
+    speed: int
+    place: int
+    sign: float
+    value: Any
+    restitution: float
+
+
+@dataclass(frozen=True)
+class SteppedContacts:
+    """The contacts of a run by time stepping: points with friction first, then smooth ones, then stops."""
+
+    points: tuple[TouchingPoint, ...]
+    stops: tuple[Stop, ...] = ()
+    iterations: int = ITERATIONS
+    residual: float = RESIDUAL
+
+    @cached_property
+    def ordered(self) -> tuple[TouchingPoint, ...]:
+        """The points in the order of the solver."""
+        return tuple(sorted(self.points, key=lambda c: not c.rough))
+
+    @property
+    def words(self) -> str:
+        """Alike for contacts that have the same tapes."""
+        return repr([(c.point, c.rough) for c in self.ordered] + [replace(stop, restitution=0.0) for stop in self.stops])
+
+    @property
+    def rough(self) -> int:
+        """Points with friction: three rows each."""
+        return sum(c.rough for c in self.points)
+
+    @property
+    def smooth(self) -> int:
+        """Contacts of one row."""
+        return len(self.points) - self.rough + len(self.stops)
+
+    @property
+    def count(self) -> int:
+        """Of all contacts."""
+        return self.rough + self.smooth
+
+    @property
+    def rows(self) -> int:
+        """Of all contacts."""
+        return 3 * self.rough + self.smooth
+
+    # ------------------------------------------------------------------------------------------------ a part of the state
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Of what the state has of contacts: forces of the rows (N, or N m), modes, the certificate."""
+        contacts = [c.name for c in self.ordered] + [stop.name for stop in self.stops]
+        rows = [f"{name} {axis}" for c in self.ordered for name, axis in zip([c.name] * c.count, ("normal", "tangent 1", "tangent 2"))]
+        rows += [stop.name for stop in self.stops]
+        return (*(f"force of {name}" for name in rows), *(f"mode of {name}" for name in contacts), *(f"contact {word}" for word in CERTIFICATE))
+
+    def beside(self, law: Law) -> tuple[Law, ca.SX]:
+        """The controller with the contacts' state behind its own, and the symbols of that."""
+        own = ca.SX.sym("contact", len(self.names))
+        jump = None if law.jump is None else ca.vertcat(law.jump, own)
+        return replace(law, rate=ca.vertcat(law.rate, ca.SX.zeros(len(self.names))), state=ca.vertcat(law.state, own), jump=jump,
+                       names=(*law.names, *self.names), start=(*law.start, *[0.0] * len(self.names))), own  # fmt: skip
+
+    def split(self, own: Any) -> tuple[Any, Any, Any]:
+        """Forces, modes and certificate of that part of a state, along its first axis."""
+        m, k = self.rows, self.count
+        return own[:m], own[m : m + k], own[m + k :]
+
+    # ------------------------------------------------------------------------------------------------ at a configuration
+    def meets(self, s: Tracer) -> list[Meet]:
+        """Where the points meet their surfaces."""
+        return [c.meet(s) for c in self.ordered]
+
+    def kinematics(self, s: Tracer, meets: Sequence[Meet] | None = None) -> tuple[ca.SX, ca.SX]:
+        """gap (k,) and J (m, nv)."""
+        meets = self.meets(s) if meets is None else meets
+        rate = vector([x for m in meets for x in m.velocity]) if meets else ca.SX.zeros(0)
+        J, e = ca.jacobian(rate, s.v), ca.SX.eye(s.layout.nv)
+        gaps = [m.gap for m in meets] + [stop.sign * (s.q[stop.place] - s.value(stop.value)) for stop in self.stops]
+        return ca.densify(vector(gaps)), ca.vertcat(J, *(stop.sign * e[stop.speed, :] for stop in self.stops))
+
+    def response(self, s: Tracer) -> tuple[ca.SX, ca.SX, ca.SX, list[ca.SX]]:
+        """gap (k,), J (m, nv), W = J M^-1 J' with loops closed, and what `moved_by` needs to make dv = M^-1 J' P of impulses.
+
+        M = L' D^-1 L, X = D^(1/2) L'^-1 J':  W = X' X and dv = L^-1 D^(1/2) X P. With loops Y = M^-1 J'.
+        W is X (nv, m) itself where points are many.
+        """
+        gap, J = self.kinematics(s)
+        J = ca.sparsify(J)
+        if s.layout.mechanism.loops or s.layout.mechanism.nonholonomic:
+            A, Y = ca.sparsify(s.constraint_rows()[3]), solve_columns(s._factor, J.T)
+            Y = ca.horzcat(*(Y[:, i] + s.smallest_change(A, -(A @ Y[:, i]))[0] for i in range(J.shape[0])))
+            return gap, J, J @ Y, [ca.densify(Y)]
+        L, D = triangle(s._factor)
+        root = ca.sqrt(ca.densify(D))
+        X = ca.sparsify(ca.diag(root) @ ca.solve(L.T, J.T))
+        return gap, J, X if self.width(s) else _symmetric(X), [X, L, root]
+
+    def width(self, s: Tracer) -> int:
+        """nv where W is left to the solver, which makes it of the points that touch; 0 where it is on the tape."""
+        m = s.layout.mechanism
+        return s.layout.nv if self.count > MANY and not (m.loops or m.nonholonomic) else 0
+
+    def joint_forces(self, system: System) -> ca.SX:
+        """(nv,) of the contacts' forces in the state."""
+        J = system.tape("contact rows", self.words, lambda s: [ca.vec(self.kinematics(s)[1])])(system.t, system.q, system.v, system.p)
+        return ca.reshape(J, self.rows, system.nv).T @ self.split(system.touching_state)[0]
+
+    # ------------------------------------------------------------------------------------------------ records of the solver
+    def problem_shapes(self, s: Tracer) -> tuple[tuple[int, ...], ...]:
+        """Of the arrays of a `ContactProblem`."""
+        k, m, r = self.count, self.rows, self.rough
+        return (k,), (m,), (m,), (m, self.width(s) or m), (m,), (k,), (k,), (r,), (r,), (len(CERTIFICATE),), (1,)
+
+    def solver(self, s: Tracer, lanes: int) -> BlockFunction:
+        """The solver for these contacts in lanes."""
+        k, m, r = self.count, self.rows, self.rough
+        answer = Record(ContactAnswer, ((m,), (k,), (k,), (len(CERTIFICATE),), (1,)))
+        scratch = Record(ContactScratch, ((m, m) if self.width(s) else (1, 1), (m,), (k,), (k,), (k,), (max(r, 1), 7), (k,), (m,), (m,)))
+        return BlockFunction(solve_contacts, Record(ContactProblem, self.problem_shapes(s)), answer, scratch, lanes, r, self.smooth,
+                             self.width(s), self.iterations, self.residual)  # fmt: skip
+
+    @property
+    def laws(self) -> tuple[list[float], list[float], list[float]]:
+        """e of all contacts, mu static and kinetic of those with friction."""
+        e = [float(c.contact.restitution) for c in self.ordered] + [stop.restitution for stop in self.stops]
+        return e, [c.contact.static for c in self.ordered if c.rough], [c.contact.kinetic for c in self.ordered if c.rough]
+
+
+class Stepper:
+    """The three pieces of a step, compiled for so many lanes. room: memory (size,) of what one hands to the next."""
+
+    def __init__(self, system: System, width: int):
+        assert system.stepping is not None
+        problem, finish = step_tapes(system)
+        self.problem: LaneKernel = compile_lanes(problem, width=width)
+        self.solver = system.stepping.solver(system.tracer(), width)
+        self.finish: LaneKernel = compile_lanes(finish, width=width)
+        self.given = self.problem.output_sizes[0] * width
+        self.size = self.finish.input_sizes[0] * width
+
+    @property
+    def addresses(self) -> tuple[int, int, int]:
+        """Of the three pieces."""
+        return self.problem.block_address, self.solver.block_address, self.finish.block_address
+
+
+def stepper(system: System, width: int) -> Stepper:
+    """The pieces of a step of a system, compiled for so many lanes, kept."""
+    made: Stepper = system.compiled(("stepper", width), lambda: Stepper(system, width))
+    return made
+
+
+def step_tapes(system: System) -> tuple[ca.Function, ca.Function]:
+    """(t, x, u, p, h) -> what `ContactProblem` has and what `finish` needs; and from that and the answer to the state after the step."""
+    c, s, h = system.stepping, system.tracer(), ca.SX.sym("h")
+    assert c is not None
+    move = ca.Function("move", [s.q, s.v, h], [moved(s, h)])
+    t, x, u, p = system.inputs
+    problem, rest, carried = _given(system, c, h)
+    at = ca.Function("at", [*system.inputs, h], [ca.densify(ca.vertcat(*(ca.vec(x) for x in (*problem, *rest))))])
+    handed = at(t + 0.5 * h, ca.vertcat(move(system.q, system.v, 0.5 * h), x[system.nq :]), u, p, h)
+    # the other side of the solver
+    sizes = [c.rows, c.count, c.count, len(CERTIFICATE), 1]
+    taken, answer = ca.SX.sym("taken", handed.numel()), ca.SX.sym("answer", sum(sizes))
+    P, shift, mode, certificate, gained = ca.vertsplit(answer, np.cumsum([0, *sizes]).tolist())
+    first = sum(x.numel() for x in problem)
+    _, free, q, own, work, before, push, *kept = ca.vertsplit(taken, np.cumsum([0, first, *(x.numel() for x in rest)]).tolist())
+    step, kept = taken[first - 1], [ca.SX(pattern, x) for pattern, x in zip(carried, kept)]
+    v = free + moved_by(kept, P)
+    lifted = ca.SX.zeros(c.rows)
+    lifted[[3 * i for i in range(c.rough)] + list(range(3 * c.rough, c.rows))] = shift
+    q = move(q, v + (2.0 / step) * moved_by(kept, lifted), 0.5 * step)
+    after = ca.vertcat(q, v, own, P / step, mode, certificate, work + gained + 0.5 * ca.dot(push, before + v))
+    return (ca.Function("problem", [*system.inputs, h], [ca.cse(handed)]),
+            ca.Function("finish", [ca.vertcat(taken, answer)], [ca.cse(ca.densify(after))]))  # fmt: skip
+
+
+def moved_by(kept: Sequence[ca.SX], P: ca.SX) -> ca.SX:
+    """dv (nv,) of impulses P (m,) of the contact rows, by what `response` has kept."""
+    if len(kept) == 1:
+        return kept[0] @ P
+    X, L, root = kept
+    return ca.solve(L, ca.densify(root * (X @ P)))
+
+
+def _given(system: System, c: SteppedContacts, h: ca.SX) -> tuple[list[ca.SX], list[ca.SX], list[ca.Sparsity]]:
+    """At one configuration: the arrays of a `ContactProblem`; then free speeds, q, the controller's state and the loads' work after the step,
+    speeds before it, the impulses of the joint forces, and the entries that `response` keeps, whose patterns are the last."""
+    s, acting = system.tracer(), system.controller.tau + system.losses
+    tree = not (system.mechanism.loops or system.mechanism.nonholonomic)
+    patterns: list[ca.Sparsity] = []
+
+    def made() -> ca.Function:
+        gap, J, W, kept = c.response(s)
+        patterns.extend(x.sparsity() for x in kept)
+        a = s._free() if tree else ca.SX.zeros(system.nv)
+        return ca.Function("response", [s.t, s.q, s.v, s.tau, s.p], [gap, ca.densify(J), ca.densify(W), a, *(_entries(x) for x in kept)])
+
+    gap, J, W, a, *kept = made()(system.t, system.q, system.v, acting, system.p)
+    tau = acting
+    if not (tree and system.formulation.by_blocks):
+        a, tau = system.under(acting)
+    J, free = ca.sparsify(J), system.v + h * a
+    force, mode, certificate = c.split(system.touching_state)
+    e, static, kinetic = (vector(x) for x in c.laws)
+    count = system.nc - len(c.names)
+    own = system.c[:count] + h * system.controller.rate[:count]
+    work = system.work + h * (system.load_power() + system.row_power())
+    problem = [gap, J @ system.v, J @ free, W, h * force, mode, e, static, kinetic, certificate, h]
+    return problem, [free, system.q, own, work, system.v, h * tau, *kept], patterns
+
+
+def _entries(x: ca.SX) -> ca.SX:
+    """The entries of a sparse matrix that are not zero by structure, as a column."""
+    entries: list[Any] = x.nonzeros()
+    return vector(entries)
+
+
+def _symmetric(X: ca.SX) -> ca.SX:
+    """X' X: its lower half is computed."""
+    rows = [ca.densify(X[:, i].T @ X[:, : i + 1]) for i in range(X.shape[1])]
+    return ca.vertcat(*(ca.horzcat(rows[i], *(rows[j][i] for j in range(i + 1, len(rows)))) for i in range(len(rows))))

@@ -1,0 +1,51 @@
+// Drawing a planar linkage by clicks: points become pins, lines between them links. In the x-y plane, seen from the front.
+class Pencil {
+  constructor(stage, canvas, on) { this.stage = stage; this.canvas = canvas; this.on = on; this.points = null; this.mouse = null; }
+  get active() { return this.points !== null; }
+  begin() { this.points = []; this.stage.look(true); const c = this.stage.camera; c.yaw = 0; c.pitch = 0; if (!this.stage.parts.length) { c.middle = [0, 0, 0]; c.distance = 1.2; } this.stage.hideFloor = true; this.on.draw(); }
+  cancel() { this.points = null; this.stage.hideFloor = false; this.paint(); this.on.draw(); }
+  cell() { const m = this.stage.matrices(), want = 40 * m.perPixel, power = 10 ** Math.floor(Math.log10(want)); return [1, 2, 5, 10].map((k) => k * power).find((s) => s >= want); }
+  snap(x, y, free = false) {  // { at: [x, y], pin }
+    for (const pin of this.stage.header.pins || []) { const [px, py] = this.stage.screen(pin.at); if (Math.hypot(px - x, py - y) < 13) return { at: pin.at.slice(0, 2), pin }; }
+    for (const [k, p] of this.points.entries()) if (k < this.points.length - 1) { const [px, py] = this.stage.screen([...p.at, 0]); if (Math.hypot(px - x, py - y) < 13) return { at: p.at, own: k }; }
+    const p = this.stage.onPlane(x, y, [0, 0, 0], [0, 0, 1]);
+    if (!p) return null;
+    const s = this.cell() / 5;
+    return { at: free ? p.slice(0, 2) : p.slice(0, 2).map((v) => Math.round(v / s) * s) };
+  }
+  press(e, x, y) { if (!this.active || e.button || e.shiftKey) return false; return true; }
+  release(e, x, y) {
+    const p = this.snap(x, y, e.altKey), last = this.points[this.points.length - 1];
+    if (!p || (last && Math.hypot(last.at[0] - p.at[0], last.at[1] - p.at[1]) < 1e-9)) { if (last && e.detail > 1) this.finish(true); return; }
+    this.points.push(p);
+    if (this.points.length > 1 && p.pin) this.finish(true); else this.paint();
+    this.on.changed(this.points.length);
+  }
+  hover(x, y, e) { if (this.active) { this.mouse = this.snap(x, y, e.altKey); this.paint(); } }
+  finish(pinned) {
+    if (!this.points || this.points.length < 2) return;
+    const [first] = this.points, last = this.points[this.points.length - 1], anchor = (p) => (p.pin && p.pin.body !== "ground" ? { body: p.pin.body, point: p.pin.at } : { body: "ground" });
+    this.on.finish({ points: this.points.map((p) => p.at), start: anchor(first), end: pinned ? anchor(last) : null });
+    this.cancel();
+  }
+  paint() {
+    const c = this.canvas, s = this.stage, dense = window.devicePixelRatio || 1, w = s.canvas.clientWidth, h = s.canvas.clientHeight, p = c.getContext("2d");
+    c.width = w * dense; c.height = h * dense; c.style.width = `${w}px`; c.style.height = `${h}px`; p.setTransform(dense, 0, 0, dense, 0, 0); p.clearRect(0, 0, w, h);
+    if (!this.active) return;
+    s.now = s.matrices();
+    const cell = this.cell(), a = s.onPlane(0, h, [0, 0, 0], [0, 0, 1]), b = s.onPlane(w, 0, [0, 0, 0], [0, 0, 1]);
+    p.font = "11px system-ui, sans-serif"; p.lineWidth = 1;
+    for (const [axis, other] of [[0, 1], [1, 0]]) for (let v = Math.ceil(a[axis] / cell) * cell; v < b[axis]; v += cell) {
+      const q = [0, 0, 0]; q[axis] = v; q[other] = a[other]; const from = s.screen(q); q[other] = b[other]; const to = s.screen(q);
+      p.strokeStyle = Math.abs(v) < 1e-9 ? "#8b97a5" : "#c9d2db"; p.beginPath(); p.moveTo(...from); p.lineTo(...to); p.stroke();
+      p.fillStyle = "#6b7785"; const text = `${short(1000 * v, 4)}`; if (axis === 0) p.fillText(`${text} mm`, from[0] + 4, h - 6); else p.fillText(text, 4, from[1] - 4);
+    }
+    for (const pin of s.header.pins || []) { p.strokeStyle = "#0072b2"; p.lineWidth = 1.5; p.beginPath(); p.arc(...s.screen(pin.at), 8, 0, 7); p.stroke(); }
+    const all = [...this.points, ...(this.mouse ? [this.mouse] : [])], at = all.map((q) => s.screen([...q.at, 0]));
+    p.strokeStyle = "#0072b2"; p.lineWidth = 5; p.lineCap = p.lineJoin = "round"; p.globalAlpha = 0.85;
+    p.beginPath(); at.forEach((q, k) => k ? p.lineTo(...q) : p.moveTo(...q)); p.stroke(); p.globalAlpha = 1;
+    at.forEach((q, k) => { p.beginPath(); p.arc(...q, all[k].pin || all[k].own !== undefined ? 9 : 6, 0, 7); p.fillStyle = k < this.points.length ? "#06395a" : "#56b4e9"; p.fill(); p.strokeStyle = "#fff"; p.lineWidth = 2; p.stroke(); });
+    if (this.mouse && this.points.length) { const u = this.points[this.points.length - 1].at, v = this.mouse.at, d = Math.hypot(v[0] - u[0], v[1] - u[1]), q = at[at.length - 1];
+      const text = `${short(1000 * d, 4)} mm, ${short(Math.atan2(v[1] - u[1], v[0] - u[0]) * 180 / Math.PI, 4)}°`; p.font = "12.5px system-ui, sans-serif"; const wide = p.measureText(text).width; p.fillStyle = "#1d2733e0"; p.beginPath(); p.roundRect(q[0] + 12, q[1] - 30, wide + 12, 20, 5); p.fill(); p.fillStyle = "#fff"; p.fillText(text, q[0] + 18, q[1] - 16); }
+  }
+}

@@ -1,0 +1,157 @@
+"""Edits: what a page may change of a model, each a message of some kind and a method `_on_KIND`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import CatenaError
+from ..machine.lookup import coordinates
+from ..results.scene import Scene
+from ..results.scene.placement import placement
+from . import additions, linkage
+from .document import ChangedOnDisk, Document, value_of_text
+from .live_model import LiveModel, Reading
+from .posing import pull
+from .server import Client
+
+Array = np.ndarray
+EDITS = frozenset({"set", "remove", "rename", "add", "parameter", "text", "undo", "redo", "reload", "save", "draw", "start_here", "run", "grab"})
+_NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*)")
+
+
+class Edits:
+    """The changes of a document, for the studio to inherit."""
+
+    document: Document
+    folders: Sequence[Path]
+    model: LiveModel
+    reading: Reading
+    scene: Scene | None
+    q: Array | None
+
+    def _tell(self, kind: str, blob: bytes = b"", **data: Any) -> None:
+        """A message to every browser."""
+
+    def _send_pose(self) -> None:
+        """Where it stands, to every browser."""
+
+    def _on_set(self, client: Client, message: dict[str, Any]) -> None:
+        value = value_of_text(message["text"]) if "text" in message else message["value"]
+        self.document.set(_path(message), value, str(message.get("key", "")))
+
+    def _on_remove(self, client: Client, message: dict[str, Any]) -> None:
+        self.document.remove(_path(message))
+
+    def _on_rename(self, client: Client, message: dict[str, Any]) -> None:
+        name = str(message["name"]).strip()
+        if not name:
+            raise CatenaError("a name has a letter at least")
+        self.document.rename(_path(message), name)
+
+    def _on_add(self, client: Client, message: dict[str, Any]) -> None:
+        size = 0.3 if self.scene is None or not self.scene.parts else 20 * self.scene.unit
+        additions.ADDITIONS.find(str(message["what"])).add(self.document, self.reading.mechanism, str(message.get("selected", "")), size)
+
+    def _on_parameter(self, client: Client, message: dict[str, Any]) -> None:
+        """A parameter at a value in SI, written in the unit that it has in the file."""
+        name, value = str(message["name"]), float(message["value"])
+        given = self.document.data()["parameters"][name]
+        m = self.reading.mechanism
+        text: Any = float(f"{value:.6g}")
+        if isinstance(given, str) and (found := _NUMBER.fullmatch(given)) and m is not None and m.parameters.get(name):
+            factor = m.parameters[name] / float(found[1]) if float(found[1]) else 1.0
+            text = f"{value / factor:.5g} {found[2]}".strip()
+        self.document.set(["parameters", name], text, f"slide {name}")
+
+    def _on_text(self, client: Client, message: dict[str, Any]) -> None:
+        self.document.replace(str(message["text"]), "typing")
+
+    def _on_undo(self, client: Client, message: dict[str, Any]) -> None:
+        self.document.undo()
+
+    def _on_redo(self, client: Client, message: dict[str, Any]) -> None:
+        self.document.redo()
+
+    def _on_reload(self, client: Client, message: dict[str, Any]) -> None:
+        self.document.reload()
+
+    def _on_save(self, client: Client, message: dict[str, Any]) -> None:
+        try:
+            self.document.save(force=bool(message.get("force")))
+        except ChangedOnDisk as why:
+            client.send("conflict", text=str(why))
+            return
+        self._tell("saved", path=str(self.document.path))
+
+    def _on_draw(self, client: Client, message: dict[str, Any]) -> None:
+        """Points that were clicked in the plane: a chain of links with pins."""
+        data = self.document.data()
+        taken = {row.get("name") for kind in ("body", "joint", "loop", "load", "frame") for row in data.get(kind, [])} | set(data.get("parameters", {}))
+        start, turned = self._anchor(message.get("start"))
+        end = self._anchor(message["end"])[0] if message.get("end") else None
+        made = linkage.chain(message["points"], start, end, turned, taken)
+        density = {} if "density" in data.get("parameters", {}) else {"density": linkage.DENSITY}
+        self.document.add(made.tables, {**made.parameters, **density})
+        additions.drawn_start(self.document, made.angles, first=start.body == "ground")
+
+    def _anchor(self, given: dict[str, Any] | None) -> tuple[linkage.Anchor, float]:
+        """Where a chain begins or ends, and at what angle that body stands."""
+        body = str((given or {}).get("body", "ground"))
+        m = self.reading.mechanism
+        if body == "ground" or m is None:
+            return linkage.Anchor(), 0.0
+        X = placement(m).at(self._standing())[body]
+        point = X[:3, :3].T @ (np.array([*given["point"], 0.0][:3]) - X[:3, 3])  # type: ignore[index]
+        at = self._named(m, body, point) or [float(f"{x:.6g}") for x in point]
+        return linkage.Anchor(body, tuple(at)), float(np.arctan2(X[1, 0], X[0, 0]))
+
+    def _named(self, m: Any, body: str, point: Array) -> list[Any] | None:
+        """The place of a joint that sits at this point of the body already, as the file writes it; so it follows the same lengths."""
+        data = self.document.data()
+        for key, own in (("at", "parent"), ("child_at", "child")):
+            for kind in ("joint", "loop"):
+                for row in data.get(kind, []):
+                    if row.get(own) == body and key in row:
+                        j = m.joint(row["name"])
+                        X = (j.placement if key == "at" else j.offset).position
+                        if np.allclose([float(placement(m).value(x)) for x in X], point, atol=1e-6):
+                            return list(row[key])
+        return None
+
+    def _standing(self) -> Array:
+        return self.q if self.q is not None else np.zeros(0)
+
+    # ------------------------------------------------------------------------------------------------ posing by hand
+    def _on_grab(self, client: Client, message: dict[str, Any]) -> None:
+        if self.reading.mechanism is None or self.q is None or self.scene is None:
+            return
+        machine = self.model.at(self.reading.mechanism)
+        turn = message.get("orientation")
+        R = None if turn is None else np.array(turn, float).reshape(3, 3)
+        found = pull(machine, self.q, str(message["body"]), np.array(message["point"], float), np.array(message["position"], float), R)
+        self.q = found.q
+        self._send_pose()
+
+    def _on_start_here(self, client: Client, message: dict[str, Any]) -> None:
+        """Where it stands becomes the start of the scenario."""
+        m = self.reading.mechanism
+        if m is None or self.q is None:
+            return
+        tied = bool(m.loops)
+        for k, c in enumerate(coordinates(m)):
+            angle = any(f.motion.name != "SLIDE" for f in m.joint(c.joint).freedoms)
+            x = self.q[c.qi]
+            text = f"{np.degrees(x):.5g} deg" if angle else f"{1000 * x:.5g} mm"
+            self.document.set(["scenario", "initial", "near" if tied and k else "q", c.name], text)
+
+
+def _path(message: dict[str, Any]) -> list[str | int]:
+    path = message["path"]
+    if not isinstance(path, list) or not all(isinstance(p, (str, int)) for p in path) or not path:
+        raise CatenaError("a path is a list of names and numbers")
+    return path

@@ -1,0 +1,103 @@
+"""Linkage: points clicked in a plane become the bodies, pins and loops of a planar linkage, as tables of a model file.
+
+    o------o                every line of a chain is a body, a rod of `density` with its frame at its first point, x along it;
+   /        \\               points are pins; a chain begins on the ground or on a pin that is there, and ends on the ground, on such
+  o          o              a pin, or in the open
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from ..errors import CatenaError
+
+DENSITY = "1 kg/m"
+SHORTEST = 1e-6  # of a line, beside the longest
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """Where a chain begins or ends: on the ground, or on a body at a point of its frame."""
+
+    body: str = "ground"
+    at: tuple[Any, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Linkage:
+    """Tables to be added, parameters, and the angles (rad) at which it was drawn: of its first pin, and of the others."""
+
+    tables: tuple[tuple[str, Mapping[str, Any]], ...]
+    parameters: Mapping[str, Any]
+    angles: Mapping[str, float] = field(default_factory=dict)
+
+
+def chain(
+    points: Sequence[Sequence[float]], start: Anchor, end: Anchor | None, turned: float, taken: Iterable[str],
+    normal: int = 1, axes: tuple[int, int] = (0, 1),
+) -> Linkage:  # fmt: skip
+    """The tables of a chain through points (n, 2), metres in the plane. end: None leaves it open.
+
+    turned: the angle (rad) at which the body that it starts from stands now. taken: names that are in use. axes: which two of the ground's
+    axes the plane has; normal: the sign of the third that pins turn about, so that angles count from the first to the second.
+    """
+    if len(points) < 2:
+        raise CatenaError("a linkage has two points at least; click once more")
+    lines = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(points)]
+    lengths = [math.hypot(*line) for line in lines]
+    if min(lengths) <= SHORTEST * max(lengths):
+        raise CatenaError("two points of the linkage coincide; click them apart")
+    used = set(taken)
+    bodies = [_fresh("link", used) for _ in lines]
+    pins = [_fresh("pin", used) for _ in range(len(lines) + (end is not None))]
+    sizes = [_fresh("l", used, "") for _ in lines]
+    parameters: dict[str, Any] = {name: f"{_round(1000 * x)} mm" for name, x in zip(sizes, lengths)}
+    tables: list[tuple[str, Mapping[str, Any]]] = [("body", _body(name, size)) for name, size in zip(bodies, sizes)]
+    angle, before, angles = turned, start.body, {}
+    for k, (body, pin, (x, y)) in enumerate(zip(bodies, pins, lines)):
+        own = math.atan2(y, x)
+        angles[pin] = math.remainder(own - angle, 2 * math.pi)
+        place = _spot(start, points[0], axes) if k == 0 else [sizes[k - 1], 0, 0]
+        tables.append(("joint", _pin(pin, before, body, place, axes, normal)))
+        angle, before = own, body
+    if end is not None:
+        tables.append(("loop", _pin(pins[-1], before, end.body, [sizes[-1], 0, 0], axes, normal, _spot(end, points[-1], axes))))
+    return Linkage(tuple(tables), parameters, angles)
+
+
+def _body(name: str, size: str) -> dict[str, Any]:
+    slender = f"density*{size}^3/12"
+    return {"name": name, "mass": f"density*{size}", "com": [f"{size}/2", 0, 0], "inertia": [0, slender, slender]}
+
+
+def _pin(name: str, parent: str, child: str, at: list[Any], axes: tuple[int, int], normal: int, child_at: list[Any] | None = None) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": name, "kind": "revolute", "parent": parent, "child": child, "at": at}
+    return found if child_at is None else {**found, "child_at": child_at}
+
+
+def _spot(anchor: Anchor, point: Sequence[float], axes: tuple[int, int]) -> list[Any]:
+    """Where a pin sits on the ground (the point itself) or on a body."""
+    if anchor.at is not None:
+        return list(anchor.at)
+    place: list[Any] = [0, 0, 0]
+    for axis, x in zip(axes, point):
+        place[axis] = f"{_round(1000 * x)} mm" if abs(x) > 1e-9 else 0
+    return place
+
+
+def _fresh(word: str, used: set[str], gap: str = " ") -> str:
+    """The word with the first number that makes a new name."""
+    k = 1
+    while f"{word}{gap}{k}" in used:
+        k += 1
+    used.add(f"{word}{gap}{k}")
+    return f"{word}{gap}{k}"
+
+
+def _round(x: float) -> str:
+    """Four digits, without a tail of zeros."""
+    return f"{float(f'{x:.4g}'):.10g}"

@@ -1,0 +1,137 @@
+"""LiveModel: from the text of a model to its picture and its motion, fast enough to follow a slider.
+
+Numbers of the model are made parameters of one compiled system (`lifted`), so that a run after a change of any of them compiles nothing;
+only a change of structure does.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sympy
+
+from ..errors import CatenaError, FormatError, MechanismWarning
+from ..formats.toml.reader import parsed
+from ..machine.machine import Machine
+from ..model.mechanism import Body, Joint, Mechanism
+from ..model.pose import Pose
+from ..model.validation import doubts
+from ..results.result import Result
+from ..simulation import simulate
+from ..simulation.scenario.read import Scenario, mechanism_of_table, read_table
+
+Array = np.ndarray
+UNTIL = 5.0  # s, of a model whose file does not say
+PREFIX = "number_"  # of a parameter that stands for a number
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A text, understood: the mechanism and its scenario, as far as there are any, and every fault in a sentence."""
+
+    mechanism: Mechanism | None = None
+    scenario: Scenario | None = None
+    faults: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+
+@dataclass
+class LiveModel:
+    """The last structure that was compiled, and its machine."""
+
+    path: Path
+    structure: Mechanism | None = None
+    machine: Machine | None = None
+    compiled: int = field(default=0)  # how many structures so far
+
+    def read(self, text: str) -> Reading:
+        """Mechanism, scenario and faults of a text."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MechanismWarning)
+            try:
+                top = parsed(self.path, text.encode())
+                m = mechanism_of_table(self.path, top)
+            except CatenaError as why:
+                return Reading(faults=_sentences(why))
+            try:
+                until = {} if "until" in (top.data.get("scenario") or {}) else {"until": UNTIL}
+                return Reading(m, read_table(self.path, top, m, self.at, **until), doubts=tuple(doubts(m)))
+            except CatenaError as why:
+                return Reading(m, None, _sentences(why), tuple(doubts(m)))
+
+    def at(self, m: Mechanism) -> Machine:
+        """The machine of a mechanism; compiled only where its structure is another than last time."""
+        made, values = lifted(m)
+        bare = made.with_(parameters=dict.fromkeys(made.parameters, 1.0))
+        if bare != self.structure or self.machine is None:
+            self.machine, self.structure, self.compiled = Machine(made, life="lanes"), bare, self.compiled + 1
+        return self.machine.at(values)
+
+    def run(self, asked: Scenario, until: float | None = None, rate: float = 60.0, progress: Callable[[float], None] | None = None) -> Result:
+        """The scenario's motion, at `rate` rows per second unless it asks for finer ones."""
+        tuned = self.at(asked.mechanism)
+        assert self.machine is not None
+        p = np.array(list(tuned.mechanism.parameters.values()))
+        options = dict(asked.options)
+        own = options.pop("parameters", {})
+        if own:
+            names = list(tuned.mechanism.parameters)
+            p[[names.index(name) for name in own]] = list(own.values())
+        end = min(asked.until, until) if until else asked.until
+        spacing = options.pop("output", None)
+        output = min(1 / rate, float(spacing)) if np.ndim(spacing) == 0 and spacing is not None else 1 / rate
+        options.setdefault("tolerance", 1e-7)
+        options |= {"output": min(output, end / 4), "parameters": p if len(p) else None, "progress": progress}
+        return simulate(self.machine, q=asked.q, v=asked.v, until=end, **options)
+
+
+def _sentences(why: CatenaError) -> tuple[str, ...]:
+    return tuple(why.faults) if isinstance(why, FormatError) and why.faults else (str(why),)
+
+
+# ---------------------------------------------------------------------------------------------------- numbers made parameters
+def lifted(m: Mechanism) -> tuple[Mechanism, dict[str, float]]:
+    """The mechanism with its numbers as parameters, and their values: of bodies, of places of joints and frames, of losses.
+
+    A zero stays a zero, for it is structure; so do rotations and axes, and everything of flexible bodies.
+    """
+    values = dict(m.parameters)
+
+    def lift(x: Any) -> Any:
+        if not isinstance(x, float) or x == 0.0 or not np.isfinite(x):
+            return x
+        name = f"{PREFIX}{len(values)}"
+        values[name] = x
+        return sympy.Symbol(name)
+
+    if m.beams or m.as_found:
+        return m, values
+    made = m.with_(
+        bodies=tuple(_body(b, lift) for b in m.bodies), joints=tuple(_joint(j, lift) for j in m.joints),
+        loops=tuple(_joint(j, lift) for j in m.loops), frames=tuple(replace(f, pose=_pose(f.pose, lift)) for f in m.frames),
+        loads=tuple(_load(x, lift) for x in m.loads),
+    )  # fmt: skip
+    return made.with_(parameters=values), values
+
+
+def _body(b: Body, lift: Callable[[Any], Any]) -> Body:
+    return replace(b, mass=lift(b.mass), com=tuple(map(lift, b.com)), inertia=tuple(map(lift, b.inertia)), shapes=())
+
+
+def _pose(X: Pose, lift: Callable[[Any], Any]) -> Pose:
+    return replace(X, position=tuple(map(lift, X.position)))
+
+
+def _joint(j: Joint, lift: Callable[[Any], Any]) -> Joint:
+    losses: Mapping[str, Any] = {name: tuple(map(lift, getattr(j, name))) for name in ("damping", "friction", "armature")}
+    return replace(j, placement=_pose(j.placement, lift), offset=_pose(j.offset, lift), **losses)
+
+
+def _load(load: Any, lift: Callable[[Any], Any]) -> Any:
+    names = [n for n in ("stiffness", "length", "damping", "rest") if isinstance(getattr(load, n, None), float)]
+    return replace(load, **{n: lift(getattr(load, n)) for n in names}) if names else load

@@ -1,0 +1,101 @@
+"""Posing: coordinates moved by hand, loops closed all the while; a body pulled to a place. Quick enough to follow a mouse.
+
+    d = J' (J J' + mu)^-1 e       damped least squares from where the mechanism is, a few steps, as `inverse_kinematics` but without
+                                  other starts: what cannot be reached is left where it came to
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..analysis.assembly import CLOSED, gauss_newton, residual
+from ..analysis.joint_orientation import rotation_vector
+from ..machine.lookup import Coordinate, coordinates
+from ..machine.machine import Machine
+
+Array = np.ndarray
+STEPS, REACH = 12, 0.4  # of a pull, and how far one may go (rad, m)
+SUBSTEPS = 8  # on the way to a coordinate's new value
+
+
+@dataclass(frozen=True)
+class Posed:
+    """q (nq,) after a move, and what kept it from going all the way, in a sentence."""
+
+    q: Array
+    said: str = ""
+
+
+def set_coordinate(machine: Machine, q: Array, c: Coordinate, value: float) -> Posed:
+    """One coordinate at a value, the others where they are, or as the loops have it."""
+    value = min(max(float(value), c.lower), c.upper)
+    if not machine.mechanism.loops:
+        q = q.copy()
+        q[c.qi] = value
+        return Posed(q)
+    free = [k for k in range(machine.nv) if k != c.vi]
+    span = value - q[c.qi]
+    for step in np.linspace(0, 1, SUBSTEPS + 1)[1:] if abs(span) > 0.2 else (1.0,):
+        trial = q.copy()
+        trial[c.qi] = value if step == 1.0 else q[c.qi] + (value - q[c.qi]) * 0.5
+        closed = gauss_newton(machine, trial, free)
+        if np.abs(residual(machine, closed)[0]).max(initial=0.0) > CLOSED:
+            return Posed(q, f"{c.name} cannot go further: the loops would open")
+        q = closed
+    return Posed(q)
+
+
+def pull(machine: Machine, q: Array, body: str, point: Array, position: Array, orientation: Array | None = None) -> Posed:
+    """A point of a body (in its frame) pulled to a position of the ground, the body turned to an orientation (3 x 3) where given."""
+    bounds = [c for c in coordinates(machine) if np.isfinite(c.lower) or np.isfinite(c.upper)]
+    mu = 1e-4
+    e, J = _left(machine, q, body, point, position, orientation)
+    for _ in range(STEPS):
+        size = float(e @ e)
+        if size < 1e-16:
+            break
+        gradient = J.T @ e
+        held = {c.vi for c in bounds if (q[c.qi] <= c.lower and gradient[c.vi] < 0) or (q[c.qi] >= c.upper and gradient[c.vi] > 0)}
+        free = [k for k in range(machine.nv) if k not in held]
+        step, A = np.zeros(machine.nv), J[:, free]
+        step[free] = A.T @ np.linalg.solve(A @ A.T + mu * np.eye(len(e)), e)
+        step *= min(1.0, REACH / (np.linalg.norm(step) or 1.0))
+        trial = _within(machine.move(q, step), bounds)
+        e_trial, J_trial = _left(machine, trial, body, point, position, orientation)
+        if float(e_trial @ e_trial) < size:
+            q, e, J, mu = trial, e_trial, J_trial, max(0.1 * mu, 1e-9)
+        else:
+            mu *= 10.0
+            if mu > 1e3:
+                break
+    if machine.mechanism.loops:
+        q = gauss_newton(machine, q, list(range(machine.nv)))
+    return Posed(q)
+
+
+def _left(machine: Machine, q: Array, body: str, point: Array, position: Array, orientation: Array | None) -> tuple[Array, Array]:
+    """What is left to go, and how it falls with the speeds: of the point, of the orientation, of the loops' rows."""
+    X, J = machine.pose(q, body), machine.jacobian(q, body)
+    arm = X[:3, :3] @ point
+    rows = [J[3:] - _cross(arm) @ J[:3]]
+    left = [position - X[:3, 3] - arm]
+    if orientation is not None:
+        left.append(0.3 * rotation_vector(orientation @ X[:3, :3].T))
+        rows.append(0.3 * J[:3])
+    if machine.mechanism.loops:
+        error, A = residual(machine, q)
+        left.append(-3.0 * error)
+        rows.append(3.0 * A)
+    return np.concatenate(left), np.vstack(rows)
+
+
+def _cross(a: Array) -> Array:
+    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
+
+
+def _within(q: Array, bounds: list[Coordinate]) -> Array:
+    for c in bounds:
+        q[c.qi] = min(max(q[c.qi], c.lower), c.upper)
+    return q

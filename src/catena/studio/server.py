@@ -1,0 +1,189 @@
+"""Server: one page and its live connection, for one person at one machine.
+
+It listens on 127.0.0.1 unless another host is asked for. The address holds a random token, without which nothing is answered; a page
+of another origin is refused. Every message is a JSON header of plain data, with bytes behind it where there are some.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import struct
+import sys
+import threading
+import webbrowser
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Protocol
+from urllib.parse import unquote, urlsplit
+
+from ..errors import CatenaError
+
+LARGEST = 4 * 2**20  # bytes of a message from a page
+LOCAL = ("127.0.0.1", "localhost", "::1")
+POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self' ws:; img-src data:; base-uri 'none'; form-action 'none'"
+
+
+class Client:
+    """One browser. `editor`: whether it may change anything; the others look."""
+
+    def __init__(self, connection: Any):
+        self.connection, self.editor, self._lock = connection, False, threading.Lock()
+
+    def send(self, kind: str, blob: bytes = b"", **data: Any) -> None:
+        """A message; a browser that has gone away is none's fault."""
+        text = json.dumps({"kind": kind, **data}, allow_nan=False, default=_plain).encode()
+        text += b" " * (-(4 + len(text)) % 8)
+        from websockets.exceptions import ConnectionClosed
+
+        try:
+            with self._lock:
+                self.connection.send(struct.pack("<I", len(text)) + text + blob)
+        except (ConnectionClosed, OSError):
+            pass
+
+
+class Session(Protocol):
+    """What stands behind a page."""
+
+    def page(self) -> str:
+        """The page itself."""
+
+    def opened(self, client: Client) -> None:
+        """A browser has come."""
+
+    def received(self, client: Client, message: dict[str, Any]) -> None:
+        """It says something."""
+
+    def closed(self, client: Client) -> None:
+        """It has gone."""
+
+
+class Server:
+    """A session on a port. `address` is what to open; `close` ends it."""
+
+    def __init__(self, session: Session, host: str = "127.0.0.1", port: int = 0):
+        try:
+            from websockets.sync.server import serve
+        except ImportError:
+            raise CatenaError("the browser needs the package websockets: pip install 'catena[studio]'") from None
+        self.session, self.token, self.clients = session, secrets.token_urlsafe(18), list[Client]()
+        self.host = host
+        self._lock = threading.Lock()
+        try:
+            self._server = serve(self._talk, host, port, process_request=self._request, max_size=LARGEST, compression=None)
+        except OSError as why:
+            raise CatenaError(f"{host}:{port} cannot be listened on ({why.strerror or why}); take another --port, or 0 for any that is free") from None
+        self.port = self._server.socket.getsockname()[1]
+
+    @property
+    def address(self) -> str:
+        """The page's address, its token included."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}/{self.token}/"
+
+    def start(self) -> Server:
+        """Serve in a thread."""
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._server.shutdown()
+
+    # ------------------------------------------------------------------------------------------------ HTTP
+    def _request(self, connection: Any, request: Any) -> Any:
+        path = unquote(urlsplit(request.path).path)
+        if not secrets.compare_digest(path.split("/")[1] if path.startswith("/") else "", self.token):
+            return self._answer(HTTPStatus.FORBIDDEN, "this address lacks the token that catena printed when it started; open that address")
+        if "upgrade" in request.headers.get("Connection", "").lower():
+            if request.headers.get("Origin") not in self._origins(request):
+                return self._answer(HTTPStatus.FORBIDDEN, "a page of another origin may not talk to this one")
+            return None
+        if path != f"/{self.token}/":
+            return self._answer(HTTPStatus.NOT_FOUND, "there is nothing here")
+        return self._answer(HTTPStatus.OK, self.session.page(), "text/html; charset=utf-8")
+
+    def _origins(self, request: Any) -> set[str]:
+        """Where our own page may come from: where we listen; with a host of one's own choice, whatever name it was reached by."""
+        names = LOCAL if self.host in LOCAL else (self.host, request.headers.get("Host", "").rpartition(":")[0])
+        return {f"http://{f'[{name}]' if ':' in name and not name.startswith('[') else name}:{self.port}" for name in names}
+
+    def _answer(self, status: HTTPStatus, body: str, kind: str = "text/plain; charset=utf-8") -> Any:
+        from websockets.datastructures import Headers
+        from websockets.http11 import Response
+
+        data = body.encode()
+        headers = {"Content-Type": kind, "Content-Length": str(len(data)), "Cache-Control": "no-store", "Connection": "close",
+                   "Content-Security-Policy": POLICY, "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff",
+                   "Referrer-Policy": "no-referrer"}  # fmt: skip
+        return Response(status.value, status.phrase, Headers(headers), data)
+
+    # ------------------------------------------------------------------------------------------------ the live connection
+    def _talk(self, connection: Any) -> None:
+        from websockets.exceptions import ConnectionClosed
+
+        client = Client(connection)
+        with self._lock:
+            client.editor = not any(c.editor for c in self.clients)
+            self.clients.append(client)
+        try:
+            self.session.opened(client)
+            for text in connection:
+                self._hear(client, text)
+        except ConnectionClosed:
+            pass
+        finally:
+            self._left(client)
+
+    def _hear(self, client: Client, text: Any) -> None:
+        try:
+            message = json.loads(text)
+            if not isinstance(message, dict):
+                raise ValueError("a message is an object")
+            self.session.received(client, message)
+        except (CatenaError, ValueError, KeyError, TypeError, ArithmeticError) as why:
+            client.send("fault", text=str(why) or type(why).__name__)
+
+    def _left(self, client: Client) -> None:
+        with self._lock:
+            self.clients.remove(client)
+            heir = next(iter(self.clients), None) if client.editor else None
+            if heir is not None:
+                heir.editor = True
+        self.session.closed(client)
+        if heir is not None:
+            heir.send("editor", editor=True)
+
+
+def run(session: Session, host: str = "127.0.0.1", port: int = 0, browse: bool = True) -> None:
+    """Serve a session until Ctrl-C; print its address, and open a browser where there is one."""
+    server = Server(session, host, port).start()
+    hook = getattr(session, "server", None)
+    if hook is None and hasattr(session, "attach"):
+        session.attach(server)
+    if host not in LOCAL:
+        print(f"catena: listening on {host}: everybody in this network who has the address can use it, and what is sent is not encrypted", file=sys.stderr)
+    print(f"{server.address}  (Ctrl-C ends it)", flush=True)
+    if browse and not _opened(server.address):
+        print("catena: no browser was found on this machine; open the address above", file=sys.stderr)
+    try:
+        threading.Event().wait()
+    finally:
+        server.close()
+
+
+def _opened(address: str) -> bool:
+    try:
+        return webbrowser.open(address)
+    except (webbrowser.Error, OSError):
+        return False
+
+
+def _plain(x: Any) -> Any:
+    """What JSON does not know: arrays and their numbers."""
+    if hasattr(x, "tolist"):
+        return x.tolist()
+    if isinstance(x, Mapping):
+        return dict(x)
+    raise TypeError(f"a message holds a {type(x).__name__}")

@@ -1,0 +1,307 @@
+"""Studio: a model file in the browser, to edit, run, play and plot.
+
+    page --edits--> Document (the file's text) --> LiveModel (mechanism, scenario, faults) --> scene, motion, plots --> page
+
+Edits come in at any pace; a worker looks at the newest text alone. What it edits is the file: nothing is possible here that a file cannot say.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import CatenaError, SimulationError
+from ..results.result import Result
+from ..results.scene import Scene, describe, wire
+from ..results.scene.placement import placement
+from ..results.scene.skeleton import bodies_at
+from ..results.scene.view import View
+from . import additions, schema
+from .document import Document
+from .edits import EDITS, Edits
+from .live_model import LiveModel, Reading
+from .run_series import RATE, film_of, series_of
+from .server import Client, Server
+
+Array = np.ndarray
+FIRST = 0.4  # s of motion that are shown while the rest is computed
+
+
+class Studio(Edits):
+    """What stands behind the page of `catena studio`."""
+
+    def __init__(self, document: Document, folders: Sequence[Path] = ()):
+        self.document, self.folders = document, [document.path.resolve().parent, *folders]
+        self.model, self.reading = LiveModel(document.path), Reading()
+        self.scene: Scene | None = None
+        self.q: Array | None = None
+        self.clients: list[Client] = []
+        self.runs, self.shown, self.auto = 0, 0, True
+        self._lock, self._news, self._over = threading.RLock(), threading.Event(), False
+        threading.Thread(target=self._work, daemon=True).start()
+        self._news.set()
+
+    # ------------------------------------------------------------------------------------------------ the page
+    def attach(self, server: Server) -> None:
+        """The server that it is behind of."""
+        self.server = server
+
+    def page(self) -> str:
+        """The page with its code written into it."""
+        folder = resources.files("catena.studio")
+        read = lambda name: (folder / name).read_text(encoding="utf-8")  # noqa: E731
+        text = read("studio.html")
+        for name, code in (("stage", wire.stage()), ("live", read("live.js")), ("tree", read("tree.js")), ("plots", read("plots.js")), ("draw", read("draw.js"))):
+            text = text.replace("{{" + name + "}}", code)
+        return text
+
+    def opened(self, client: Client) -> None:
+        """A browser has come: it gets everything."""
+        with self._lock:
+            self.clients.append(client)
+            menu = [{"name": a.name, "doc": a.doc} for a in additions.ADDITIONS.values()]
+            client.send("hello", schema=schema.described(), additions=menu, editor=client.editor, path=str(self.document.path))
+        self._news.set()
+
+    def closed(self, client: Client) -> None:
+        """A browser has gone; the model stays."""
+        with self._lock:
+            self.clients.remove(client)
+
+    def close(self) -> None:
+        """End the worker."""
+        self._over = True
+        self._news.set()
+
+    def received(self, client: Client, message: dict[str, Any]) -> None:
+        """What a page asks for. Only the editor's changes count."""
+        kind = str(message.get("kind"))
+        handle = getattr(self, f"_on_{kind}", None)
+        if handle is None:
+            raise CatenaError(f"this page does not know {kind!r}")
+        if kind in EDITS and not client.editor:
+            raise CatenaError("another browser edits this model; this one looks")
+        with self._lock:
+            handle(client, message)
+        if kind in EDITS:
+            self._news.set()
+
+    def _tell(self, kind: str, blob: bytes = b"", **data: Any) -> None:
+        for client in list(self.clients):
+            client.send(kind, blob, **data)
+
+    # ------------------------------------------------------------------------------------------------ questions
+    def _send_pose(self) -> None:
+        assert self.scene is not None and self.reading.mechanism is not None and self.q is not None
+        at = bodies_at(self.reading.mechanism, self.q)
+        X = np.stack([at[name] for name in self.scene.bodies])
+        self._tell("pose", X[:, :3, :].astype("<f4").tobytes())
+
+    # ------------------------------------------------------------------------------------------------ questions
+    def _on_run(self, client: Client, message: dict[str, Any]) -> None:
+        self.auto = bool(message.get("auto", self.auto))
+        self._again = True
+        self._news.set()
+
+    def _on_equations(self, client: Client, message: dict[str, Any]) -> None:
+        m, by = self.reading.mechanism, str(message.get("by", "lagrange"))
+        if m is None:
+            raise CatenaError("the model has faults; equations are those of a sound one")
+        threading.Thread(target=self._equations, args=(client, m, by), daemon=True).start()
+
+    def _equations(self, client: Client, m: Any, by: str) -> None:
+        from ..equations.formulations import derive
+        from .mathml import mathml
+
+        try:
+            text = derive(m, by).latex(seconds=8.0)
+            client.send("equations", by=by, latex=text, html=mathml(text))
+        except CatenaError as why:
+            client.send("equations", by=by, latex="", html="", said=str(why))
+
+    def _on_certificate(self, client: Client, message: dict[str, Any]) -> None:
+        m = self.reading.mechanism
+        if m is None:
+            raise CatenaError("the model has faults; a certificate is that of a sound one")
+        threading.Thread(target=self._certificate, args=(client, m), daemon=True).start()
+
+    def _certificate(self, client: Client, m: Any) -> None:
+        from ..certify import check
+
+        try:
+            found = check(m, states=4, progress=lambda name: client.send("certificate", progress=f"deriving by {name} ..."))
+        except CatenaError as why:
+            client.send("certificate", said=str(why), rows=[], passed=False)
+            return
+        head = ["formulation", "accelerations", "reactions", "power", "free run", "verdict"]
+        client.send("certificate", rows=[head, *([str(x) for x in row] for row in found.rows())], passed=bool(found.passed),
+                    said=f"the formulations agree at {found.states} random states" if found.passed else f"they do NOT agree: {', '.join(found.failed)}")  # fmt: skip
+
+    # ------------------------------------------------------------------------------------------------ the worker
+    _again = False
+
+    def _work(self) -> None:
+        done = None
+        while not self._over:
+            self._news.wait(timeout=2.0)
+            if self._over:
+                return
+            self._news.clear()
+            with self._lock:
+                text, again, self._again = self.document.text, self._again, False
+                state = (text, tuple(map(id, self.clients)))
+            if state == done and not again:
+                self._watch()
+                continue
+            done = state
+            try:
+                self._look(text)
+            except Exception as why:  # the page stays up whatever happens to a model
+                self._tell("fault", text=f"{type(why).__name__}: {why}")
+
+    def _watch(self) -> None:
+        """Say once where the file was changed on disk by somebody else."""
+        changed = self.document.changed_on_disk()
+        if changed and not getattr(self, "_warned", False):
+            self._tell("conflict", text=f"{self.document.path.name} was changed on disk; take it from there, or go on and write over it", soft=True)
+        self._warned = changed
+
+    def _look(self, text: str) -> None:
+        """Read a text; show it, then its motion."""
+        with self._lock:
+            self.reading = reading = self.model.read(text)
+            self._tell("model", **self._model(text, reading))
+            if reading.mechanism is None:
+                if self.scene is None:
+                    self._blank()
+                return
+            self._show(reading)
+        if reading.scenario is not None and self.auto and reading.mechanism.moving:
+            self._run(text, reading)
+
+    def _model(self, text: str, reading: Reading) -> dict[str, Any]:
+        d = self.document
+        try:
+            data = d.data()
+        except CatenaError:
+            data = None
+        m = reading.mechanism
+        return {"text": text, "data": _plain(data), "faults": list(reading.faults), "doubts": list(reading.doubts), "saved": d.saved, "undo": d.now > 0,
+                "redo": d.now < len(d.steps) - 1, "names": schema.names(m) if m else {}, "parameters": dict(m.parameters) if m else {},
+                "moves": bool(m and m.moving)}  # fmt: skip
+
+    def _show(self, reading: Reading) -> None:
+        m = reading.mechanism
+        assert m is not None
+        motors = tuple(reading.scenario.options.get("motion", {})) if reading.scenario else ()
+        driven = tuple(n for n in motors if isinstance(n, str))
+        self.scene = describe(m, folders=self.folders, motors=driven)
+        if reading.scenario is not None:
+            self.q = np.asarray(reading.scenario.q, float)
+        elif self.q is None or len(self.q) != len(m.coordinate_names):
+            self.q = self.model.at(m).neutral()
+        at = bodies_at(m, self.q)
+        X = np.stack([at[name] for name in self.scene.bodies])
+        header, blob = wire.header(self.scene, X)
+        header["pins"] = self._pins(m, at)
+        self.shown += 1
+        self._tell("scene", blob, scene=header, version=self.shown)
+
+    def _blank(self) -> None:
+        """An empty sheet, the x-y plane from the front, to draw on."""
+        x, y, z = np.eye(3)
+        sheet = Scene(self.document.path.stem, ("ground",), {}, (), (), 0.01, View(x, y, z, True), y, {})
+        header, blob = wire.header(sheet, np.eye(4)[None], np.array([[-0.4, -0.25, 0.0], [0.4, 0.35, 0.0]]))
+        self._tell("scene", blob, scene={**header, "pins": []})
+
+    def _pins(self, m: Any, at: dict[str, Array]) -> list[dict[str, Any]]:
+        """Where joints are: a drawn line can begin or end there."""
+        found = []
+        for j in (*m.joints, *m.loops):
+            X = at[j.parent] @ np.array(_matrix(m, j.placement))
+            found.append({"name": j.name, "body": j.child if j.child != "ground" else j.parent, "at": X[:3, 3].tolist()})
+        for name, (body, point) in (self.scene.tips if self.scene else {}).items():
+            X = at[body]
+            found.append({"name": name, "body": body, "at": (X[:3, :3] @ point + X[:3, 3]).tolist()})
+        return found
+
+    def _run(self, text: str, reading: Reading) -> None:
+        assert reading.scenario is not None
+        asked, said, result = reading.scenario, "", None
+        self.runs += 1
+        parts = (FIRST, None) if asked.until > 2 * FIRST else (None,)
+        for until in parts:
+            if self._news.is_set() and self.document.text != text:
+                return  # something newer is to be shown
+            with self._lock:
+                self._tell("status", text="running ..." if self.model.compiled else "compiling ...")
+                try:
+                    result = self.model.run(asked, until, RATE)
+                except SimulationError as why:
+                    said, result = str(why), why.result if isinstance(why.result, Result) else None
+                except CatenaError as why:
+                    said, result = str(why), None
+                if result is not None and len(result.time) > 1:
+                    self._send_run(result, reading, said, done=until is None or bool(said))
+                elif said:
+                    self._tell("status", text=said, bad=True)
+            if said:
+                return
+
+    def _send_run(self, result: Result, reading: Reading, said: str, done: bool) -> None:
+        assert self.scene is not None
+        shown = film_of(result, self.scene)
+        series, numbers = series_of(result, shown)
+        film_bytes = wire.film_numbers(shown.at).astype("<f4").tobytes()
+        box = shown.box()
+        self._tell("run", film_bytes + numbers.astype("<f4").tobytes(), number=self.runs, times=shown.times.round(6).tolist(), film=len(film_bytes),
+                   points=numbers.shape[1], series=series, done=done, version=self.shown, said=said, until=reading.scenario.until if reading.scenario else 0.0, box=box.tolist(),
+                   verdict=result.ledger.verdict if done and not said else "",
+                   tracks=[shown.tracks[name][::2].round(6).ravel().tolist() if name in shown.tracks else [] for name in shown.scene.tips])  # fmt: skip
+
+
+def _plain(x: Any) -> Any:
+    """A TOML value as JSON has it: dates and infinities as texts."""
+    if isinstance(x, dict):
+        return {k: _plain(y) for k, y in x.items()}
+    if isinstance(x, list):
+        return [_plain(y) for y in x]
+    if isinstance(x, float) and not np.isfinite(x):
+        return str(x)
+    return x if isinstance(x, (str, int, float, bool)) or x is None else str(x)
+
+
+def _matrix(m: Any, X: Any) -> Array:
+    value = placement(m).value
+    made = np.eye(4)
+    made[:3, :3] = [[value(x) for x in row] for row in X.rotation]
+    made[:3, 3] = [value(x) for x in X.position]
+    return made
+
+
+def studio(file: str, meshes: Sequence[Path] = ()) -> Studio:
+    """The studio of a file. An example, or a file of another format, becomes a new .toml file in the working folder when it is saved."""
+    from .. import formats
+    from ..formats import toml
+    from .robots import find
+
+    path = Path(file)
+    if path.suffix.lower() == ".toml":
+        if path.exists() and not path.is_file():
+            raise CatenaError(f"{path} is a folder; the studio edits a .toml file")
+        return Studio(Document(path), meshes)
+    if not path.suffix and len(path.parts) == 1 and path.with_suffix(".toml").exists():
+        return Studio(Document(path.with_suffix(".toml")), meshes)
+    source = formats._find(find(file))
+    document = Document(Path(f"{path.stem}.toml"))
+    text = source.read_text(encoding="utf-8") if source.suffix == ".toml" else toml.FORMAT.text(formats.load(source))  # type: ignore[misc]
+    if document.on_disk is not None:
+        raise CatenaError(f"{document.path} is here already; open it by that name, or work in another folder")
+    document.steps = [replace(document.steps[0], text=text)]
+    return Studio(document, [source.resolve().parent, *meshes])

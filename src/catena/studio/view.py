@@ -1,0 +1,243 @@
+"""View: a mechanism in the browser, to look at and to move by hand.
+
+Coordinates have sliders within their limits; loops stay closed while one moves. A body can be grabbed. Modes swing, and a saved result
+is played. Nothing is written.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ..analysis.assembly import assemble
+from ..errors import CatenaError
+from ..machine.export import coordinate_units
+from ..machine.lookup import coordinates
+from ..machine.machine import Machine
+from ..model.flexible import discretise
+from ..model.mechanism import Mechanism
+from ..results.scene import describe, wire
+from ..results.scene.description import poses
+from .posing import Posed, pull, set_coordinate
+from .server import Client
+
+if TYPE_CHECKING:
+    from ..results.result import Result
+
+Array = np.ndarray
+SWING = 0.35  # rad or m: how far the coordinate that moves most goes in a mode that is shown
+RATE = 60  # pictures per second of film
+
+
+class Viewer:
+    """What stands behind the page of `catena view`."""
+
+    def __init__(self, mechanism: Mechanism, *, q: Array | None = None, folders: Sequence[Path] | None = None, result: Result | None = None):
+        m = discretise(mechanism)
+        self.machine, self.folders, self.result = Machine(m, life="generic"), folders, result
+        self.scene = describe(m, folders=folders)
+        self.q = np.asarray(q, float) if q is not None else self._assembled()
+        self.home = self.q.copy()
+        self.clients: list[Client] = []
+        self._lock = threading.RLock()
+
+    def _assembled(self) -> Array:
+        q = self.machine.neutral()
+        for c in coordinates(self.machine):  # within the limits
+            q[c.qi] = min(max(q[c.qi], c.lower), c.upper)
+        try:
+            return assemble(self.machine, q)[0] if self.machine.mechanism.loops else q
+        except CatenaError:
+            return q
+
+    # ------------------------------------------------------------------------------------------------ the page
+    def page(self) -> str:
+        """The page with its code written into it."""
+        folder = resources.files("catena.studio")
+        text, live = ((folder / name).read_text(encoding="utf-8") for name in ("view.html", "live.js"))
+        return text.replace("{{stage}}", wire.stage()).replace("{{live}}", live)
+
+    def opened(self, client: Client) -> None:
+        """A browser gets the scene, the coordinates, and the film of a result."""
+        with self._lock:
+            self.clients.append(client)
+            header, blob = wire.header(self.scene, poses(self.scene, self.machine, self.q))
+        client.send("scene", blob, scene=header, coordinates=self._coordinates(), loops=len(self.machine.mechanism.loops), notes=self._notes())
+        if self.result is not None:
+            self._send_result(client)
+
+    def closed(self, client: Client) -> None:
+        """A browser has gone."""
+        with self._lock:
+            self.clients.remove(client)
+
+    def received(self, client: Client, message: dict[str, Any]) -> None:
+        """What a page asks for."""
+        with self._lock:
+            getattr(self, f"_on_{message.get('kind')}", self._unknown)(client, message)
+
+    def _unknown(self, client: Client, message: dict[str, Any]) -> None:
+        raise CatenaError(f"this page does not know {message.get('kind')!r}")
+
+    # ------------------------------------------------------------------------------------------------ moving by hand
+    def _on_set(self, client: Client, message: dict[str, Any]) -> None:
+        name, value = str(message["name"]), float(message["value"])
+        c = next((c for c in coordinates(self.machine) if c.name == name), None)
+        if not np.isfinite(value):
+            raise CatenaError(f"{name} is {value}; it takes a finite number")
+        if c is not None:
+            self._posed(set_coordinate(self.machine, self.q, c, value))
+        else:
+            self._turn(name, value)
+
+    def _turn(self, name: str, value: float) -> None:
+        """One of the three angles of a ball: roll, pitch or yaw."""
+        joint, _, label = name.rpartition(".")
+        for own, at in self._balls():
+            if own == joint and label in ("roll", "pitch", "yaw"):
+                angles = Rotation.from_quat(self.q[at : at + 4], scalar_first=True).as_euler("xyz")
+                angles[("roll", "pitch", "yaw").index(label)] = value
+                q = self.q.copy()
+                q[at : at + 4] = Rotation.from_euler("xyz", angles).as_quat(scalar_first=True)
+                self._posed(Posed(self._closed(q)))
+                return
+        raise CatenaError(f"there is no coordinate {name!r}")
+
+    def _closed(self, q: Array) -> Array:
+        return assemble(self.machine, q)[0] if self.machine.mechanism.loops else q
+
+    def _on_grab(self, client: Client, message: dict[str, Any]) -> None:
+        body, point = str(message["body"]), np.array(message["point"], float)
+        self.machine.mechanism.body(body)
+        position = np.array(message["position"], float)
+        turn = message.get("orientation")
+        R = None if turn is None else np.array(turn, float).reshape(3, 3)
+        if not (np.isfinite(position).all() and np.isfinite(point).all()):
+            raise CatenaError("a body is pulled to three finite numbers")
+        self._posed(pull(self.machine, self.q, body, point, position, R))
+
+    def _on_home(self, client: Client, message: dict[str, Any]) -> None:
+        self._posed(Posed(self.home.copy()))
+
+    def _posed(self, found: Posed) -> None:
+        self.q = found.q
+        X = poses(self.scene, self.machine, self.q)[..., :3, :].astype("<f4").tobytes()
+        for client in self.clients:
+            client.send("pose", X, values=self._values(), said=found.said)
+
+    # ------------------------------------------------------------------------------------------------ films
+    def _on_modes(self, client: Client, message: dict[str, Any]) -> None:
+        """The modes about the equilibrium nearest to where it is; forces hold it where it does not rest."""
+        from ..analysis.statics import static_torques
+        from ..analysis.vibration import modes
+
+        try:
+            found = modes(self.machine, self.q, static_torques(self.machine, self.q))
+        except CatenaError as why:
+            client.send("modes", modes=[], said=str(why))
+            return
+        self.found_modes = found
+        rows = [{"hertz": float(h) if np.isfinite(h) else None, "square": float(s)} for h, s in zip(found.hertz, found.squares)]
+        client.send("modes", modes=rows, said="held here by its joints" if message.get("held") else "")
+
+    def _on_mode(self, client: Client, message: dict[str, Any]) -> None:
+        k = int(message["number"])
+        shape = self.found_modes.shapes[:, k]
+        shape = shape * SWING / (np.abs(shape).max() or 1.0)
+        phase = np.linspace(0, 2 * np.pi, 60, endpoint=True)
+        q = np.stack([self.machine.move(self.q, np.sin(p) * shape) for p in phase])
+        at = poses(self.scene, self.machine, q)
+        client.send("film", _bytes(at), times=np.linspace(0, 2.0, 60).tolist(), tracks=[], name=f"mode {k + 1}", loop=True)
+
+    def _send_result(self, client: Client) -> None:
+        from ..results.film import film
+
+        assert self.result is not None
+        made = film(self.result.select(run=0), 1.0, RATE, scene=self.scene)
+        tracks = [np.asarray(made.tracks.get(name, np.zeros((0, 3)))).round(6).ravel().tolist() for name in self.scene.tips]
+        client.send("film", _bytes(made.at), times=made.times.round(6).tolist(), tracks=tracks, name="result", loop=False)
+
+    # ------------------------------------------------------------------------------------------------ what the page shows
+    def _coordinates(self) -> list[dict[str, Any]]:
+        m = self.machine.mechanism
+        units = dict(zip(m.coordinate_names, (u for j in m.moving for u in coordinate_units(j))))
+        reach = float(np.linalg.norm(np.ptp(self.scene.box(dict(zip(self.scene.bodies, poses(self.scene, self.machine, self.q)))), axis=0)))
+        rows = []
+        for c in coordinates(self.machine):
+            wide = np.pi if units[c.name] == "rad" else reach
+            low, high = (c.lower if np.isfinite(c.lower) else -wide), (c.upper if np.isfinite(c.upper) else wide)
+            rows.append({"name": c.name, "unit": units[c.name], "low": low, "high": high, "joint": c.joint, "value": float(self.q[c.qi])})
+        for joint, at in self._balls():
+            angles = Rotation.from_quat(self.q[at : at + 4], scalar_first=True).as_euler("xyz")
+            rows += [{"name": f"{joint}.{label}", "unit": "rad", "low": -np.pi, "high": np.pi, "joint": joint, "value": float(a)}
+                     for label, a in zip(("roll", "pitch", "yaw"), angles)]  # fmt: skip
+        return rows
+
+    def _values(self) -> dict[str, float]:
+        found = {c.name: float(self.q[c.qi]) for c in coordinates(self.machine)}
+        for joint, at in self._balls():
+            angles = Rotation.from_quat(self.q[at : at + 4], scalar_first=True).as_euler("xyz")
+            found |= {f"{joint}.{label}": float(a) for label, a in zip(("roll", "pitch", "yaw"), angles)}
+        return found
+
+    def _balls(self) -> list[tuple[str, int]]:
+        """(joint, place in q) of every quaternion."""
+        found, at = [], 0
+        for j in self.machine.mechanism.moving:
+            for f in j.freedoms:
+                if f.nq == 4:
+                    found.append((j.name, at))
+                at += f.nq
+        return found
+
+    def _notes(self) -> list[str]:
+        return [*self.scene.notes, *self.machine.mechanism.notes]
+
+
+def _bytes(at: Array) -> bytes:
+    return wire.film_numbers(at).astype("<f4").tobytes()
+
+
+def viewer(file: str, *, result: str | None = None, floating: bool = False, mimic: bool = True, meshes: Sequence[Path] = ()) -> Viewer:
+    """What `catena view FILE` shows: a mechanism of a file, an example or a robot by name; or a result with its own mechanism."""
+    import warnings
+
+    from .. import formats
+    from ..errors import MechanismWarning
+    from .robots import find
+
+    if Path(file).suffix == ".nc" or (Path(file) / "results.nc").is_file():
+        found = _played(file)
+        return Viewer(found.mechanism, q=found.select(run=0).data["q"].values[0], folders=[Path(file).parent, *meshes], result=found)
+    name = find(file)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MechanismWarning)  # shown on the page, as notes
+        mechanism = formats.load(name, floating=floating, mimic=mimic)
+    folders = [formats._find(name).resolve().parent, *meshes]
+    played = _played(result) if result else None
+    return Viewer(mechanism, q=_start(name, mechanism), folders=folders, result=played)
+
+
+def _played(path: str) -> Result:
+    from ..results.result import load_result
+
+    return load_result(Path(path) / "results.nc" if Path(path).is_dir() else Path(path))
+
+
+def _start(name: str, mechanism: Mechanism) -> Array | None:
+    """Where the file's scenario begins, if it has one that can be read."""
+    from ..simulation.scenario import read
+
+    if Path(name).suffix not in ("", ".toml"):
+        return None
+    try:
+        asked = read(name, until=1.0)
+    except CatenaError:
+        return None
+    return asked.q if len(asked.q) == len(discretise(mechanism).coordinate_names) else None

@@ -1,0 +1,101 @@
+"""MJCF and runs: actuators against MuJoCo's own forces, keyframes as named states, contacts with friction, meshes and excluded pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import catena
+from catena.errors import FormatError, StateError
+from catena.formats import mapping
+from catena.simulation.scenario import read
+from catena.simulation.system import System
+
+mujoco = pytest.importorskip("mujoco")
+DRIVEN = """<mujoco><compiler angle="radian"/><option timestep="0.004" gravity="0 0 -9.81"/><worldbody>
+  <body name="a"><joint name="one" axis="0 1 0" damping=".3"/><geom type="capsule" fromto="0 0 0 .5 0 0" size=".05"/>
+    <body name="b" pos=".5 0 0"><joint name="two" axis="0 1 0" range="-2 2"/><geom type="capsule" fromto="0 0 0 .5 0 0" size=".04"/></body></body>
+</worldbody>
+<tendon><fixed name="both"><joint joint="one" coef="1.5"/><joint joint="two" coef="-.5"/></fixed></tendon>
+<actuator><motor name="m" joint="one" gear="3" ctrlrange="-1 1" forcerange="-.5 .4"/><position name="p" joint="two" kp="20" kv="2" gear="2"/>
+  <velocity name="v" joint="one" kv="7"/><motor name="t" tendon="both" gear="2"/><muscle name="flesh" joint="one" lengthrange="0 1"/></actuator>
+<keyframe><key name="up" qpos=".3 -.7" qvel=".1 .2" ctrl=".9 .4 -.2 .3 0"/></keyframe></mujoco>"""
+
+
+@pytest.fixture
+def driven(tmp_path):
+    (tmp_path / "driven.xml").write_text(DRIVEN)
+    return tmp_path / "driven.xml"
+
+
+def test_actuators_push_as_mujoco_says(driven):
+    m = mujoco.MjModel.from_xml_string(DRIVEN)
+    d, asked = mujoco.MjData(m), read(driven, until=1.0, initial="up")
+    np.testing.assert_allclose(asked.q, [0.3, -0.7])
+    np.testing.assert_allclose(asked.v, [0.1, 0.2])
+    mujoco.mj_resetDataKeyframe(m, d, 0)
+    d.ctrl[4], d.act[:] = 0.0, 0.0
+    import casadi as ca
+
+    system = System(asked.mechanism)
+    tau = ca.Function("tau", [system.t, system.q, system.v, system.p], [asked.options["control"].law(system).tau])
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        d.qpos[:], d.qvel[:] = rng.normal(size=2), rng.normal(size=2)
+        d.ctrl[:4] = [0.9, 0.4, -0.2, 0.3]
+        mujoco.mj_forward(m, d)
+        muscle = d.actuator_force[4] * m.actuator_gear[4, 0]
+        np.testing.assert_allclose(np.array(tau(0.0, d.qpos, d.qvel, [])).ravel() + [muscle, 0], d.qfrc_actuator, atol=1e-12)
+
+
+def test_a_run_holds_the_signals_of_its_keyframe(driven):
+    asked = read(driven, until=0.05, initial="up", step=None)
+    assert asked.options["step"] == 0.004
+    run = catena.simulate(asked.mechanism, **asked.arguments)
+    found = {(e.element, e.name): e for e in mapping(driven)}
+    assert run.ledger.met is not False
+    assert "activation dynamics" in found["actuator", "flesh"].how and found["actuator", "p"].outcome == "taken"
+    with pytest.raises(FormatError, match="no state 'down' in the scenario; states are: up"):
+        read(driven, until=1.0, initial="down")
+
+
+def test_an_actuator_in_python_says_what_is_wrong():
+    with pytest.raises(StateError, match="it is a range"):
+        catena.control.Actuator({"one": 1.0}, forces=(1.0, -1.0))
+    with pytest.raises(StateError, match="bias three"):
+        catena.control.Actuator({})
+
+
+FLOOR = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1" friction=".4"/>
+<body name="ball" pos="0 0 .2"><freejoint/><geom size=".1" friction=".7"/></body>
+<body name="can" pos="1 0 .2"><freejoint/><geom type="cylinder" size=".1 .1"/></body>
+<body name="arm" pos="2 0 2"><joint/><geom size=".1" contype="0" conaffinity="0"/></body>
+</worldbody><contact><exclude body1="ball" body2="can"/></contact></mujoco>"""
+
+
+def test_contacts_come_when_they_are_asked_for(tmp_path):
+    path = tmp_path / "floor.xml"
+    path.write_text(FLOOR)
+    assert catena.load(path).contacts == () and catena.load(path).collisions.exclude == (("ball", "can"),)
+    m = catena.load(path, contacts=True)
+    (touch,) = m.contacts
+    assert touch.between == (("ball",), "floor") and touch.kinetic == 0.7 and touch.restitution == 0.0
+    assert any("can on floor" in note and "neither spheres" in note for note in m.notes)
+    only = m.with_(bodies=m.bodies[:1], joints=m.joints[:1], collisions=catena.CollisionFilter())
+    run = catena.simulate(only, q=[0, 0, 0.2, 1, 0, 0, 0], v=[1, 0, 0, 0, 0, 0], until=1.0)
+    assert run.data["q"].values[-1, 2] == pytest.approx(0.1, abs=1e-6)  # it lies on the floor, and rolls
+    assert run.data["v"].values[-1, 0] == pytest.approx(5 / 7, abs=1e-4)
+
+
+def test_a_mesh_stands_where_its_file_says(tmp_path):
+    """A box of triangles that is not centred: MuJoCo moves it to its centre of mass, the shape does not."""
+    corners = [(x, y, z) for x in (1, 2) for y in (0, 1) for z in (0, 3)]
+    faces = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)]
+    (tmp_path / "box.obj").write_text("".join(f"v {x} {y} {z}\n" for x, y, z in corners) + "".join(f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in faces))
+    (tmp_path / "m.xml").write_text('<mujoco><asset><mesh file="box.obj" scale=".1 .1 .1"/></asset><worldbody><body name="b"><freejoint/>'
+                                    '<geom type="mesh" mesh="box" pos="1 2 3"/></body></worldbody></mujoco>')  # fmt: skip
+    b = catena.load(tmp_path / "m.xml").body("b")
+    np.testing.assert_allclose(b.com, (1.15, 2.05, 3.15), atol=1e-7)
+    (shape,) = b.shapes
+    np.testing.assert_allclose(shape.pose.matrix(), catena.Pose(position=(1, 2, 3)).matrix(), atol=1e-7)
+    assert shape.file == str(tmp_path / "box.obj") and shape.size == pytest.approx((0.1, 0.1, 0.1))

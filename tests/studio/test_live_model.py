@@ -1,0 +1,137 @@
+"""Live models: numbers become parameters of one compiled system, and the motion is that of `simulate`; drawn chains close where they were drawn."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import catena
+from catena.errors import CatenaError
+from catena.formats import _find
+from catena.machine.machine import Machine
+from catena.model.joint_kinds import KINDS
+from catena.studio import additions, linkage
+from catena.studio.document import Document
+from catena.studio.live_model import LiveModel, lifted
+from zoo import random_tree
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_lifting_changes_nothing(seed):
+    m = random_tree(seed, KINDS)
+    made, values = lifted(m)
+    assert len(values) > 10 * len(m.bodies) - 5 and dict(made.parameters) == values
+    own, other = Machine(m, life="generic"), Machine(made)
+    rng = np.random.default_rng(seed)
+    q, v, tau = own.sample(rng), *rng.standard_normal((2, own.nv))
+    np.testing.assert_allclose(other.forward_dynamics(q, v, tau), own.forward_dynamics(q, v, tau), rtol=1e-9, atol=1e-9)
+
+
+def test_a_machine_at_other_parameters():
+    m = catena.load("four_bar")
+    base = catena.compile(m)
+    tuned = base.at({"crank": 0.13})
+    own = catena.compile(m.with_(parameters={**m.parameters, "crank": 0.13}))
+    q, v = np.array([0.3, -0.2, 0.5]), np.array([1.0, 0.2, -0.3])
+    np.testing.assert_allclose(tuned.mass_matrix(q), own.mass_matrix(q), rtol=1e-12)
+    np.testing.assert_allclose(tuned.constraint_rows(q, v)[0], own.constraint_rows(q, v)[0], atol=1e-14)
+    np.testing.assert_allclose(tuned.pose(q, "coupler"), own.pose(q, "coupler"), atol=1e-14)
+    assert base.mechanism.parameters["crank"] == 0.1 and tuned._router.lanes.kernels is base._router.lanes.kernels
+    with pytest.raises(CatenaError, match="no parameter 'crnk'"):
+        base.at({"crnk": 1.0})
+    with pytest.raises(CatenaError, match="it is zero or more"):
+        base.at({"density": -1.0})
+
+
+def test_edits_of_numbers_compile_nothing():
+    text = _find("four_bar").read_text()
+    model = LiveModel(Path("four_bar.toml"))
+    ends = []
+    for length in ("10 cm", "11 cm", "12 cm"):
+        read = model.read(text.replace('crank = "10 cm"', f'crank = "{length}"'))
+        assert not read.faults
+        result = model.run(read.scenario, until=0.5)
+        ends.append(result.data["q"].values[-1])
+    own = catena.simulate(read.scenario.mechanism, q=read.scenario.q, v=read.scenario.v, until=0.5, tolerance=1e-9)
+    np.testing.assert_allclose(result.data["q"].values[-1], own.data["q"].values[-1], atol=1e-5)
+    assert model.compiled == 1 and np.abs(ends[0] - ends[2]).max() > 1e-3
+    model.at(model.read(text.replace('at = ["coupler/2", "5 cm", 0]', 'at = ["coupler/2", "5 cm", "1 cm"]')).mechanism)
+    assert model.compiled == 2  # a zero is structure
+
+
+def test_faults_are_the_sentences_of_info():
+    model = LiveModel(Path("four_bar.toml"))
+    text = _find("four_bar").read_text()
+    broken = model.read(text.replace('mass = "density*crank"', 'mass = "3 m"').replace('child = "coupler"', 'child = "couplr"'))
+    assert broken.mechanism is None and any("body 'crank': mass is '3 m', a length" in f for f in broken.faults)
+    late = model.read(text.replace('until = "2 s"', 'until = "2 kg"'))
+    assert late.mechanism is not None and late.scenario is None and any("until is '2 kg', a mass" in f for f in late.faults)
+    assert model.read("name = ").faults[0].startswith("four_bar.toml: the file is not TOML")
+
+
+# ---------------------------------------------------------------------------------------------------- drawing
+GROUND = linkage.Anchor()
+POINTS = [(-0.2, -0.1), (-0.2, 0.0), (0.1, 0.16), (0.14, -0.1)]
+
+
+def drawn(tmp_path, points=POINTS, end=GROUND):
+    document = Document(tmp_path / "drawn.toml")
+    made = linkage.chain(points, linkage.Anchor(), end, 0.0, set())
+    document.add(made.tables, {**made.parameters, "density": linkage.DENSITY})
+    additions.drawn_start(document, made.angles, first=True)
+    return document
+
+
+def test_a_drawn_four_bar_stands_where_it_was_drawn(tmp_path):
+    pytest.importorskip("tomlkit")
+    document = drawn(tmp_path)
+    model = LiveModel(document.path)
+    read = model.read(document.text)
+    assert not read.faults
+    machine = catena.compile(read.mechanism)
+    for k, point in enumerate(POINTS[:-1], start=1):
+        np.testing.assert_allclose(machine.pose(read.scenario.q, f"link {k}")[:2, 3], point, atol=1e-4)
+    assert catena.mobility(read.mechanism, read.scenario.q).degrees_of_freedom == 1
+    additions.ADDITIONS.find("motor").add(document, read.mechanism, "pin 1", 0.3)
+    read = model.read(document.text)
+    assert not read.faults
+    result = model.run(read.scenario)
+    t = result.time
+    np.testing.assert_allclose(result.data["q"].values[:, 0], math.pi / 2 + math.pi * t, atol=1e-6)  # 30 rpm
+    assert np.abs(result.data["closure"].values).max() < 1e-7
+
+
+def test_an_open_chain_and_bad_points(tmp_path):
+    pytest.importorskip("tomlkit")
+    read = LiveModel(tmp_path / "x.toml").read(drawn(tmp_path, end=None).text)
+    assert not read.faults and not read.mechanism.loops and len(read.mechanism.bodies) == 3
+    with pytest.raises(CatenaError, match="two points at least"):
+        linkage.chain([(0, 0)], linkage.Anchor(), None, 0.0, ())
+    with pytest.raises(CatenaError, match="coincide"):
+        linkage.chain([(0, 0), (0, 0), (1, 0)], linkage.Anchor(), None, 0.0, ())
+
+
+def test_everything_in_the_menu_can_be_added(tmp_path):
+    pytest.importorskip("tomlkit")
+    document, model = drawn(tmp_path), LiveModel(tmp_path / "x.toml")
+    for name, addition in additions.ADDITIONS.items():
+        before = document.text
+        if name == "joint":
+            with pytest.raises(CatenaError, match="every body has a joint that carries it already"):
+                addition.add(document, model.read(document.text).mechanism, "link 2", 0.2)
+            continue
+        addition.add(document, model.read(document.text).mechanism, "link 2", 0.2)
+        read = model.read(document.text)
+        mechanical = [f for f in read.faults if "cannot be assembled" not in f and "rank" not in f]
+        assert document.text != before and not mechanical, (name, read.faults)
+        if name in ("loop", "motor"):
+            document.undo()  # one that would tie it, one that drives it
+            if name == "motor":
+                document.undo()
+    empty = Document(tmp_path / "empty.toml")
+    for name in ("joint", "loop", "spring", "motor", "torque", "contact"):
+        with pytest.raises(CatenaError, match="first|already"):
+            additions.ADDITIONS.find(name).add(empty, None, "", 0.3)

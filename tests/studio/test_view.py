@@ -1,0 +1,131 @@
+"""`catena view` in a real browser: what is dragged moves, loops stay closed, films play."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import catena
+from catena.errors import CatenaError
+from catena.machine.machine import Machine
+from catena.studio.posing import pull, set_coordinate
+from catena.studio.robots import find
+from catena.studio.view import Viewer, viewer
+
+
+def pixels(window):
+    from PIL import Image
+
+    return np.asarray(Image.open(io.BytesIO(window.locator("#stage").screenshot())).convert("RGB")).astype(int)
+
+
+def test_a_closed_loop_stays_closed_by_hand():
+    from catena.machine.lookup import coordinates
+
+    viewed = viewer("four_bar")
+    machine, q = viewed.machine, viewed.q
+    for c, value in zip(coordinates(machine), (0.9, -1.2, -1.8)):
+        q = set_coordinate(machine, q, c, value).q
+        assert q[c.qi] == pytest.approx(value) and np.abs(machine.constraint_rows(q, np.zeros(3))[0]).max() < 1e-9
+    far = set_coordinate(machine, q, coordinates(machine)[2], 1.5)
+    assert far.said == "far pin cannot go further: the loops would open"
+    target = machine.pose(q, "coupler")[:3, 3] + np.array([0.01, 0.0, 0.0])
+    pulled = pull(machine, q, "coupler", np.zeros(3), target)
+    assert np.abs(machine.constraint_rows(pulled.q, np.zeros(3))[0]).max() < 1e-9
+    assert np.linalg.norm(machine.pose(pulled.q, "coupler")[:3, 3] - target) < 0.01
+
+
+def test_a_hand_is_pulled_to_a_pose_within_limits():
+    m = catena.load("stanford_arm")
+    machine = catena.compile(m)
+    q = np.array([0.1, 0.5, 0.4, 0.2, 0.8])
+    body = m.bodies[-1].name
+    goal = machine.pose(q + [0.1, -0.2, 0.05, 0.1, 0.2], body)
+    found = pull(machine, q, body, np.zeros(3), goal[:3, 3], goal[:3, :3]).q
+    np.testing.assert_allclose(machine.pose(found, body), goal, atol=1e-6)
+    limited = Machine(m.with_(joints=tuple(replace(j, lower=-0.15, upper=0.15) if j.name == "joint1" else j for j in m.joints)), life="generic")
+    held = pull(limited, q, body, np.zeros(3), goal[:3, 3] + [0.0, 3.0, 0.0]).q
+    assert held[0] == pytest.approx(0.15)
+
+
+def test_the_page(window, served):
+    window.goto(served(viewer("four_bar")).address)
+    window.wait_for_function("window.measured && measured.scenes > 0")
+    window.wait_for_timeout(300)
+    seen = pixels(window)
+    orange = (seen[..., 0] > 180) & (seen[..., 2] < 110)
+    assert orange.sum() > 500 and len(np.unique(seen.reshape(-1, 3), axis=0)) > 500  # the coupler, and light on everything
+    slider = window.locator("#coordinates input[type=range]").first
+    slider.fill("0.9")
+    window.wait_for_function("Math.abs(document.querySelector('#coordinates input[type=text]').value - 0.9) < 2e-3")
+    window.wait_for_timeout(200)
+    assert (np.abs(pixels(window) - seen).max(axis=2) > 40).sum() > 2000
+    typed = window.locator("#coordinates input[type=text]").first
+    typed.fill("1.2")
+    typed.press("Enter")
+    window.wait_for_function("Math.abs(document.querySelectorAll('#coordinates input[type=range]')[0].value - 1.2) < 2e-3")
+    typed.fill("fast")
+    typed.press("Enter")
+    assert 'is "fast"; a number is wanted' in window.locator("#said").inner_text()
+    window.locator("#layers label", has_text="inertia").locator("input").check()
+    window.locator("#layers label", has_text="centres of mass").locator("input").check()
+    before = window.evaluate("Array.from(stage.at[2])")
+    box = window.locator("#stage").bounding_box()
+    x, y = window.evaluate("stage.screen(stage.place(2, [0.2, 0, 0]))")  # a body is dragged
+    window.mouse.move(box["x"] + x, box["y"] + y)
+    window.mouse.down()
+    window.mouse.move(box["x"] + x + 40, box["y"] + y - 20, steps=4)
+    window.mouse.up()
+    window.wait_for_function("before => Math.abs(stage.at[2][12] - before[12]) + Math.abs(stage.at[2][13] - before[13]) > 1e-3", arg=before)
+    window.click("#ask-modes")
+    window.locator("#modes button, #modes-said").first.wait_for(state="attached")
+
+
+def test_a_result_plays(window, served, tmp_path):
+    result = catena.simulate(catena.load("two_link_arm"), q=[0.3, 0.2], until=0.5, output=0.05)
+    result.save(tmp_path / "run.nc")
+    window.goto(served(viewer(str(tmp_path / "run.nc"))).address)
+    window.wait_for_function("typeof film !== 'undefined' && film !== null")
+    first = window.evaluate("now")
+    window.wait_for_function("first => now !== first", arg=first)
+    window.click("#play")
+    window.locator("#seek").fill("1000")
+    machine = catena.compile(catena.load("two_link_arm"))
+    last = machine.pose(result.data["q"].values[-1], machine.mechanism.bodies[-1].name)
+    shown = window.evaluate("Array.from(stage.at[stage.at.length - 1])")
+    np.testing.assert_allclose([shown[12], shown[13]], last[:2, 3], atol=1e-5)
+    window.click("#stop")
+
+
+def test_names(tmp_path):
+    assert find("four_bar") == "four_bar" and find("some/where.urdf") == "some/where.urdf"
+    with pytest.raises(CatenaError, match="no file, example or robot 'tallos' in catena"):
+        find("tallos")
+    from catena.cli import app
+
+    said = CliRunner().invoke(app, ["view", str(tmp_path / "none.urdf"), "--no-browser"])
+    assert said.exit_code == 2
+
+
+def test_free_joints_have_sliders():
+    m = catena.load("human_in_free_fall")
+    viewed = Viewer(m)
+    names = [row["name"] for row in viewed._coordinates()]
+    ball = next(n for n in names if n.endswith(".yaw"))
+
+    class Deaf:
+        editor = True
+
+        def send(self, *_, **__):
+            pass
+
+    viewed.received(Deaf(), {"kind": "set", "name": ball, "value": 0.4})
+    assert viewed._values()[ball] == pytest.approx(0.4)
+    with pytest.raises(CatenaError, match="there is no coordinate 'x.y'"):
+        viewed.received(Deaf(), {"kind": "set", "name": "x.y", "value": 0.4})
+    with pytest.raises(CatenaError, match="does not know 'dance'"):
+        viewed.received(Deaf(), {"kind": "dance"})
