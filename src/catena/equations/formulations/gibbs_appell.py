@@ -1,4 +1,4 @@
-"""gibbs_appell: the energy of accelerations, differentiated ([Gibbs1879], [Appell1900]; [Pars1965] ch. XII).
+"""gibbs_appell: the energy of accelerations, differentiated ([Gibbs1879], [Appell1900]).
 
     S = sum_i 1/2 m_i (a_i - g) . (a_i - g) + 1/2 alpha_i . I_i alpha_i + alpha_i . (omega_i x I_i omega_i)
     dS/da_r = Q_r + (A' lambda)_r            one row per speed, whatever the speeds are: quasi-velocities need no bracket
@@ -133,6 +133,6 @@ register(Formulation(
     "gibbs_appell",
     gibbs_appell,
     unknowns="accelerations; the Gibbs function of them differentiated, multipliers for loops and speed rows",
-    source="[Gibbs1879], [Appell1900], [Pars1965] ch. XII",
+    source="[Gibbs1879], [Appell1900]",
     year=1879,
 ))  # fmt: skip

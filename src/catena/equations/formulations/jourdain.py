@@ -1,4 +1,4 @@
-"""jourdain: the principle of virtual power ([Jourdain1909]; [Bremer2008] ch. 4).
+"""jourdain: the principle of virtual power ([Jourdain1909]).
 
     sum_i  delta V_i . (p_i' - f_i) - delta v . Q = 0         for all virtual velocities that the constraints allow
 
@@ -165,6 +165,6 @@ register(Formulation(
     "jourdain",
     jourdain,
     unknowns="speeds; the virtual power of every body's rate of momentum along its own axes",
-    source="[Jourdain1909], [Bremer2008] ch. 4",
+    source="[Jourdain1909]",
     year=1909,
 ))  # fmt: skip

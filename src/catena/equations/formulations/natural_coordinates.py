@@ -1,4 +1,4 @@
-"""natural_coordinates: points and unit vectors for coordinates, a constant mass matrix ([GarciaDeJalon1994] ch. 2, 4, 5).
+"""natural_coordinates: points and unit vectors for coordinates, a constant mass matrix ([GarciaDeJalon1994]).
 
 Every link is told by its centre of mass P and three unit vectors, the columns of R: y = (P, R), 12 numbers, Cartesian all of
 them. A point of the link is linear in y, so that its mass matrix is constant and no velocity stands in its inertia:
@@ -38,6 +38,7 @@ from ._free_links import loads, needed
 from ._joint_cuts import joint_wrenches
 from ._saddle_point import saddle_point, total_mass
 
+THIN = 1e-3  # of J's extents beside the largest; to fill pivots that need it not costs operations and nothing else
 PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))  # of columns of R
 
 
@@ -149,12 +150,18 @@ def _angles(pair: Pair) -> tuple[bool, ...]:
     return tuple(r.kind == RowKind.ANGLE for r in pair.rows)
 
 
+def _thin(J: np.ndarray) -> bool:
+    """Whether a body is flat, a rod or a point, or nearly so: J then has a direction that resists little, or rounding."""
+    sizes = np.linalg.eigvalsh(J)
+    return not sizes[0] > THIN * np.abs(sizes).max()
+
+
 def _fill(M: ca.SX, tree: list[tuple[Rows, Rows]], rows: int) -> ca.SX:
     """W of the head: of the rigidity and the joint of each link whose own mass matrix is singular, or may be by a parameter."""
     weights: list[float] = []
     for k, both in enumerate(tree):
-        block = M[12 * k : 12 * k + 12, 12 * k : 12 * k + 12]
-        light = ca.symvar(block) or motion_without_energy(np.array(ca.evalf(block))) is not None
+        m, J = M[12 * k, 12 * k], M[12 * k + 3 : 12 * k + 6, 12 * k + 3 : 12 * k + 6]
+        light = ca.symvar(ca.vertcat(m, ca.vec(J))) or not float(m) > 0.0 or _thin(np.array(ca.evalf(J)))
         weights += [w if light else 0.0 for r in both for w in r.weight]
     return ca.sparsify(ca.diag(ca.SX(weights + [0.0] * (rows - len(weights)))))
 
@@ -181,7 +188,7 @@ register(Formulation(
     "natural_coordinates",
     natural_coordinates,
     unknowns="points and unit vectors of bodies; forces of rigidity and of joints",
-    source="[GarciaDeJalon1994] ch. 2, 4, 5",
+    source="[GarciaDeJalon1994]",
     year=1994,
     cannot=frozenset({"joints by a function", "flexible bodies by modes"}),
 ))  # fmt: skip

@@ -5,7 +5,7 @@ closes the tree or ties joints together:
 
     a = M^-1 Q                                            without constraints
     A V' = b                                              all rows
-    V' = a + M^-1/2 (A M^-1/2)^+ (b - A a)                [Udwadia1992] eq. 13; of all V' that obey the rows, the nearest to a (Gauss)
+    V' = a + M^-1/2 (A M^-1/2)^+ (b - A a)                of all V' that obey the rows, the nearest to a (Gauss)
 
 No multiplier and no chosen coordinate stands in it. With B = A M^-1/2, B^+ = B' (B B')^+, and the correction is M^-1 A' (A M^-1 A')^+ (b - A a):
 the roots of M cancel, and the Gram matrix A M^-1 A' is all that is inverted. Rows of a tree's joints are independent; of the rows that close it some
@@ -13,7 +13,7 @@ may repeat others, and what is left of them beside the tree's is decided in the 
 pseudo-inverse of the Gram matrix is that of the rows kept.
 
 Where M is singular (a point mass, a massless frame) the theory takes M + A' W A and Q + A' W b in place of M and Q
-([Udwadia2010] eq. 15), which changes nothing where A V' = b; W is the mechanism's mass, for angles times the square of its length.
+([Udwadia2010]), which changes nothing where A V' = b; W is the mechanism's mass, for angles times the square of its length.
 
 State: pose and velocity of each link, 6 first-order equations per link in the plane, 13 in space.
 """
@@ -123,7 +123,7 @@ register(Formulation(
     "udwadia_kalaba",
     udwadia_kalaba,
     unknowns="every body free, then the smallest correction that obeys all joints",
-    source="[Udwadia1992] eq. 13, [Udwadia2010]",
+    source="[Udwadia1992], [Udwadia2010]",
     year=1992,
     cannot=frozenset({"joints by a function", "flexible bodies by modes"}),
     state=StateKind.BODIES,
