@@ -192,7 +192,7 @@ class Result:
             raise CatenaError(f"the reactions of joints in a run that locks the frame {held} are not known yet: what holds it acts on a body, "
                               "and is not among the loads; write the lock as a loop joint, or ask for the run before it")  # fmt: skip
         q, v, a = (self._rows(name) for name in "qva")
-        if axes == "body" and not self.mechanism.loops:
+        if axes == "body" and not self.mechanism.constrained:
             found = self.machine.reactions(q, v, a, parameters=self._parameters, t=self.time)
         else:
             found = self._reactions(axes, q, v, a, self._acting)
@@ -227,7 +227,7 @@ class Result:
         return {joint: np.stack([each[joint] for each in found]) for joint in found[0]} if many else found[0]
 
     def multipliers(self) -> xr.DataArray:
-        """(..., row): the forces of the loops' and nonholonomic rows (N for displacements, N m for directions)."""
+        """(..., row): the forces of the rows of loops, constraints and speed rows (N for displacements, N m for directions)."""
         import xarray as xr
 
         q, v = self._rows("q"), self._rows("v")
