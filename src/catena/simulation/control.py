@@ -5,6 +5,7 @@
     ComputedTorque   tau of the accelerations a* + kd e' + kp e                   the whole model, also with loops
     Forces           tau(t), from a table
     Actuator         tau = gear (gain u + b0 + b1 l + b2 l'): motors and servos behind a gear, as MuJoCo's
+    DCMotor          L i' = u - R i - k gear v, tau = gear k i: a motor with its electrical time constant
     Sequence         one controller after another
     Hold             any of them sampled: asked every so often, held in between
     traced           a Python function (t, q, v) -> tau
@@ -26,14 +27,14 @@ from ..compiler.trace import elements, vector
 from ..errors import StateError, UnknownNameError
 from ..machine.lookup import Coordinate, coordinates, speeds_of
 from ..model.values import value_of
-from .actuators import Actuator
+from .actuators import Actuator, DCMotor
 from .control_laws import Controller, Hold, Sequence, held, sampling, traced
 from .control_laws import ticking as ticking  # for the engine
 from .piecewise import Trajectory, places, trajectory
 from .prescribed import partitioned
 from .system import Law, System
 
-__all__ = ["PD", "PID", "Actuator", "ComputedTorque", "Controller", "Forces", "Hold", "Law", "Sequence", "traced"]
+__all__ = ["PD", "PID", "Actuator", "ComputedTorque", "Controller", "DCMotor", "Forces", "Hold", "Law", "Sequence", "traced"]
 
 Gains = float | Mapping[str, float]
 Target = Trajectory | Mapping[str, float | Trajectory] | float  # q and v that are wanted; one number: of all coordinates
