@@ -159,7 +159,9 @@ def test_a_constraint_of_frames_is_the_loop_that_says_the_same():
     np.testing.assert_allclose(a, a2[:2], rtol=1e-8)
     W, W2 = one.reactions(q, v, a, tau=[0.3, 0.1]), two.reactions(q2, v2, a2, tau=[0.3, 0.1, 0.0])
     for joint in ("x", "z"):
-        np.testing.assert_allclose(W[joint], W2[joint], atol=1e-7)
+        known = ~np.isnan(W2[joint])  # what a planar pin in space leaves open
+        assert known[[1, 3, 5]].all()
+        np.testing.assert_allclose(W[joint][known], W2[joint][known], atol=1e-7)
 
 
 def test_a_constraint_of_two_bodies_pushes_both():
@@ -188,7 +190,7 @@ def test_a_drive_turns_at_its_speed_and_its_power_is_in_the_balance():
     np.testing.assert_allclose(result.data["q"].values[:, 0], 0.2 + 3 * result.time, atol=1e-10)
     known = -9.81 * 0.5 * np.cos(0.2 + 3 * result.time) + 0.6
     np.testing.assert_allclose(result.multipliers().values[:, 0], known, atol=1e-9)
-    assert abs(result.ledger.balance) < 1e-7
+    assert result.ledger.relative_energy_balance < 1e-8
     with pytest.raises(QuestionError, match="constraint 'motor' of mechanism 'drive' moves with time"):
         catena.analysis.kinematics(m, {"crank": 0.0})
 

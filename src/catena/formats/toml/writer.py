@@ -137,7 +137,7 @@ def _load(thing: Keyed) -> Pairs:
     yield "kind", _string(thing.kind)
     for key in thing.schema():
         value = getattr(thing, key)
-        if value != ():
+        if value not in ((), ""):
             yield key, f"[{', '.join(map(_mixed, value))}]" if isinstance(value, tuple) else _mixed(value)
 
 
