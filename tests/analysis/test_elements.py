@@ -110,7 +110,7 @@ def test_a_constant_velocity_cam():
 
 def test_the_example_cam_lifts_by_a_cycloid():
     """Lift, speed and acceleration in closed form, along a run of three turns; the force of the row is Newton's."""
-    m = catena.load("cam_follower")
+    m = catena.load("cycloidal_cam")
     q, v = catena.assemble(m)
     result = catena.simulate(m, q=q, v=v, until=1.0, output=0.01)
     t, h, w = result.time, 0.01, 20.0
