@@ -200,7 +200,7 @@ class Result:
             from .contact_wrenches import reactions_with_contacts
 
             found = reactions_with_contacts(self, axes, q, v, a, self._acting)
-        elif axes == "body" and not self.mechanism.loops:
+        elif axes == "body" and not self.mechanism.constrained:
             found = self.machine.reactions(q, v, a, parameters=self._parameters, t=self.time)
         else:
             found = self._reactions(axes, q, v, a, self._acting)
@@ -235,7 +235,7 @@ class Result:
         return {joint: np.stack([each[joint] for each in found]) for joint in found[0]} if many else found[0]
 
     def multipliers(self) -> xr.DataArray:
-        """(..., row): the forces of the loops' and nonholonomic rows (N for displacements, N m for directions)."""
+        """(..., row): the forces of the rows of loops, constraints and speed rows (N for displacements, N m for directions)."""
         import xarray as xr
 
         q, v = self._rows("q"), self._rows("v")

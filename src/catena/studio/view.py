@@ -52,7 +52,7 @@ class Viewer:
         for c in coordinates(self.machine):  # within the limits
             q[c.qi] = min(max(q[c.qi], c.lower), c.upper)
         try:
-            return assemble(self.machine, q)[0] if self.machine.mechanism.loops else q
+            return assemble(self.machine, q)[0] if self.machine.mechanism.closes else q
         except CatenaError:
             return q
 
@@ -110,7 +110,7 @@ class Viewer:
         raise CatenaError(f"there is no coordinate {name!r}")
 
     def _closed(self, q: Array) -> Array:
-        return assemble(self.machine, q)[0] if self.machine.mechanism.loops else q
+        return assemble(self.machine, q)[0] if self.machine.mechanism.closes else q
 
     def _on_grab(self, client: Client, message: dict[str, Any]) -> None:
         body, point = str(message["body"]), np.array(message["point"], float)
