@@ -16,7 +16,7 @@ def _lines(unit: Unit) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield f'<fmiModelDescription fmiVersion="2.0"{attributes(guid=unit.token, **heading(unit), numberOfEventIndicators=0)}>'
     for kind in unit.kinds:
-        own = {"canHandleVariableCommunicationStepSize": "true"} if kind == "cs" else {}
+        own = {"canHandleVariableCommunicationStepSize": "true"} if kind == "cs" else {"completedIntegratorStepNotNeeded": str(unit.plant.project is None).lower()}
         said = attributes(modelIdentifier=unit.plant.name, **own, canGetAndSetFMUstate="true", canSerializeFMUstate="true",
                           providesDirectionalDerivative="true")  # fmt: skip
         yield f'  <{KINDS[kind][0]}{said}><SourceFiles><File name="fmi2.c"/></SourceFiles></{KINDS[kind][0]}>'
@@ -31,5 +31,9 @@ def _lines(unit: Unit) -> Iterator[str]:
         yield f"    <ScalarVariable{outside}><Real{inside}/></ScalarVariable>"
     yield "  </ModelVariables>\n  <ModelStructure>"
     for name, some in (("Outputs", unit.outputs), ("Derivatives", unit.derivatives), ("InitialUnknowns", unit.unknown_at_start)):
-        yield f"    <{name}>" + "".join(f'<Unknown index="{x.reference + 1}"/>' for x in some) + f"</{name}>"
+        yield f"    <{name}>"
+        for x in some:
+            on = " ".join(str(k + 1) for k in sorted(unit.dependencies(x, name == "InitialUnknowns")))
+            yield f"      <Unknown{attributes(index=x.reference + 1, dependencies=on)}/>"
+        yield f"    </{name}>"
     yield "  </ModelStructure>\n</fmiModelDescription>"

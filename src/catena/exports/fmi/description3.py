@@ -23,7 +23,7 @@ def _lines(unit: Unit) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield f'<fmiModelDescription fmiVersion="3.0"{attributes(instantiationToken=unit.token, **heading(unit))}>'
     for kind in unit.kinds:
-        own = {"canHandleVariableCommunicationStepSize": "true"} if kind == "cs" else {}
+        own = {"canHandleVariableCommunicationStepSize": "true"} if kind == "cs" else {"needsCompletedIntegratorStep": str(unit.plant.project is not None).lower()}
         said = attributes(modelIdentifier=unit.plant.name, **own, canGetAndSetFMUState="true", canSerializeFMUState="true",
                           providesDirectionalDerivatives="true")  # fmt: skip
         yield f"  <{KINDS[kind][0]}{said}/>"
@@ -37,5 +37,7 @@ def _lines(unit: Unit) -> Iterator[str]:
         yield f"    <Float64{said}/>"
     yield "  </ModelVariables>\n  <ModelStructure>"
     for name, some in (("Output", unit.outputs), ("ContinuousStateDerivative", unit.derivatives), ("InitialUnknown", unit.unknown_at_start)):
-        yield from (f'    <{name} valueReference="{x.reference}"/>' for x in some)
+        for x in some:
+            on = " ".join(str(k) for k in sorted(unit.dependencies(x, name == "InitialUnknown")))
+            yield f"    <{name}{attributes(valueReference=x.reference, dependencies=on)}/>"
     yield "  </ModelStructure>\n</fmiModelDescription>"

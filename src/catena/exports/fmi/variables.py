@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from xml.sax.saxutils import quoteattr
 
+import casadi as ca
+
 from ..c_header import header
 from ..plant import VERSION, Plant
 
@@ -82,15 +84,45 @@ class Unit:
         """What is computed when the start values are known."""
         return [x for x in self.variables if x.initial == "calculated"]
 
+    def dependencies(self, x: FmuVariable, start: bool = False) -> list[int]:
+        """References of what x depends on, from the tapes: time, states and inputs; where they start also parameters."""
+        p = self.plant
+        if x.derivative_of:
+            f, row = p.derivative, x.derivative_of - 1
+        elif x.initial == "exact":
+            return [x.reference]
+        else:
+            f, row = p.output, x.reference - self._first["y"]
+        found = []
+        for k, letter in enumerate("txup"):
+            if letter != "p" or start:
+                found += [self._first[letter] + column for column in _columns(f, k).get(row, ())]
+        return found
+
+    @cached_property
+    def _first(self) -> dict[str, int]:
+        """The first reference of time, states, inputs, outputs and parameters."""
+        p = self.plant
+        u = 1 + 2 * len(p.states)
+        return {"t": 0, "x": 1, "u": u, "y": u + len(p.inputs), "p": u + len(p.inputs) + len(p.outputs)}
+
     @property
     def units(self) -> list[str]:
         """Those that are used."""
         return [u for u in UNITS if any(x.unit == u for x in self.variables)]
 
 
+def _columns(f: ca.Function, k: int) -> dict[int, list[int]]:
+    """Row -> the columns on which it depends, of the derivative of f by its k-th argument."""
+    found: dict[int, list[int]] = {}
+    for row, column in zip(*f.jac_sparsity(0, k).get_triplet()):
+        found.setdefault(row, []).append(column)
+    return found
+
+
 def attributes(**given: object) -> str:
     """XML attributes of what is not None or empty. Numbers with all digits."""
-    said = {name: repr(x) if isinstance(x, float) else str(x) for name, x in given.items() if x is not None and x != ""}
+    said = {name: repr(x) if isinstance(x, float) else str(x) for name, x in given.items() if x is not None and (x != "" or name == "dependencies")}
     return "".join(f" {name}={quoteattr(_clean(text))}" for name, text in said.items())
 
 
