@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -22,12 +23,13 @@ def find_compiler() -> str | None:
 
 
 def shared_library(source: Path, library: Path) -> None:
-    """Compile one C file into a shared library; a CompileError with the compiler's words where that fails."""
+    """Compile one C file into a shared library, with the options of the variable CFLAGS besides ours; a CompileError with the compiler's words where that fails."""
     compiler = find_compiler()
     if compiler is None:
         raise CompileError(f"no C compiler was found (looked for {os.environ.get('CC') or ', '.join(NAMES)}); install one, or name it in the variable CC")
     library.parent.mkdir(parents=True, exist_ok=True)
-    command = [compiler, "-std=c99", "-O2", "-ffp-contract=off", "-shared", "-fPIC", "-fvisibility=hidden", "-o", str(library), str(source), "-lm"]
+    own = shlex.split(os.environ.get("CFLAGS", ""))
+    command = [compiler, "-std=c99", "-O2", "-ffp-contract=off", *own, "-shared", "-fPIC", "-fvisibility=hidden", "-o", str(library), str(source), "-lm"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, cwd=source.parent)
     except (OSError, subprocess.TimeoutExpired) as why:

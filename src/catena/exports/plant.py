@@ -81,16 +81,18 @@ class Plant:
 def plant(
     mechanism: Mechanism | Machine, q: ArrayLike | Mapping[str, Any] | None = None, v: ArrayLike | Mapping[str, Any] | None = None, *,
     parameters: Mapping[str, float] | None = None, motors: Sequence[str] | None = None, until: float = 1.0,
+    stabilise: str = "project",
 ) -> Plant:  # fmt: skip
     """The plant of a mechanism.
 
-    q, v: its start, as of `simulate`. parameters: values in place of the mechanism's. motors: the joints, coordinates or speeds with a force as input, by default all. Contacts, and loads
+    q, v: its start, as of `simulate`. parameters: values in place of the mechanism's. motors: the joints, coordinates or speeds with a force as input, by default all. stabilise: how
+    loops stay closed, as of `simulate`; "baumgarte" is inside f, for tools that cannot project. Contacts, and loads
     that switch at instants, are refused: such a system needs events.
     """
     machine = mechanism if isinstance(mechanism, Machine) else compile(mechanism)
     m = machine.mechanism
     refuse(m)
-    s = System(m, "recursive", snap=machine.snap)
+    s = System(m, "recursive", snap=machine.snap, stabilise=stabilise)
     driven = list(range(s.nv)) if motors is None else [k for name in motors for k in speeds_of(m, name)]
     u = ca.SX.sym("u", len(driven))
     tau = ca.SX.zeros(s.nv)
@@ -108,7 +110,7 @@ def plant(
     )  # fmt: skip
 
 
-def plant_of_scenario(scenario: Scenario, motors: Sequence[str] | None = None) -> Plant:
+def plant_of_scenario(scenario: Scenario, motors: Sequence[str] | None = None, stabilise: str = "project") -> Plant:
     """The plant of a file's mechanism, from the start of its [scenario]; events that it asks for are refused by name."""
     options = scenario.options
     found = [f"{word} = {options[word]!r}" for word, plain in (("limits", "stop"), ("friction", "stick")) if options.get(word) == plain]
@@ -118,7 +120,8 @@ def plant_of_scenario(scenario: Scenario, motors: Sequence[str] | None = None) -
     if found:
         raise CompileError(f"mechanism {scenario.mechanism.name!r}: its scenario has {', '.join(found)}; an export is a smooth system "
                            "with forces as inputs and holds no events. Take them out of the scenario, or model them in the tool that imports it")  # fmt: skip
-    return plant(scenario.mechanism, scenario.q, scenario.v, parameters=options.get("parameters"), motors=motors, until=scenario.until)
+    return plant(scenario.mechanism, scenario.q, scenario.v, parameters=options.get("parameters"), motors=motors, until=scenario.until,
+                 stabilise=stabilise)  # fmt: skip
 
 
 def refuse(m: Mechanism) -> None:
@@ -144,8 +147,8 @@ def _started(machine: Machine, q: Any, v: Any, parameters: Any, project: ca.Func
         raise CompileError(f"the start has the leading shape {lead}; an export starts from one state: give q ({machine.nq},) and v ({machine.nv},)")
     checks.closed(machine, 0.0, q, v, p)
     x = np.concatenate([q[0], v[0]])
-    for _ in range(2 if project is not None else 0):
-        x = np.array(project(0.0, x, np.zeros(nu), p[0])).ravel()
+    for _ in range(2):
+        x = x if project is None else np.array(project(0.0, x, np.zeros(nu), p[0])).ravel()
     return x.tolist(), p[0].tolist()
 
 
@@ -175,8 +178,12 @@ def _observed(s: System) -> tuple[tuple[Variable, ...], ca.SX]:
     names = [Variable("kinetic energy", "J", "kinetic energy"), Variable("potential energy", "J", "potential energy")]
     found = [ca.vec(s.tape("energy", "", lambda t: [t.energy()])(*here))]
     for frame in s.mechanism.frames:
-        X = s.tape(f"pose of {frame.name}", frame.name, lambda t, at=frame.name: [t.pose(at)])(*here)
+        X = _pose(s, frame.name)(*here)
         names += [Variable(f"{frame.name}.{a}", "m", f"place of frame {frame.name}") for a in "xyz"]
         names += [Variable(f"{frame.name}.R{i}{j}", "1", f"axes of frame {frame.name}, row {i}, column {j}") for i in (1, 2, 3) for j in (1, 2, 3)]
         found += [X[:3, 3], ca.vec(X[:3, :3].T)]
     return tuple(names), ca.vertcat(*found)
+
+
+def _pose(s: System, frame: str) -> ca.Function:
+    return s.tape("pose", frame, lambda t: [t.pose(frame)])
