@@ -1,4 +1,4 @@
-"""How much faster than Pinocchio are the derivatives of forward dynamics over a batch, on one thread? Asked: 10 times."""
+"""How much faster than Pinocchio are the derivatives of forward dynamics over a batch, on one thread? Asked: 25 times for Panda, 15 for Talos."""
 
 from __future__ import annotations
 

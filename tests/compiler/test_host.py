@@ -7,6 +7,7 @@ import io
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -41,27 +42,58 @@ def test_kernels_that_are_gone_leave_nothing_behind():
 def test_threads_work_while_the_interpreter_ends():
     program = """
 import atexit
-from catena.compiler.threads import in_threads
+import casadi as ca
+import numpy as np
+from catena.compiler import lanes
+lanes.WORTH_A_THREAD = lanes.PIECE = 1
+x = ca.SX.sym("x", 2)
+kernel = lanes.compile_lanes(ca.Function("f", [x], [2 * x]), cache=False)
 @atexit.register
 def last():
-    print(in_threads(lambda k: k * k, range(4)))
-print(in_threads(lambda k: k + 1, range(3)))
+    (y,), finite = kernel([np.ones((1000, 2))], 1000, threads=4)
+    print(y.sum(), finite)
+last()
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout.splitlines() == ["[1, 2, 3]", "[0, 1, 4, 9]"] and not done.stderr
+    assert done.stdout.splitlines() == ["4000.0 True"] * 2 and not done.stderr
 
 
-def test_parts_are_answered_in_order():
-    assert threads.in_threads(lambda k: -k, [3, 1, 2]) == [-3, -1, -2] and threads.in_threads(abs, []) == []
-    nested = threads.in_threads(lambda k: threads.in_threads(lambda l: 10 * k + l, range(3)), range(20))
-    assert nested == [[10 * k + l for l in range(3)] for k in range(20)]
+def test_who_is_invited_comes_and_rests_again():
+    """Also after a task that failed; and there is never more than one worker for each core but the first."""
+    came = threading.Event()
+    for task in (lambda: 1 / 0, came.set):
+        threads.invite(task, 1)
+    for _ in range(100):
+        threads.invite(came.set, 1)
+        if came.wait(0.1):
+            break
+    assert came.is_set() or (os.cpu_count() or 1) == 1
+    assert sum(thread.name == "catena" for thread in threading.enumerate()) < max(2, os.cpu_count() or 1)
 
 
-@pytest.mark.parametrize("bad", [0, 1, 5])
-def test_a_failure_in_any_thread_is_raised_here(bad):
-    with pytest.raises(ZeroDivisionError):
-        threads.in_threads(lambda k: 1 / (k - bad), range(6))
-    assert threads.in_threads(abs, [-1, 2, -3]) == [1, 2, 3]
+def test_a_batch_is_whole_whoever_comes(monkeypatch):
+    """All by this thread where nobody comes; by others where this one is late; many at once."""
+    monkeypatch.setattr(lanes, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(lanes, "PIECE", 1)
+    kernel, x = compile_lanes(ca.Function("f", [X], [ca.sin(X)])), np.linspace(0, 1, 3 * 4001).reshape(-1, 3)
+    alone, _ = kernel([x], len(x))
+    answers: list[bool] = []
+
+    def ask():
+        for _ in range(20):
+            (y,), finite = kernel([x], len(x), threads=3)
+            answers.append(finite and np.array_equal(y, alone[0]))
+
+    crowd = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in crowd:
+        thread.start()
+    for thread in crowd:
+        thread.join()
+    monkeypatch.setattr(lanes, "invite", lambda work, helpers: None)
+    ask()
+    monkeypatch.setattr(lanes, "invite", lambda work, helpers: work())
+    ask()
+    assert len(answers) == 120 and all(answers)
 
 
 @pytest.mark.parametrize("expression", [X[1], ca.fmin(X[0], 1.0) + X[1], ca.if_else(X[0] > 0, X[1], X[1]), X[1] / X[0], ca.atan(X[0]) * X[1]])

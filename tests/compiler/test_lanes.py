@@ -187,16 +187,19 @@ def test_every_size_of_batch(width):
             np.testing.assert_array_equal(got, bits[17 - batch :])
 
 
-@pytest.mark.parametrize("sizes", [(1, 1), (2, 3), (17, 16), (40, 33)])
-def test_rows_and_lanes(sizes):
-    """The transposition in and out, for few columns (written out) and many (a loop), paired and odd."""
+@pytest.mark.parametrize("width", [1, 2, 4, 8])
+@pytest.mark.parametrize("sizes", [(1, 1), (2, 3), (5, 6), (7, 9), (17, 16), (13, 33), (40, 128)])
+def test_rows_and_lanes(sizes, width):
+    """The transposition in and out: tiles written out and in a loop, overlapping ones, pairs, single columns, rows in halves."""
     a, b = ca.SX.sym("a", sizes[0]), ca.SX.sym("b", sizes[1])
-    kernel = compile_lanes(ca.Function("f", [a, b], [2 * b, a, ca.sum1(a) + b]))
+    kernel = compile_lanes(ca.Function("f", [a, b], [2 * b, a, ca.sum1(a) + b]), width=width)
     x, y = np.arange(9.0 * sizes[0]).reshape(9, -1), -np.arange(9.0 * sizes[1]).reshape(9, -1)
-    (twice, same, total), _ = kernel([x, y], 9)
+    fences = [np.full((11, n), -0.5) for n in kernel.output_sizes]  # nothing may be written outside the rows of the batch
+    (twice, same, total), _ = kernel([x, y], 9, [fence[1:10] for fence in fences])
     np.testing.assert_array_equal(twice, 2 * y)
     np.testing.assert_array_equal(same, x)
     np.testing.assert_array_equal(total, x.sum(axis=1, keepdims=True) + y)
+    assert all((fence[[0, 10]] == -0.5).all() for fence in fences)
 
 
 def test_matrices_are_flat_by_rows():
@@ -254,15 +257,16 @@ def test_wrong_arrays_are_refused():
         kernel([q, v, g], 4, [frozen, np.empty((4, 6))])
 
 
+@pytest.mark.parametrize("count", [7, 19, 128])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_what_is_not_finite_is_noticed(bad):
+def test_what_is_not_finite_is_noticed(bad, count):
     """In any state, any output, any place; and not when everything is finite, however large."""
-    x = ca.SX.sym("x", 7)
-    kernel = compile_lanes(ca.Function("f", [x], [x[:3], x[3:]]))
-    fine = np.full((10, 7), 1.7e308)
+    x = ca.SX.sym("x", count)
+    kernel = compile_lanes(ca.Function("f", [x], [x] if count == 128 else [x[:3], x[3:]]))
+    fine = np.full((10, count), 1.7e308)
     assert kernel([fine], 10)[1]
     for state in range(10):
-        for entry in range(7):
+        for entry in range(count):
             spoiled = fine.copy()
             spoiled[state, entry] = bad
             assert not kernel([spoiled], 10)[1]

@@ -15,7 +15,7 @@ import pytest
 
 import catena
 from catena import Body, Contact, Frame, Joint, Mechanism, Pose, simulate
-from catena.errors import CatenaError, MechanismError, SimulationError, StateError
+from catena.errors import MechanismError, SimulationError, StateError
 
 GROUND, ORIGIN, R = "ground", (0.0, 0.0, 0.0), 0.1
 ENDS = (Frame("A", "rod", Pose(position=(-0.5, 0, 0))), Frame("B", "rod", Pose(position=(0.5, 0, 0))))
@@ -151,10 +151,15 @@ def test_what_cannot_take_contacts_says_what_can() -> None:
     assert "event" not in simulate(rod((on_end(),)), [0, 0.1, 0], until=0.5, contact="ignore").data
 
 
-def test_reactions_are_refused_where_contact_forces_act() -> None:
-    run = simulate(rod((on_end(restitution=0.0),)), STEEP, until=0.01)
-    with pytest.raises(CatenaError, match="contact forces act on bodies"):
-        run.reactions()
+def test_reactions_have_the_contact_forces_among_the_loads() -> None:
+    """A beam on a pin, its tip on the floor: the pin and the floor carry half of it each; where both hold it, nothing is determined."""
+    beam = Mechanism("beam", (Body("beam", 2.0, (0.5, 0, 0), (0.0, 1 / 6, 1 / 6)),), (Joint("pin", "revolute", GROUND, "beam", axis=(0, 1, 0)),),
+                     (Frame("tip", "beam", Pose(position=(1, 0, 0))),), contacts=(Contact(("tip", GROUND), 0.0, 0.0),))  # fmt: skip
+    run = simulate(beam, [0.0], until=0.1, output=0.1)
+    assert run.contacts.normal_force.values[-1, 0] == pytest.approx(9.81)
+    assert run.reactions("world").sel(joint="pin").values[-1, 3:] == pytest.approx([0, 0, 9.81], abs=1e-9)
+    rough = simulate(beam.with_(contacts=(Contact(("tip", GROUND), 0.5, 0.0),)), [0.0], until=0.1, output=0.1)
+    assert np.isnan(rough.contacts.normal_force.values[-1, 0]) or rough.reactions("world").sel(joint="pin").values[-1, 5] == pytest.approx(9.81)
 
 
 def test_files_say_contacts() -> None:

@@ -334,7 +334,9 @@ def fourbar_stop(case: dict) -> dict:
         return {}
     force = run.contacts.normal_force.values[-1, 0]
     if "contact_force" in wanted:
-        return {"contact_force": force}
+        W = run.reactions("world").isel(time=-1)
+        pins = [sign * W.sel(joint=name).values[[3, 5]] for name, sign in (("A", 1), ("B", -1), ("C", -1), ("D", 1))]
+        return {"contact_force": force, "pin_forces": pins}
     return {"impact_times": run.impact_time.values[:10], "impulse": run.impulse.values[:10, 0], "accumulation_time": times(run, "the limit of")[0],
             "force_after": force}  # fmt: skip
 
@@ -383,7 +385,9 @@ def tree_two_contacts(case: dict) -> dict:
     touch = run.contacts.isel(time=1)
     N, f = touch.normal_force.values, touch.friction_force.values[:, 0]
     if "normal_forces" in wanted:
-        return {"normal_forces": N, "friction_forces": f}
+        R = run.machine.pose(run.q.values[1], "rod2", parameters=run.data["parameters"].values)[:3, :3]
+        apex = -R @ run.reactions().sel(joint="t2").values[1, 3:]
+        return {"normal_forces": N, "friction_forces": f, "apex_force_on_rod1": apex[[0, 2]]}
     acc, ways = run.a.values[1], np.sign(touch.slip.values[:, 0])
     modes = [f"slip{way:+.0f}" if mode == "slip" else str(mode) for mode, way in zip(touch.mode.values, ways)]
     return {"modes": modes, "angular_accelerations": [acc[2], acc[2] + acc[3]], "normal_force_at_slipping_foot": N[0],

@@ -98,7 +98,7 @@ def test_a_stop_in_a_loop_leaves_the_loop_closed() -> None:
 def test_limits_of_a_joint_that_closes_a_loop_are_told_not_to_be_felt() -> None:
     m = closed.windows(1)
     limited = m.with_(loops=tuple(Joint(j.name, j.kind, j.parent, j.child, j.placement, offset=j.offset, upper=1.0) for j in m.loops))
-    with pytest.warns(MechanismWarning, match="limits of 'C0' are not felt: a joint that closes a loop has no coordinate to stop"):
+    with pytest.warns(MechanismWarning, match="limits of 'C0' are not felt: a joint that closes a loop stops as one slide, or as one turn"):
         simulate(limited, until=0.01, limits="stop")
 
 

@@ -32,6 +32,7 @@ DEAD = 1e-18  # a tangent whose share of G is less, beside the normal's, moves n
 FACETS = 16  # of the polygon inside a friction disc, in the linear programme
 ROUNDS = 40  # of the search for directions of slip
 PROVED = 3  # contacts that may begin to slip; of more, the first solution is taken without a look at all the others
+UNIT = 1e-3  # a root this near the unit circle is an angle; what it leaves is met by Newton's method
 MOST = 9  # contacts at one instant whose modes are enumerated
 
 
@@ -94,7 +95,8 @@ def _solved(G: Array, b: Array, friction: Friction, modes: Sequence[str], size: 
     """Its solutions: none or one, but for directions of slip that are not known."""
     turning = [i for i, mode in enumerate(modes)
                if mode.endswith(SLIP) and np.isnan(friction.direction[i, 0]) and friction.kinetic[i] > 0.0]  # fmt: skip
-    for start in _starts(G, b, friction, turning):
+    starts = _all_directions(G, b, friction, modes, turning, size) if len(turning) == 1 else _starts(G, b, friction, turning)
+    for start in starts:
         d = np.where(np.isnan(friction.direction), 0.0, friction.direction)
         for i in turning:
             d[i] = start[i]
@@ -149,6 +151,33 @@ def _answer(G: Array, friction: Friction, one: Solution, c: Array) -> Array:
         return c.copy()
     F = np.array(columns).T
     return c - G @ F @ np.linalg.lstsq(G[rows] @ F, c[rows], rcond=RANK)[0]
+
+
+def _all_directions(G: Array, b: Array, friction: Friction, modes: Sequence[str], turning: Sequence[int], size: Array) -> Iterator[Array]:
+    """Every direction in which one contact can begin to slip, the others' modes being given: the roots of a quartic.
+
+    By Cramer's rule N is a constant over an affine function of d, and the other forces are affine over the same. So (a_t x d) / N is a
+    trigonometric polynomial of degree two in the angle of d: five samples give its coefficients, and there are at most four roots.
+    """
+    (i,), k = turning, len(modes)
+    angle = 2.0 * np.pi * (np.arange(5) + 0.3) / 5
+    values = []
+    for x in angle:
+        d = np.where(np.isnan(friction.direction), 0.0, friction.direction)
+        d[i] = np.cos(x), np.sin(x)
+        one = _with_directions(G, b, friction, modes, d, size, np.inf)
+        N = one.force[3 * i] if one is not None else 0.0
+        if one is None or N == 0.0:
+            yield from _starts(G, b, friction, turning)
+            return
+        a = one.rate[3 * i + 1 : 3 * i + 3]
+        values.append((a[0] * d[i, 1] - a[1] * d[i, 0]) / N)
+    c = np.exp(-1j * np.outer(np.arange(-2, 3), angle)) @ np.array(values) / 5
+    for z in np.roots(c[::-1]):
+        if abs(abs(z) - 1.0) < UNIT:
+            found = np.zeros((k, 2))
+            found[i] = z.real / abs(z), z.imag / abs(z)
+            yield found
 
 
 def _starts(G: Array, b: Array, friction: Friction, turning: Sequence[int]) -> Iterator[Array]:

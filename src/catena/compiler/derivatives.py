@@ -44,7 +44,7 @@ def _slopes(s: Tracer, a: ca.SX) -> tuple[ca.SX, ...]:
         return _at(s, a, _tangent(s, ca.cse(s.inverse_dynamics()), s.v, *_free(s)))
     nv = s.layout.nv
     dq, dv, M = (s.blank(nv, nv) for _ in range(3))
-    closed_form(s.tree, s.Q, s.V, elements(a), s.work(), dq, dv, M)
+    closed_form(s.light, s.Q, s.V, elements(a), s.work(), dq, dv, M)
     dp = _at(s, a, [ca.densify(ca.jacobian(ca.cse(s.inverse_dynamics()), p)) for p in _free(s)])
     return (matrix(dq), matrix(dv), *dp)
 

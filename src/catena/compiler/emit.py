@@ -1,9 +1,11 @@
 """A planned tape as a module of LLVM text.
 
+    fixed                 void (y)          the outputs that are constants
     chunk0, chunk1, ...   void (x, y, w)    the straight-line code; inputs x, outputs y, work w, each [n][W]
-    tape                  void (x, y, w)    all chunks in turn
+    tape                  void (x, y, w)    all of these in turn
     block                 void (x, y)       exported: W states that already are in lanes
     batch                 i64 (...)         exported: rows of states, gathered and scattered; 1 if some number is not finite
+    share, settled                          exported: the same piece by piece, by as many threads as call it; whether all is done
 
 The text is emitted in its final form: no optimisation pass of LLVM runs over it, only code generation. Measured, the
 standard pipelines cost half as much again in time to compile and gain nothing on code without branches that CasADi and
@@ -18,9 +20,11 @@ from .tape import Angles, Node, Plan, Step, Tape, silent
 from .text import Text
 
 STACK = 65536  # bytes: larger work memory comes from the heap
-BLOCKS = 16  # of lanes at most, that go through one piece of a tape before the next, if they need no more bytes than
-NEAR = 262144  # the half of a small second-level cache
-GROUP = 4  # so many outputs are tested for finiteness at once
+BLOCKS = 4  # of lanes at most, that go through one piece of a tape before the next, if they need no more bytes than
+NEAR = 16384  # half of a first-level cache
+LINE = 8  # doubles in a line of the cache
+FETCHED = 400  # numbers of a state, in and out, up to which its lines are called from memory ahead: more would push out what is in use
+SEEN = 8  # so many inputs are tested for finiteness at once
 
 
 def module(tape: Tape, plan: Plan, width: int, fused: bool, single: Single | None = None) -> str:
@@ -36,6 +40,11 @@ def module(tape: Tape, plan: Plan, width: int, fused: bool, single: Single | Non
         with t.function(head):
             _chunk(t, tape.nodes, steps, plan.slots)
             t.do("ret void")
+    with t.function("internal void @fixed(ptr noalias %y) noinline"):
+        for node in tape.nodes:
+            if node.op == "OUTPUT" and tape.nodes[node.args[0]].op == "CONST":
+                t.store(t.constant(tape.nodes[node.args[0]].at), "%y", node.at)
+        t.do("ret void")
     unseen, pieces = silent(tape), [f"@chunk{k}(" for k in range(len(plan.chunks))]
     _around(t, pieces, [r * c for r, c in tape.input_shapes], [r * c for r, c in tape.output_shapes], plan.n_slots, unseen)
     if single is not None:
@@ -48,6 +57,8 @@ def around(piece: str, n_in: list[int], n_out: list[int], n_slots: int, width: i
     """The text of a module whose tape is one piece of code that is elsewhere: its address, and what comes before x, y and w."""
     t = Text(width)
     _declare(t)
+    with t.function("internal void @fixed(ptr noalias %y)"):
+        t.do("ret void")
     _around(t, [piece], n_in, n_out, n_slots, None)
     if single is not None:
         single_state.write(t, single, n_slots)
@@ -57,15 +68,16 @@ def around(piece: str, n_in: list[int], n_out: list[int], n_slots: int, width: i
 def _declare(t: Text) -> None:
     t.lines += ["declare ptr @malloc(i64)", "declare void @free(ptr)", "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)"]
     t.lines += ["declare i64 @llvm.smin.i64(i64, i64)", "declare double @llvm.fabs.f64(double)"]
+    t.lines += ["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"]
 
 
 def _around(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slots: int, unseen: list[int] | None) -> None:
     """The exported functions around a tape that is these pieces of code, one after the other."""
     with t.function("internal void @tape(ptr noalias %x, ptr noalias %y, ptr noalias %w)"):
-        t.do(*(f"call void {piece}ptr %x, ptr %y, ptr %w)" for piece in pieces), "ret void")
+        t.do("call void @fixed(ptr %y)", *(f"call void {piece}ptr %x, ptr %y, ptr %w)" for piece in pieces), "ret void")
     _block(t, n_slots)
-    _broken(t)
     _batch(t, pieces, n_in, n_out, n_slots, unseen)
+    _share(t)
 
 
 def _chunk(t: Text, nodes: list[Node], steps: list[Step], slots: dict[int, int]) -> None:
@@ -95,7 +107,8 @@ def _chunk(t: Text, nodes: list[Node], steps: list[Step], slots: dict[int, int])
                 keep(operand(angle), step.base + k)
             t.do(f"call void @lanes_sines(ptr {t.at('%w', step.base)}, ptr {t.at('%w', step.base + n)}, i64 {n})")
         elif nodes[step].op == "OUTPUT":
-            t.store(operand(nodes[step].args[0]), "%y", nodes[step].at)
+            if nodes[nodes[step].args[0]].op != "CONST":
+                t.store(operand(nodes[step].args[0]), "%y", nodes[step].at)
         else:
             args = [operand(a) for a in nodes[step].args]
             names[step] = r = f"%v{step}"
@@ -121,13 +134,11 @@ def _batch(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slot
     take its last row again: any batch is right, without a second piece of code for its tail. A tape of several pieces takes
     BLOCKS blocks of W states through one piece before the next, while its code is near.
     """
-    groups, given = max(1, -(-sum(n_out) // GROUP)), max(1, -(-sum(n_in) // GROUP))
-    sizes = {"x": given * GROUP, "y": groups * GROUP, "w": n_slots}
-    most = max(1, min(BLOCKS, NEAR // (8 * t.width * sum(sizes.values())))) if len(pieces) > 1 else 1
+    sizes = {"x": sum(n_in), "y": sum(n_out), "w": n_slots}
+    most = max(1, min(BLOCKS, NEAR // (8 * t.width * max(1, sum(sizes.values()))))) if len(pieces) > 1 else 1
     with t.function("i64 @batch(i64 %start, i64 %stop, i64 %batch, ptr %in, ptr %strides, ptr %out)"):
         heap = _memory(t, **{name: most * size for name, size in sizes.items()})
-        status = t("alloca i64")
-        t.do(f"store i64 0, ptr {status}")
+        t.do(f"%seen = alloca {t.V}, align 64", f"store {t.V} zeroinitializer, ptr %seen")
         inputs = [(t.load("%in", k, "ptr"), t.load("%strides", k, "i64")) for k in range(len(n_in))]
         outputs = [(t.load("%out", k, "ptr"), str(n)) for k, n in enumerate(n_out)]
         last = t("sub i64 %batch, 1")
@@ -141,6 +152,8 @@ def _batch(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slot
             first = t(f"add i64 {i}, {t(f'mul i64 {b}, {t.width}')}")
             return [t(f"call i64 @llvm.smin.i64(i64 {t(f'add i64 {first}, {l}')}, i64 {last})") for l in range(t.width)]
 
+        with t.loop("fixed", most) as b:
+            t.do(f"call void @fixed(ptr {at(b)[1]})")
         with t.loop("blocks", "%stop", step=most * t.width, start="%start") as i:
             left = t(f"sub i64 {t(f'add i64 %stop, {t.width - 1}')}, {i}")
             count = t(f"call i64 @llvm.smin.i64(i64 {t(f'sdiv i64 {left}, {t.width}')}, i64 {most})")
@@ -150,26 +163,60 @@ def _batch(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slot
                 for k, n in enumerate(n_in):
                     changes = t(f"or i1 {first}, {t(f'icmp ne i64 {inputs[k][1]}, 0')}")  # one row for all is there already
                     with t.when(f"in{k}", changes):
-                        transpose.gather(t, f"in{k}", _rows(t, *inputs[k], rows), n, t.at(x, sum(n_in[:k])))
-                for k in range(sum(n_out), groups * GROUP):
-                    t.store("zeroinitializer", y, k)  # the test for finiteness reads whole groups
-                for k in range(sum(n_in), given * GROUP if unseen is None else 0):
-                    t.store("zeroinitializer", x, k)
+                        starts, see = _rows(t, *inputs[k], rows), _see if unseen is None else None
+                        transpose.gather(t, f"in{k}", starts, n, t.at(x, sum(n_in[:k])), see)
+                for k in range(0, len(unseen or ()), SEEN):
+                    _see(t, [t.load(x, j) for j in (unseen or [])[k : k + SEEN]])
             for k, piece in enumerate(pieces):
                 with t.loop(f"piece{k}", count) as b:
+                    if sum(n_in) + sum(n_out) <= FETCHED:
+                        here = t(f"add i64 {i}, {t(f'mul i64 {b}, {t.width}')}")
+                        there = t(f"add i64 {here}, {most * t.width}")
+                        for arrays, sizes_of, state, write in ((inputs, n_in, there, 0), (outputs, n_out, here, 1)):
+                            for (base, stride), n in zip(arrays, sizes_of):
+                                _fetch(t, _rows(t, base, stride, [state])[0], n, write, k, len(pieces))
                     t.do(f"call void {piece}{', '.join(f'ptr {pointer}' for pointer in at(b))})")
             with t.loop("scatter", count) as b:
                 (x, y, _), rows = at(b), states(i, b)
                 for k, n in enumerate(n_out):
-                    transpose.scatter(t, f"out{k}", _rows(t, *outputs[k], rows), n, t.at(y, sum(n_out[:k])))
-                broken = t(f"call i64 @broken(ptr {y}, i64 {groups})")
-                if unseen is None:
-                    broken = t(f"or i64 {broken}, {t(f'call i64 @broken(ptr {x}, i64 {given})')}")
-                for k in range(0, len(unseen or ()), t.width):
-                    broken = t(f"or i64 {broken}, {_unseen(t, x, (unseen or [])[k : k + t.width])}")
-                before = t.load(status, of="i64")
-                t.do(f"store i64 {t(f'or i64 {before}, {broken}')}, ptr {status}")
-        t.do(*(f"call void @free(ptr {p})" for p in heap), f"ret i64 {t.load(status, of='i64')}")
+                    transpose.scatter(t, f"out{k}", _rows(t, *outputs[k], rows), n, t.at(y, sum(n_out[:k])), _see)
+        t.do(*(f"call void @free(ptr {p})" for p in heap), f"ret i64 {_broken(t)}")
+
+
+def _share(t: Text) -> None:
+    """`void share(i64* desk, i64 step, i64 batch, in, strides, out)`: take `step` states after the other as long as there are.
+
+    On the desk are the next state, how many are done, and whether some number was not finite. `i64 settled(i64* desk, i64 batch, i64
+    looks)` is 1 as soon as all are done, 0 if they are not after so many looks.
+    """
+    done, broken = ("getelementptr i64, ptr %desk, i64 1", "getelementptr i64, ptr %desk, i64 2")
+    with t.function("void @share(ptr %desk, i64 %step, i64 %batch, ptr %in, ptr %strides, ptr %out)"):
+        t.do(f"%done = {done}", f"%broken = {broken}", "br label %next")
+        t.label("next")
+        t.do("%start = atomicrmw add ptr %desk, i64 %step seq_cst", "%more = icmp slt i64 %start, %batch", "br i1 %more, label %work, label %end")
+        t.label("work")
+        stop = t(f"call i64 @llvm.smin.i64(i64 {t('add i64 %start, %step')}, i64 %batch)")
+        bad = t(f"call i64 @batch(i64 %start, i64 {stop}, i64 %batch, ptr %in, ptr %strides, ptr %out)")
+        t(f"atomicrmw or ptr %broken, i64 {bad} seq_cst")
+        t(f"atomicrmw add ptr %done, i64 {t(f'sub i64 {stop}, %start')} seq_cst")
+        t.do("br label %next")
+        t.label("end")
+        t.do("ret void")
+    with t.function("i64 @settled(ptr %desk, i64 %batch, i64 %looks)"):
+        t.do(f"%done = {done}")
+        with t.loop("look", "%looks"):
+            count = t("load atomic i64, ptr %done seq_cst, align 8")
+            with t.when("all", t(f"icmp sge i64 {count}, %batch")):
+                t.do("ret i64 1")
+                t.label("never")
+        t.do("ret i64 0")
+
+
+def _fetch(t: Text, row: str, n: int, write: int, share: int, shares: int) -> None:
+    """Call a block's rows of n numbers from memory, or space for them (write: 1), while there is work to do: one share of their lines."""
+    lines = -(-t.width * n // LINE)
+    for line in range(share * lines // shares, (share + 1) * lines // shares):
+        t.do(f"call void @llvm.prefetch.p0(ptr {t.at(row, LINE * line, 'double')}, i32 {write}, i32 3, i32 1)")
 
 
 def _rows(t: Text, base: str, stride: str, states: list[str]) -> list[str]:
@@ -177,33 +224,22 @@ def _rows(t: Text, base: str, stride: str, states: list[str]) -> list[str]:
     return [t.at(base, t(f"mul i64 {state}, {stride}"), "double") for state in states]
 
 
-def _unseen(t: Text, x: str, entries: list[int]) -> str:
-    """1 if one of these entries of x is infinite or not a number in some lane, else 0."""
-    total = "zeroinitializer"
-    for k in entries:
-        zero = t(f"fmul {t.V} {t.load(x, k)}, zeroinitializer")
-        total = t(f"fadd {t.V} {zero}, {total}")
-    bad = t(f"fcmp uno {t.V} {total}, zeroinitializer")
+def _see(t: Text, columns: list[str]) -> None:
+    """Remember in %seen whether a value is infinite or not a number: its product with 0 is zero, unless it is such, and so is the sum.
+
+    Two sums, because each product waits for the one before it.
+    """
+    total = t.load("%seen"), "zeroinitializer"
+    for column in columns:
+        total = total[1], t.fma(column, "zeroinitializer", total[0])
+    t.store(t.add(*total), "%seen")
+
+
+def _broken(t: Text) -> str:
+    """1 if any value that was seen is infinite or not a number, else 0."""
+    bad = t(f"fcmp uno {t.V} {t.load('%seen')}, zeroinitializer")
     some = t(f"icmp ne i{t.width} {t(f'bitcast <{t.width} x i1> {bad} to i{t.width}')}, 0")
     return t(f"zext i1 {some} to i64")
-
-
-def _broken(t: Text) -> None:
-    """`i64 broken(ptr y, i64 groups)`: 1 if any value is infinite or not a number, else 0.
-
-    The sum of y 0 is zero, unless there is such a value: then it is not a number. One instruction for each value, in
-    GROUP sums at once, because each waits for the one before it.
-    """
-    lanes = GROUP * t.width
-    many = f"<{lanes} x double>"
-    with t.function("internal i64 @broken(ptr noalias %y, i64 %groups) noinline"):
-        with t.loop("group", "%groups") as k:
-            t.do(f"%sum = phi {many} [ zeroinitializer, %group.enter ], [ %after, %group.again ]")
-            zero = t(f"fmul contract {many} {t.load('%y', k, many)}, zeroinitializer")
-            t.do(f"%after = fadd contract {many} {zero}, %sum")
-        bad = t(f"fcmp uno <{lanes} x double> %after, zeroinitializer")
-        some = t(f"icmp ne i{lanes} {t(f'bitcast <{lanes} x i1> {bad} to i{lanes}')}, 0")
-        t.do(f"ret i64 {t(f'zext i1 {some} to i64')}")
 
 
 def _memory(t: Text, **sizes: int) -> list[str]:

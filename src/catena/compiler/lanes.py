@@ -11,8 +11,8 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib.metadata
-import itertools
 import struct
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -26,13 +26,17 @@ from ..errors import CompileError, StateError
 from . import cache as disk
 from . import emit, host, operations, sincos, single_state, tape, text, transpose
 from .single_state import Single
-from .threads import in_threads
+from .threads import invite
 
 Array = NDArray[np.float64]
 
-WORTH_A_THREAD = 750_000  # instructions times states, about 40 microseconds, twice what it takes to wake a thread: for less it sleeps on
+WORTH_A_THREAD = 500_000  # instructions times states, about 20 microseconds, as long as it takes to wake a thread: for less it sleeps on
+PIECE = 200_000  # instructions times states that a thread takes at once
+LOOKS = 20_000  # at the end, for what another thread still has in hand: some 20 microseconds, before this one sleeps
 
 _BATCH = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 3, *[ctypes.c_void_p] * 3)
+_SHARE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 2, *[ctypes.c_void_p] * 3)
+_SETTLED = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 _BLOCK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 _DOUBLE = np.dtype(np.float64)
 _from_buffer, _addressof = ctypes.c_char.from_buffer, ctypes.addressof
@@ -88,8 +92,8 @@ def _of(f: ca.Function, width: int, code: bytes, single: Single | None) -> LaneK
     return LaneKernel(f.name(), *shapes, width, code, cost=f.n_instructions(), single=single)
 
 
-def object_code(f: ca.Function, width: int, chunk: int = tape.CHUNK, single: Single | None = None) -> bytes:
-    """Compile a function to object code, with no look at the cache. `chunk` bounds the steps in one piece of the tape."""
+def object_code(f: ca.Function, width: int, chunk: int = 0, single: Single | None = None) -> bytes:
+    """Compile a function to object code, with no look at the cache. `chunk` bounds the steps in one piece of the tape, 0: by itself."""
     nodes = tape.read(f)
     return host.assemble(emit.module(nodes, tape.plan(nodes, chunk), width, host.has_fma(), single), optimise=int(tape.chooses(nodes)))
 
@@ -120,10 +124,11 @@ class LaneKernel:
         self.input_sizes = tuple(r * c for r, c in self.input_shapes)
         self.output_sizes = tuple(r * c for r, c in self.output_shapes)
         self.single = single
-        self._library = host.link(code, "batch", "block", *(["single"] if single else []))
+        self._library = host.link(code, "batch", "share", "settled", "block", *(["single"] if single else []))
         self.block_address: int = self._library["block"]
         self.batch_address: int = self._library["batch"]
         self._batch = _BATCH(self.batch_address)
+        self._share, self._settled = _SHARE(self._library["share"]), _SETTLED(self._library["settled"])
         self._cost = cost
         self._pack_inputs = struct.Struct(f"{len(inputs)}q").pack
         self._pack_outputs = struct.Struct(f"{len(outputs)}q").pack
@@ -167,16 +172,23 @@ class LaneKernel:
         pack, sources, targets = self._pack_inputs, map(_address, inputs), map(_address, results)
         arguments = pack(*sources), pack(*strides), self._pack_outputs(*targets)
         if threads > 1 and batch * self._cost >= 2 * WORTH_A_THREAD:
-            return results, self._shared(batch, min(threads, batch * self._cost // WORTH_A_THREAD), arguments)
+            return results, self._shared(batch, min(threads, batch * self._cost // WORTH_A_THREAD), arguments, (inputs, results))
         return results, batch == 0 or self._batch(0, batch, batch, *arguments) == 0
 
-    def _shared(self, batch: int, parts: int, arguments: tuple[bytes, bytes, bytes]) -> bool:
+    def _shared(self, batch: int, threads: int, arguments: tuple[bytes, bytes, bytes], alive: Any) -> bool:
         """Run a batch on several threads, this one among them. Cuts lie between blocks, so each block is as if alone."""
-        blocks = -(-batch // self.width)
-        parts = min(parts, blocks)
-        cuts = [min(batch, k * blocks // parts * self.width) for k in range(parts + 1)]
-        results = in_threads(lambda span: self._batch(*span, batch, *arguments), list(itertools.pairwise(cuts)))
-        return not any(results)
+        blocks = max(1, PIECE // (self.width * max(1, self._cost)), batch // (16 * threads * self.width))
+        step = self.width * min(blocks, -(-batch // (threads * self.width)))
+        desk = (ctypes.c_int64 * 3)()
+
+        def work(keep: Any = (self, alive, desk)) -> None:  # whoever is still at it keeps the arrays alive
+            self._share(desk, step, batch, *arguments)
+
+        invite(work, threads - 1)
+        work()
+        while not self._settled(desk, batch, LOOKS):
+            time.sleep(2e-5)
+        return desk[2] == 0
 
 
 def _address(x: Array) -> int:

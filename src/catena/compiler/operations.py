@@ -80,13 +80,12 @@ def templates(width: int) -> dict[str, str]:
 
 
 def declare(t: Text, ops: set[str]) -> None:
-    """Declare LLVM's intrinsics, and write `lanes_f` for each function f of libm that `ops` need."""
+    """Declare LLVM's intrinsics and what `sincos` calls, and write `lanes_f` for each other function f of libm that `ops` need."""
     for name, arity in (("sqrt", 1), ("fabs", 1), ("floor", 1), ("ceil", 1), ("minnum", 2), ("maxnum", 2), ("copysign", 2)):
         t.lines.append(f"declare {t.V} @llvm.{name}.v{t.width}f64({', '.join([t.V] * arity)})")
-    needed = {name: arity for op, (name, arity) in (LIBM | SINCOS).items() if op in ops}
-    if "sin" in needed or "cos" in needed:
-        needed |= {"sin": 1, "cos": 1}
-    for name, arity in sorted(needed.items()):
+    if ops & SINCOS.keys():
+        t.lines += [f"declare double @{name}(double) nounwind" for name, _ in SINCOS.values()]
+    for name, arity in sorted({LIBM[op] for op in ops & LIBM.keys()}):
         _lane_by_lane(t, name, arity)
 
 

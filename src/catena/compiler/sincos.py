@@ -21,6 +21,7 @@ from .text import Text, whole
 
 LIMIT = 1e6
 BESIDE = 3  # angles at once: each waits for itself, so that they fill each other's time
+PACKED = 8  # lanes for the angles of a single state
 
 # pi/2 in parts of 53 bits, whose products with k are exact inside a fused multiply-add, and in parts of 33 bits, whose
 # products with k < 2^20 are exact anyway; the sum of all parts is pi/2 to more than 100 bits
@@ -50,30 +51,80 @@ COSINE = (  # C, highest power first
 def write(t: Text, fused: bool) -> None:
     """Write `void lanes_sines(ptr s, ptr c, i64 n)`: the n angles at s become their sines, their cosines come to c.
 
-    It needs `lanes_sin` and `lanes_cos`, libm's functions lane by lane. `fused` says that the machine has fused multiply-add.
+    It needs libm's `sin` and `cos`. `fused` says that the machine has fused multiply-add. The angles of a single lane stand side by
+    side, and go through lanes of their own.
     """
-    with t.function(f"internal void @lanes_sincos_far(ptr %s, ptr %c, {t.V} %x, {t.V} %near_s, {t.V} %near_c, {t.B} %far) cold noinline"):
-        for name in ("s", "c"):
-            exact = t(f"call {t.V} @lanes_{'sin' if name == 's' else 'cos'}({t.V} %x)")
-            t.store(t(f"select {t.B} %far, {t.V} {exact}, {t.V} %near_{name}"), f"%{name}")
-        t.do("ret void")
-
     pi_half = PI_HALF_FUSED if fused else PI_HALF
-    with t.function("internal void @lanes_sines(ptr noalias %s, ptr noalias %c, i64 %n) noinline"):
-        rounds = t(f"sdiv i64 %n, {BESIDE}")
-        done = t(f"mul i64 {rounds}, {BESIDE}")
-        with t.when("several", t(f"icmp sgt i64 {rounds}, 0")), t.loop("round", rounds) as k:
-            _angles(t, "several", t(f"mul i64 {k}, {BESIDE}"), BESIDE, pi_half)
-        with t.when("single", t(f"icmp slt i64 {done}, %n")), t.loop("rest", "%n", start=done) as k:
-            _angles(t, "single", k, 1, pi_half)
-        t.do("ret void")
+    if t.width > 1:
+        _far(t)
+        _in_lanes(t, pi_half)
+    else:
+        packed = Text(PACKED, "angles")
+        packed.lines.append(f"declare {packed.V} @llvm.masked.load.v{PACKED}f64.p0(ptr, i32, {packed.B}, {packed.V})")
+        packed.lines.append(f"declare {packed.V} @llvm.fabs.v{PACKED}f64({packed.V})")
+        _far(packed)
+        _side_by_side(packed, pi_half)
+        packed.table()
+        t.lines += packed.lines
     t.lines.append('!0 = !{!"branch_weights", i32 1, i32 1000000}')
 
 
+def _in_lanes(t: Text, pi_half: tuple[float, ...]) -> None:
+    """`lanes_sines` of angles [n][W]: several beside each other as long as there are, then those left beside each other."""
+    with t.function("internal void @lanes_sines(ptr noalias %s, ptr noalias %c, i64 %n) noinline"):
+        rounds = t(f"sdiv i64 %n, {BESIDE}")
+        done = t(f"mul i64 {rounds}, {BESIDE}")
+        left = t(f"sub i64 %n, {done}")
+        with t.when("several", t(f"icmp sgt i64 {rounds}, 0")), t.loop("round", rounds) as k:
+            _angles(t, "several", t(f"mul i64 {k}, {BESIDE}"), BESIDE, pi_half)
+        for beside in range(1, BESIDE):
+            with t.when(f"left{beside}", t(f"icmp eq i64 {left}, {beside}")):
+                _angles(t, f"last{beside}", done, beside, pi_half)
+        t.do("ret void")
+
+
+def _side_by_side(t: Text, pi_half: tuple[float, ...]) -> None:
+    """`lanes_sines` of angles [n]: W of them in the lanes; the last ones are read by a mask, and written one by one."""
+    with t.function("internal void @lanes_sines(ptr noalias %s, ptr noalias %c, i64 %n) noinline"):
+        t.do(*(f"%{name} = alloca {t.V}, align 64" for name in ("sines", "cosines")))
+        done = t(f"and i64 %n, {-t.width}")
+        with t.when("several", t(f"icmp sgt i64 {done}, 0")), t.loop("round", done, step=t.width) as k:
+            places = [t.at(base, k, "double") for base in ("%s", "%c")]
+            _store(t, "several", [places], [t.load(places[0])], pi_half)
+        left = t(f"sub i64 %n, {done}")
+        with t.when("last", t(f"icmp sgt i64 {left}, 0")):
+            one = t(f"insertelement {t.I} poison, i64 {left}, i64 0")
+            spread = t(f"shufflevector {t.I} {one}, {t.I} poison, <{t.width} x i32> zeroinitializer")
+            mask = t(f"icmp slt {t.I} <{', '.join(f'i64 {k}' for k in range(t.width))}>, {spread}")
+            ends = [t.at(base, done, "double") for base in ("%s", "%c")]
+            angles = t(f"call {t.V} @llvm.masked.load.v{t.width}f64.p0(ptr {ends[0]}, i32 8, {t.B} {mask}, {t.V} zeroinitializer)")
+            _store(t, "last", [["%sines", "%cosines"]], [angles], pi_half)
+            with t.loop("each", left) as k:
+                for source, end in zip(("%sines", "%cosines"), ends):
+                    t.store(t.load(source, k, "double"), end, k, "double")
+        t.do("ret void")
+
+
+def _far(t: Text) -> None:
+    """What a lane beyond the polynomials' range takes: libm, lane by lane; the others keep what they have."""
+    with t.function(f"internal void @lanes_sincos_far(ptr %s, ptr %c, {t.V} %x, {t.V} %near_s, {t.V} %near_c, {t.B} %far) cold noinline"):
+        for name, function in (("s", "sin"), ("c", "cos")):
+            exact = "poison"
+            for l in range(t.width):
+                value = t(f"call double @{function}(double {t(f'extractelement {t.V} %x, i64 {l}')})")
+                exact = t(f"insertelement {t.V} {exact}, double {value}, i64 {l}")
+            t.store(t(f"select {t.B} %far, {t.V} {exact}, {t.V} %near_{name}"), f"%{name}")
+        t.do("ret void")
+
+
 def _angles(t: Text, name: str, first: str, beside: int, pi_half: tuple[float, ...]) -> None:
-    """The body of a loop: some angles beside each other."""
+    """Some angles beside each other, from the first on."""
     places = [[t.at(t.at(base, first), n) for base in ("%s", "%c")] for n in range(beside)]
-    x = [t.load(p) for p, _ in places]
+    _store(t, name, places, [t.load(p) for p, _ in places], pi_half)
+
+
+def _store(t: Text, name: str, places: list[list[str]], x: list[str], pi_half: tuple[float, ...]) -> None:
+    """Sines and cosines of angles to their places."""
     near = _near(t, x, pi_half)
     for pair, values in zip(places, near):
         for p, value in zip(pair, values):

@@ -28,6 +28,7 @@ DEAF = {*("LT", "LE", "EQ", "NE", "NOT", "AND", "OR", "IF_ELSE_ZERO", "SIGN", "F
         *("INV", "EXP", "POW", "CONSTPOW", "ATAN", "ATAN2", "TANH", "ERF")}  # they may make a number of what is none  # fmt: skip
 
 CHUNK = 1500  # steps: LLVM's time is proportional up to here; much smaller chunks pass more through memory
+WIDE_CHUNK = 200  # of a tape that fills matrices: so many values wait for each other that LLVM would store most of them on the way twice
 AT_ONCE = 64  # angles in one step
 
 
@@ -165,8 +166,10 @@ def _places(shapes: tuple[tuple[int, int], ...]) -> list[list[int]]:
     return places
 
 
-def plan(tape: Tape, chunk: int = CHUNK) -> Plan:
+def plan(tape: Tape, chunk: int = 0) -> Plan:
     """Order the tape, cut it into equal chunks of at most `chunk` steps, give a slot to all that must live in memory."""
+    entries_in, entries_out = (sum(r * c for r, c in shapes) for shapes in (tape.input_shapes, tape.output_shapes))
+    chunk = chunk or (WIDE_CHUNK if entries_out > entries_in else CHUNK)
     steps, slots, n_angles = _order(tape.nodes)
     chunks = _cut(steps, chunk)
     n_slots = _allot(tape.nodes, chunks, slots, 2 * n_angles)
@@ -181,7 +184,7 @@ def _cut(steps: list[Step], chunk: int) -> list[list[Step]]:
     chunks: list[list[Step]] = [[]]
     weight = 0
     for step, w in zip(steps, weights):
-        if weight + w > most and chunks[-1]:
+        if chunks[-1] and (weight + w > most or isinstance(chunks[-1][-1], Angles)):
             chunks.append([])
             weight = 0
         chunks[-1].append(step)

@@ -19,8 +19,8 @@ class Text:
       %t1 = fadd contract <4 x double> %a, %b
     """
 
-    def __init__(self, width: int):
-        self.width = width
+    def __init__(self, width: int, table: str = "table"):
+        self.width, self._name = width, table
         self.V, self.I, self.B = (f"<{width} x {scalar}>" for scalar in ("double", "i64", "i1"))
         self.lines: list[str] = []
         self._table: dict[int, int] = {}  # bits of a constant -> its place in the table
@@ -106,14 +106,14 @@ class Text:
         """
         bits = value if isinstance(value, int) else bits_of(value)
         place = self._table.setdefault(bits, len(self._table))
-        address = f"getelementptr ({self.V}, ptr @table, i64 {place})"
+        address = f"getelementptr ({self.V}, ptr @{self._name}, i64 {place})"
         return self(f"load {self.V}, ptr {address}, align {8 * self.width}")
 
     def table(self) -> None:
         """Write the table of all constants that were used."""
         rows = (f"{self.V} {splat(bits)}" for bits in self._table)
         size, align = f"{len(self._table)} x {self.V}", 8 * self.width
-        self.lines.append(f"@table = internal constant [{size}] [{', '.join(rows)}], align {align}")
+        self.lines.append(f"@{self._name} = internal constant [{size}] [{', '.join(rows)}], align {align}")
 
 
 def bits_of(value: float) -> int:

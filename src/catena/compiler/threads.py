@@ -1,81 +1,46 @@
-"""Work shared among threads: workers for the whole process, which sleep until there is work that is worth it."""
+"""Helpers of a thread that has much to do: workers for the whole process, which sleep until they are invited.
+
+Who invites does not wait for them. The work is taken piece by piece from a counter that all share, so that a worker who wakes late finds
+less to do, or nothing, and costs nobody any time.
+"""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
-
-T = TypeVar("T")
-R = TypeVar("R")
+from collections.abc import Callable
+from contextlib import suppress
 
 
-def in_threads(work: Callable[[T], R], parts: Sequence[T]) -> list[R]:
-    """work(part) of each part, in order: the first in this thread, the others beside it.
-
-    Where no worker is idle and none can be had any more, because there is one per core or the interpreter is ending, in this one.
-    """
-    taken, alone = [], []
-    for k in range(1, len(parts)):
+def invite(work: Callable[[], object], helpers: int) -> None:
+    """Let up to so many workers call work() as well, as soon as they are awake; none where there is one per core already."""
+    for _ in range(helpers):
         worker = _crew.worker()
         if worker is None:
-            alone.append(k)
-        else:
-            worker.begin(work, parts[k])
-            taken.append((k, worker))
-    found: dict[int, Any] = {}
-    try:
-        for k in (0, *alone)[: len(parts)]:
-            found[k] = work(parts[k])
-    finally:
-        for k, worker in taken:  # they write to arrays that an interruption here would free
-            found[k] = worker.end()
-            _crew.idle.append(worker)
-    for result in found.values():
-        if isinstance(result, _Failure):
-            raise result.error
-    return [found[k] for k in range(len(parts))]
-
-
-class _Failure:
-    """What went wrong in another thread."""
-
-    def __init__(self, error: BaseException):
-        self.error = error
+            return
+        worker.begin(work)
 
 
 class _Worker:
     """A thread that sleeps on a lock between its tasks: a lock wakes it in a fifth of the time that a queue takes."""
 
     def __init__(self) -> None:
-        self._go, self._done = threading.Lock(), threading.Lock()
-        self._found: Any = None
+        self._go = threading.Lock()
         self._go.acquire()
-        self._done.acquire()
         threading.Thread(target=self._serve, name="catena", daemon=True).start()
 
-    def begin(self, work: Callable[[Any], Any], part: Any) -> None:
-        """Let it do work(part)."""
-        self._task = work, part
+    def begin(self, work: Callable[[], object]) -> None:
+        """Let it do work(), and then be idle again."""
+        self._task = work
         self._go.release()
-
-    def end(self) -> Any:
-        """Wait for it: what it found, or a `_Failure`."""
-        self._done.acquire()
-        found, self._found = self._found, None
-        return found
 
     def _serve(self) -> None:
         while True:
             self._go.acquire()
-            work, part = self._task
-            try:
-                self._found = work(part)
-            except BaseException as error:
-                self._found = _Failure(error)
-            del self._task, work, part
-            self._done.release()
+            with suppress(BaseException):  # who invited does what is left, and meets the same fault
+                self._task()
+            del self._task
+            _crew.idle.append(self)
 
 
 class _Crew:

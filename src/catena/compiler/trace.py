@@ -20,6 +20,8 @@ from ..kernels.coriolis import coriolis_matrix
 from ..kernels.motion import speeds
 from ..kernels.rank import RANK, independent, speed_row_scales
 from ..kernels.reactions import body_table, joint_wrenches
+from ..kernels.regrouping import regrouped
+from ..kernels.tree import Tree
 from ..spatial import add, cross, unrotate
 from .beam_sections import Sections
 from .load_expressions import Applied
@@ -76,6 +78,11 @@ class Tracer(Kinematics):
         return total
 
     # ------------------------------------------------------------------------------------------------ dynamics
+    @cached_property
+    def light(self) -> Tree:
+        """The tree for what depends on forces along the speeds alone: inertia stands where it costs least."""
+        return regrouped(self.tree)
+
     def inverse_dynamics(self, a: Any = None, v: Any = None) -> ca.SX:
         """tau (nv,) for the acceleration `a` (by default the symbols) at the speeds `v`, both the mechanism's own."""
         tau = self._forces(self.OWN[1] if v is None else v, self.OWN[2] if a is None else a)
@@ -89,7 +96,7 @@ class Tracer(Kinematics):
         for sections, ((t, f), _) in zip(self.flexible, taken):
             if (node := self.layout.seats[sections.body].node) >= 0:
                 wrenches[node] += np.array([*t, *f], dtype=object)
-        dynamics.inverse_dynamics(self.tree, self.Q, *nodes, wrenches, self.work(), tau)
+        dynamics.inverse_dynamics(self.light, self.Q, *nodes, wrenches, self.work(), tau)
         for sections, (_, along) in zip(self.flexible, taken):
             tau[sections.own] += np.array(elements(along), dtype=object)
         return vector(self.lift.back(tau))
@@ -116,7 +123,7 @@ class Tracer(Kinematics):
 
     def _inertia_of_nodes(self) -> np.ndarray:
         M = self.blank(len(self.V), len(self.V))
-        dynamics.mass_matrix(self.tree, self.Q, self.work(), M)
+        dynamics.mass_matrix(self.light, self.Q, self.work(), M)
         return M
 
     def forward_dynamics(self) -> ca.SX:
@@ -126,7 +133,7 @@ class Tracer(Kinematics):
             return self.constrained()[0]
         if self.lift:
             return self._free()
-        a, given = self.blank(nv), (self.tree, self.Q, self.V, self.pushed, self.loads, self.zeros, self.work())
+        a, given = self.blank(nv), (self.light, self.Q, self.V, self.pushed, self.loads, self.zeros, self.work())
         if self.layout.coupled or nv <= DENSE:
             dynamics.forward_dynamics_dense(*given, a, self.blank(nv, nv))
         else:
@@ -141,7 +148,7 @@ class Tracer(Kinematics):
         a, lam = self.blank(nv), self.blank(m)
         shapes = ((m, nv), (m, nv), (m, m), (m, m), (2, m))
         scratch = (self.blank(m, 12), *(self.blank(m) for _ in range(3)), *(self.blank(*shape) for shape in shapes))
-        given = (self.tree, self.con, self.Q, self.V, self.pushed, self.loads, self.zeros, self.work(), *scratch, a, lam)
+        given = (self.light, self.con, self.Q, self.V, self.pushed, self.loads, self.zeros, self.work(), *scratch, a, lam)
         if self.layout.coupled or nv <= DENSE:
             constrained_dynamics_dense(*given, self.blank(nv, nv), self.blank(m, nv))
         else:

@@ -1,14 +1,15 @@
 """Between rows of states, (batch, n), and lanes, [n][W]: a transposition on the way in and another on the way out.
 
-Columns are taken in pairs. Two doubles of each of the W rows are read at once; the pairs of the even rows side by side
-make one vector, those of the odd rows another, and two shuffles of these are the two columns:
+Columns are taken W at a time: W vectors of W doubles, one from each row, become the W columns by shuffles of two vectors each.
+The first exchange is inside pairs of doubles, the others move whole pairs, at which registers are quick:
 
-    row 0  a b             even = a b e f             a c e g   column j
-    row 1  c d     ->      odd  = c d g h     ->      b d f h   column j + 1
-    row 2  e f
-    row 3  g h
+    row 0  a b c d             a e c g             a e i m   column 0
+    row 1  e f g h     ->      b f d h     ->      b f j n   column 1
+    row 2  i j k l             i m k o             c g k o   column 2
+    row 3  m n o p             j n l p             d h l p   column 3
 
-A pair fills an aligned half of a vector register, so that no shuffle crosses from one half to the other.
+A tile's part of a row is read and written at once: a line of the cache that is written piece by piece costs as much for each.
+The columns left over are another tile, which takes some of those before once more, or pairs and a single one.
 """
 
 from __future__ import annotations
@@ -17,79 +18,146 @@ from collections.abc import Callable
 
 from .text import Text
 
-UNROLLED = 16  # up to so many columns are written out, beyond they are a loop
+UNROLLED = 2  # up to so many tiles are written out, beyond they are a loop
+ALIKE = 128  # doubles: rows a multiple of this apart share a few sets of the first-level cache, which has room for eight of them: they go
+STRIP = 64  # four rows at a time, for so many columns
+
+Column = int | str
+Step = Callable[[Column], None]
+See = Callable[[Text, list[str]], None]
 
 
-def gather(t: Text, name: str, rows: list[str], n: int, x: str) -> None:
-    """Read n columns of the rows that begin at the pointers `rows`, one for each lane, into the lanes at x."""
+def gather(t: Text, name: str, rows: list[str], n: int, x: str, see: See | None) -> None:
+    """Read n columns of the rows that begin at the pointers `rows`, one for each lane, into the lanes at x; `see`
+    is shown all columns on their way.
+    """
 
-    def pair(j: int | str) -> None:
+    def put(j: Column, columns: list[str]) -> None:
+        for k, column in enumerate(columns):
+            t.store(column, t.at(x, j), k)
+        if see:
+            see(t, columns)
+
+    def tile(j: Column) -> None:
+        found = [t.load(t.at(row, j, "double"), of=t.V) for row in rows]
+        put(j, _transposed(t, found))
+
+    def pair(j: Column) -> None:
         pairs = [t.load(t.at(row, j, "double"), of="<2 x double>") for row in rows]
-        even, odd = _joined(t, pairs[0::2]), _joined(t, pairs[1::2])
-        for half in (0, 1):
-            t.store(t(f"shufflevector {t.V} {even}, {t.V} {odd}, {_crossing(t.width, half)}"), t.at(x, j), half)
+        put(j, _crossed(t, _joined(t, pairs[0::2]), _joined(t, pairs[1::2])))
 
-    def single(j: int | str) -> None:
+    def single(j: Column) -> None:
         lanes = "poison"
         for l, row in enumerate(rows):
             lanes = t(f"insertelement {t.V} {lanes}, double {t.load(row, j, 'double')}, i64 {l}")
-        t.store(lanes, x, j)
+        put(j, [lanes])
 
-    _columns(t, name, n, pair, single)
+    _columns(t, name, n, tile, pair, single)
 
 
-def scatter(t: Text, name: str, rows: list[str], n: int, y: str) -> None:
-    """Write n columns from the lanes at y to the rows that begin at the pointers `rows`.
+def scatter(t: Text, name: str, rows: list[str], n: int, y: str, see: See) -> None:
+    """Write n columns from the lanes at y to the rows that begin at the pointers `rows`; `see` is shown all columns on their way.
 
     Rows beyond the end of a batch are all its last row; their lanes hold the same values, so the order is of no matter.
     """
 
-    def pair(j: int | str) -> None:
-        first, second = t.load(y, j), t.load(t.at(y, j), 1)
-        crossed = [t(f"shufflevector {t.V} {first}, {t.V} {second}, {_crossing(t.width, parity)}") for parity in (0, 1)]
+    def columns(j: Column, count: int) -> list[str]:
+        found = [t.load(t.at(y, j), k) for k in range(count)]
+        see(t, found)
+        return found
+
+    def tile(j: Column) -> None:
+        for row, values in zip(rows, _transposed(t, columns(j, t.width))):
+            t.store(values, t.at(row, j, "double"), of=t.V)
+
+    def half(j: Column, first: int) -> None:
+        parts = [t.load(t.at(t.at(t.at(y, j), k), first, "double"), of=f"<{t.width // 2} x double>") for k in range(t.width)]
+        values = _half_transposed(t, parts)
+        see(t, values)
+        for row, each in zip(rows[first:], values):
+            t.store(each, t.at(row, j, "double"), of=t.V)
+
+    def pair(j: Column) -> None:
+        first, second = columns(j, 2)
+        crossed = _crossed(t, first, second)
         for l, row in enumerate(rows):
-            even = l - l % 2
-            two = t(f"shufflevector {t.V} {crossed[l % 2]}, {t.V} poison, <2 x i32> <i32 {even}, i32 {even + 1}>")
+            two = _shuffled(t, crossed[l % 2], "poison", [l - l % 2, l - l % 2 + 1])
             t.store(two, t.at(row, j, "double"), of="<2 x double>")
 
-    def single(j: int | str) -> None:
-        lanes = t.load(y, j)
+    def single(j: Column) -> None:
+        (lanes,) = columns(j, 1)
         for l, row in enumerate(rows):
             t.store(t(f"extractelement {t.V} {lanes}, i64 {l}"), row, j, "double")
 
-    _columns(t, name, n, pair, single)
-
-
-def _columns(t: Text, name: str, n: int, pair: Callable[[int | str], None], single: Callable[[int | str], None]) -> None:
-    """All columns: in pairs, and the odd one at the end by itself. One lane has no pairs to shuffle."""
-    paired = n - n % 2 if t.width > 1 else 0
-    if t.width == 1 and n > UNROLLED:
-        with t.loop(name, n) as counter:
-            single(counter)
+    if t.width == 8 and n and n % ALIKE == 0:
+        with t.loop(f"{name}.strip", n, step=STRIP) as start:
+            end = t(f"add i64 {start}, {STRIP}")
+            for first in (0, t.width // 2):
+                with t.loop(f"{name}.half{first}", end, step=t.width, start=start) as j:
+                    half(j, first)
         return
-    if paired > UNROLLED:
-        with t.loop(name, paired, step=2) as counter:
-            pair(counter)
+    _columns(t, name, n, tile, pair, single)
+
+
+def _columns(t: Text, name: str, n: int, tile: Step, pair: Step, single: Step) -> None:
+    """All columns: in tiles as wide as the lanes, and the rest. One lane has nothing to shuffle."""
+    W = t.width
+    whole = n - n % W
+    each = tile if W > 1 else single
+    if whole > UNROLLED * W:
+        with t.loop(name, whole, step=W) as counter:
+            each(counter)
     else:
-        for j in range(0, paired, 2):
-            pair(j)
-    for j in range(paired, n):
-        single(j)
+        for j in range(0, whole, W):
+            each(j)
+    if whole and n % W > W // 2:
+        tile(n - W)
+        return
+    for j in range(whole, n - 1, 2):
+        pair(j)
+    if (n - whole) % 2:
+        single(n - 1)
+
+
+def _transposed(t: Text, rows: list[str]) -> list[str]:
+    """The W columns of W rows."""
+    low, high = zip(*(_crossed(t, a, b) for a, b in zip(rows[0::2], rows[1::2])))
+    return [column for both in zip(_exchanged(t, low), _exchanged(t, high)) for column in both]
+
+
+def _half_transposed(t: Text, parts: list[str]) -> list[str]:
+    """Four rows of eight columns, of each of which the four entries of these rows are given."""
+    low, high = zip(*(_crossed(t, a, b, 4) for a, b in zip(parts[0::2], parts[1::2])))
+    joined = [[_joined(t, list(half[k : k + 2]), 4) for k in (0, 2)] for half in (low, high)]
+    pairs = [[k + i for k in range(first, 16, 4) for i in (0, 1)] for first in (0, 2)]
+    return [_shuffled(t, a, b, picks) for picks in pairs for a, b in joined]
+
+
+def _crossed(t: Text, a: str, b: str, size: int = 0) -> list[str]:
+    """Of two vectors a0 b0 a2 b2 ..., and a1 b1 a3 b3 ..."""
+    W = size or t.width
+    low = [l if l % 2 == 0 else W + l - 1 for l in range(W)]
+    return [_shuffled(t, a, b, low, size), _shuffled(t, a, b, [l + 1 for l in low], size)]
+
+
+def _exchanged(t: Text, vectors: tuple[str, ...]) -> tuple[str, ...]:
+    """m vectors of m pairs of doubles, transposed: vector k has the k-th pair of each."""
+    if len(vectors) == 1:
+        return vectors
+    pairs = [[k + i for k in range(first, 2 * t.width, 4) for i in (0, 1)] for first in (0, 2)]
+    even, odd = (_exchanged(t, tuple(_shuffled(t, a, b, picks) for a, b in zip(vectors[0::2], vectors[1::2]))) for picks in pairs)
+    return tuple(vector for both in zip(even, odd) for vector in both)
 
 
 def _joined(t: Text, parts: list[str], size: int = 2) -> str:
     """Vectors of `size` doubles, side by side in one."""
     while len(parts) > 1:
-        order = ", ".join(f"i32 {k}" for k in range(2 * size))
-        kind = f"<{size} x double>"
-        parts = [
-            t(f"shufflevector {kind} {a}, {kind} {b}, <{2 * size} x i32> <{order}>") for a, b in zip(parts[0::2], parts[1::2])
-        ]
+        parts = [_shuffled(t, a, b, list(range(2 * size)), size) for a, b in zip(parts[0::2], parts[1::2])]
         size *= 2
     return parts[0]
 
 
-def _crossing(width: int, half: int) -> str:
-    """The mask that takes, of two vectors a and b, the elements a0 b0 a2 b2 ... (half 0) or a1 b1 a3 b3 ... (half 1)."""
-    picks = ", ".join(f"i32 {l + half if l % 2 == 0 else width + l - 1 + half}" for l in range(width))
-    return f"<{width} x i32> <{picks}>"
+def _shuffled(t: Text, a: str, b: str, picks: list[int], size: int = 0) -> str:
+    """The entries `picks` of two vectors (of `size` doubles, else of lanes) that stand side by side."""
+    kind = f"<{size or t.width} x double>"
+    return t(f"shufflevector {kind} {a}, {kind} {b}, <{len(picks)} x i32> <{', '.join(f'i32 {k}' for k in picks)}>")

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..spatial import dot, neg, scale, select, sub
+from .distance import proximity
+from .solids import Solid
 
 Meeting = tuple[Any, tuple[Any, Any, Any]]  # gap and normal
 
@@ -41,11 +43,20 @@ def _trough(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
 
 
 def _between(d: Any) -> Meeting:
-    distance = dot(d, d) ** 0.5
-    return distance, scale(1.0 / distance, d)
+    """Length and direction of d; in the very middle of a hole, where there is no direction, zero."""
+    square = dot(d, d)
+    apart = square > 0.0
+    distance = select(apart, square, 1.0 + 0.0 * square) ** 0.5
+    return select(apart, distance, 0.0 * square), scale(1.0 / distance, d)
 
 
 MEETINGS: dict[str, Callable[..., Meeting]] = {"plane": _plane, "sphere": _sphere, "bowl": _bowl, "trough": _trough}
+
+
+def shapes_meet(kinds: tuple[str, str], surface: Solid, shape: Solid) -> tuple[Any, Any, Any]:
+    """Gap, normal and place of two shapes at their nearest points: d gap/dt = n . u there, for these points are the nearest."""
+    found = proximity(kinds, surface, shape)
+    return found.distance, found.normal, found.b
 
 
 def tangents(n: Any) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:

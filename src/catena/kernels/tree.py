@@ -159,7 +159,7 @@ class Layout:
             "shift": [value(node.shift) for node in self.nodes],
             "pitch": [value(node.pitch) for node in self.nodes],
             "E": [_snapped([[value(x) for x in row] for row in rows], snap) for rows in E],
-            "r": [_cleaned([value(x) for x in node.pose.position]) for node in self.nodes],
+            "r": [cleaned([value(x) for x in node.pose.position]) for node in self.nodes],
             "mass": mass,
             "h": h,
             "J": J,
@@ -254,7 +254,7 @@ def _masses(self: Layout, value: Callable[[Any], Any]) -> tuple[list, list, list
             continue
         m, hb, Jb = seated(b, seat, value)
         mass[i], h[i], J[i] = mass[i] + m, spatial.add(h[i], hb), spatial.sadd(J[i], Jb)
-    return mass, [_cleaned(x) for x in h], [_cleaned(x) for x in J]
+    return mass, [cleaned(x) for x in h], [cleaned(x) for x in J]
 
 
 def _armatures(self: Layout, value: Callable[[Any], Any]) -> list:
@@ -310,7 +310,7 @@ def _residues() -> tuple[float, ...]:
     return tuple(sorted({float(abs(angle - printed)) for angle, printed in cut}))
 
 
-def _cleaned(row: Any) -> list:
+def cleaned(row: Any) -> list:
     """Rounding residues, 1e-14 of the largest entry of their row, as zeros."""
     size = max((abs(x) for x in row if isinstance(x, float)), default=0.0)
     return [0.0 if isinstance(x, float) and abs(x) <= 1e-14 * size else x for x in row]

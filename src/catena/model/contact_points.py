@@ -1,16 +1,23 @@
-"""Contact points: what the contacts of a mechanism come down to, points or spheres that may touch a surface."""
+"""Contact points: what the contacts of a mechanism come down to, each one place at which two bodies may touch.
+
+    touches a half-space     a sphere; a capsule by the spheres at its ends; a box by its corners; an ellipsoid; a cylinder by its two rims
+    touches another shape    the pairs of `MEET`, whose nearest points are single and move smoothly
+    a hole, a guide          a pin in a larger hole; a block between two walls
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import MechanismError, UnknownNameError
 from .contacts import Contact
 from .mechanism import GROUND, Mechanism
 from .pose import Pose, Vector
+from .shapes import Shape
 
 
 @dataclass(frozen=True)
@@ -18,7 +25,7 @@ class ContactPoint:
     """A point, or a sphere, that may touch a surface: what a contact comes down to.
 
     contact: the number of its contact. name: in results. body, centre, radius: of the sphere. other, pose: the body of the
-    surface and X_BS; surface, size: its kind and radius.
+    surface and X_BS; surface, size: its kind and radius. shape, against: where it is no sphere, or no such surface: the two shapes.
     """
 
     contact: int
@@ -30,6 +37,31 @@ class ContactPoint:
     pose: Pose
     surface: str = "plane"
     size: float = 0.0
+    shape: Shape | None = None
+    against: Shape | None = None
+
+
+class Touching(NamedTuple):
+    """What touches: how it is called, its body, and a shape; a point is a sphere of radius zero."""
+
+    label: str
+    body: str
+    shape: Shape
+
+
+class Surface(NamedTuple):
+    """What is touched: how it is called where there are several, its body, and a shape; its kind may be a bowl or trough too."""
+
+    label: str
+    body: str
+    shape: Shape
+
+
+SURFACES = ("plane", "sphere", "bowl", "trough")  # those with a closed form of their own for spheres
+MEET: dict[str, tuple[str, ...]] = {  # surface: what may touch it besides spheres, with one nearest point
+    "plane": ("capsule", "box", "ellipsoid", "cylinder"), "sphere": ("capsule", "box", "ellipsoid", "cylinder"), "capsule": ("capsule",),
+    "box": (), "cylinder": (), "ellipsoid": (),
+}  # fmt: skip
 
 
 def contact_points(m: Mechanism) -> list[ContactPoint]:
@@ -38,53 +70,106 @@ def contact_points(m: Mechanism) -> list[ContactPoint]:
 
 
 def _points(m: Mechanism, k: int, c: Contact) -> Iterator[ContactPoint]:
-    spheres, (other, pose, surface, size) = [one for name in c.between[0] for one in _spheres(m, c, name)], _surface(m, c)
-    for label, body, centre, radius in spheres:
-        name = c.name if len(spheres) == 1 else f"{label}-{c.between[1]}"
-        yield ContactPoint(k, name, body, centre, radius, other, pose, surface, size)
+    surfaces = list(_surfaces(m, c))
+    found = [(one, s) for first in c.between[0] for name in _members(m, first) for s in surfaces for one in _touching(m, c, name, s)]
+    for one, s in found:
+        name = c.name if len(found) == 1 else f"{one.label}-{c.between[1]}{s.label}"
+        yield _point(k, name, one, s)
 
 
-def _spheres(m: Mechanism, c: Contact, first: str) -> Iterator[tuple[str, str, Vector, float]]:
-    """(label, body, centre, radius) of what touches."""
+def _point(k: int, name: str, one: Touching, s: Surface) -> ContactPoint:
+    x, y = one.shape, s.shape
+    size = y.size[0] if y.size else 0.0
+    if x.kind == "sphere" and y.kind in SURFACES:
+        return ContactPoint(k, name, one.body, x.pose.position, x.size[0], s.body, y.pose, y.kind, size)
+    return ContactPoint(k, name, one.body, x.pose.position, max(x.size), s.body, y.pose, y.kind, size, x, y)
+
+
+# ---------------------------------------------------------------------------------------------------- what touches
+def _touching(m: Mechanism, c: Contact, first: str, s: Surface) -> Iterator[Touching]:
+    """The points, spheres or shapes of one name that may touch one surface."""
     shapes = _collision(m, first)
     if c.radius is not None or not shapes:
         frame = m.frame(first)
-        yield first, frame.body, frame.pose.position, float(c.radius or 0.0)
+        yield _allowed(c, Touching(first, frame.body, Shape("sphere", (float(c.radius or 0.0),), Pose(position=frame.pose.position))), s)
         return
     for n, shape in enumerate(shapes, start=1):
-        if shape.kind not in _SPHERES:
-            raise MechanismError(f"contact {c.name!r}: a {shape.kind} of {first!r} has no points that touch; "
-                                 f"take one of {', '.join(_SPHERES)}, or frames")  # fmt: skip
-        for label, p, radius in _SPHERES[shape.kind](shape.size):
+        parts = PARTS.get(shape.kind, _whole) if s.shape.kind in ("plane", "bowl", "trough") else _whole
+        for label, part in parts(shape):
             label = " ".join(filter(None, (first, label, f"of shape {n}" if len(shapes) > 1 else "")))
-            yield label, first, (shape.pose @ Pose(position=p)).position, radius
+            yield _allowed(c, Touching(label, first, part), s)
 
 
-def _box(size: Any) -> Iterator[tuple[str, Vector, float]]:
+def _allowed(c: Contact, one: Touching, s: Surface) -> Touching:
+    kind, surface = one.shape.kind, s.shape.kind
+    also = MEET.get(surface, ())
+    if kind != "sphere" and kind not in also:
+        raise MechanismError(f"contact {c.name!r}: a {kind} of {one.label!r} and a {surface} have no single point where they touch; a {surface} "
+                             f"is touched by {', '.join(('sphere', *also))}: put spheres or frames there")  # fmt: skip
+    if kind == "sphere" and one.shape.size[0] == 0.0 and surface in ("box", "cylinder"):
+        raise MechanismError(f"contact {c.name!r}: the point {one.label!r} has no normal on the edges of a {surface}; give it a radius")
+    return one
+
+
+def _whole(shape: Shape) -> Iterator[tuple[str, Shape]]:
+    yield "", shape
+
+
+def _box(shape: Shape) -> Iterator[tuple[str, Shape]]:
     for n, signs in enumerate(product((1, -1), repeat=3), start=1):
-        yield f"corner {n}", tuple(0.5 * s * x for s, x in zip(signs, size)), 0.0
+        p = tuple(0.5 * s * x for s, x in zip(signs, shape.size))
+        yield f"corner {n}", Shape("sphere", (0.0,), shape.pose @ Pose(position=p))
 
 
-def _capsule(size: Any) -> Iterator[tuple[str, Vector, float]]:
+def _capsule(shape: Shape) -> Iterator[tuple[str, Shape]]:
     for n, sign in enumerate((1, -1), start=1):
-        yield f"end {n}", (0.0, 0.0, 0.5 * sign * size[1]), size[0]
+        yield f"end {n}", Shape("sphere", (shape.size[0],), shape.pose @ Pose(position=(0.0, 0.0, 0.5 * sign * shape.size[1])))
 
 
-_SPHERES: dict[str, Any] = {"sphere": lambda size: [("", (0.0, 0.0, 0.0), size[0])], "capsule": _capsule, "box": _box}
+def _cylinder(shape: Shape) -> Iterator[tuple[str, Shape]]:
+    for n, sign in enumerate((1, -1), start=1):
+        yield f"rim {n}", Shape("cylinder", (shape.size[0], 0.0), shape.pose @ Pose(position=(0.0, 0.0, 0.5 * sign * shape.size[1])))
 
 
-def _surface(m: Mechanism, c: Contact) -> tuple[str, Pose, str, float]:
-    """(body, X_BS, kind, radius) of the surface."""
+PARTS: dict[str, Callable[[Shape], Iterator[tuple[str, Shape]]]] = {"capsule": _capsule, "box": _box, "cylinder": _cylinder}
+
+
+# ---------------------------------------------------------------------------------------------------- what is touched
+def _surfaces(m: Mechanism, c: Contact) -> Iterator[Surface]:
     second = c.between[1]
     shapes = _collision(m, second)
     if c.surface or not shapes:
         frame = m.frame(second)
-        return frame.body, frame.pose, c.surface or "plane", float(c.surface_radius)
-    if len(shapes) > 1 or shapes[0].kind not in ("plane", "sphere"):
-        kinds = ", ".join(s.kind for s in shapes)
-        raise MechanismError(f"contact {c.name!r}: {second!r} collides as {kinds}; a surface is one plane or one sphere")
-    (shape,) = shapes
-    return second, shape.pose, shape.kind, shape.size[0] if shape.kind == "sphere" else 0.0
+        yield from WALLS.get(c.surface, _given)(frame.body, frame.pose, c)
+        return
+    for n, shape in enumerate(shapes, start=1):
+        if shape.kind not in MEET:
+            raise MechanismError(f"contact {c.name!r}: {second!r} collides as a {shape.kind}; a surface is one of {', '.join(MEET)}")
+        yield Surface(f" shape {n}" if len(shapes) > 1 else "", second, shape)
+
+
+def _given(body: str, pose: Pose, c: Contact) -> Iterator[Surface]:
+    kind = c.surface or "plane"
+    yield Surface("", body, Shape(kind, () if kind == "plane" else (c.surface_radius,), pose))
+
+
+def _hole(body: str, pose: Pose, c: Contact) -> Iterator[Surface]:
+    """Round, along the frame's z."""
+    yield Surface("", body, Shape("trough", ((c.radius or 0.0) + c.clearance,), pose))
+
+
+def _guide(body: str, pose: Pose, c: Contact) -> Iterator[Surface]:
+    """Two walls, below and above the frame's x-y plane."""
+    for label, turned in (("lower", Pose()), ("upper", Pose.rpy(math.pi, 0, 0))):
+        yield Surface(f" {label} wall", body, Shape("plane", (), pose @ turned @ Pose(position=(0.0, 0.0, -((c.radius or 0.0) + c.clearance)))))
+
+
+WALLS: dict[str, Callable[..., Iterator[Surface]]] = {"hole": _hole, "guide": _guide}
+
+
+def _members(m: Mechanism, name: str) -> tuple[str, ...]:
+    """The bodies of a group, or the name itself."""
+    return m.collisions.groups.get(name, (name,))
 
 
 def _collision(m: Mechanism, name: str) -> tuple[Any, ...]:
@@ -97,7 +182,7 @@ def _collision(m: Mechanism, name: str) -> tuple[Any, ...]:
 def contact_faults(m: Mechanism) -> Iterator[str]:
     """What is wrong with the contacts of a mechanism whose bodies are sound."""
     for c in m.contacts:
-        for name in (*c.between[0], c.between[1]):
+        for name in (*(x for first in c.between[0] for x in _members(m, first)), c.between[1]):
             try:
                 m.frame(name)
             except UnknownNameError as why:

@@ -5,12 +5,14 @@
     friction = 0.6
     restitution = 0.2
 
-The first of `between` is what touches, one name or a list of them: a body (its shapes that collide: spheres, ends of capsules,
-corners of boxes) or a frame, which is a point, or with `radius` a sphere about it. The second is the surface: the ground, a body with one shape that
-collides, or a frame; a frame is a half-space below its x-y plane, and z its outward normal, unless `surface` says otherwise.
+The first of `between` is what touches, one name or a list of them: a body (its shapes that collide), a group of bodies, or a frame,
+which is a point, or with `radius` a sphere about it. The second is the surface: the ground, a body with shapes that collide, or a frame;
+a frame is a half-space below its x-y plane, and z its outward normal, unless `surface` says otherwise. `model.contact_points` has the pairs.
 
     plane    the half-space z <= 0 of the frame            sphere   a ball of `surface_radius` about the frame
     bowl     the inside of such a sphere                   trough   the inside of a cylinder along the frame's z
+    hole     a round hole along z, by `clearance` wider than the pin in it, all round
+    guide    two walls along the x-y plane; between them and what is there, `clearance` on either side
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from ..errors import MechanismError
 LAWS = ("newton", "poisson")
 ORDERS = ("simultaneous", "sequential")
 PARADOX = ("stop", "impact")
-SURFACES = ("plane", "sphere", "bowl", "trough")
+SURFACES = ("plane", "sphere", "bowl", "trough", "hole", "guide")
+LOOSE = ("hole", "guide")  # surfaces with a clearance
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,8 @@ class Contact:
     of impact, "newton" (the speed of separation is e times that of approach) or "poisson" (the impulse of expansion is e times
     that of compression). impacts: several at one instant are "simultaneous" or "sequential". paradox: what to do where rigid
     bodies with friction have no motion, or several: "stop" the run with a sentence, or let an "impact" without collision happen.
-    radius: of the sphere about a frame, m. surface, surface_radius: what the second is, where it is a frame. name: in results.
+    radius: of the sphere about a frame, m. surface, surface_radius: what the second is, where it is a frame. clearance: of a
+    joint with play, a "hole" or a "guide": how far what is in its middle may go, m. name: in results.
     """
 
     between: Any
@@ -47,6 +51,7 @@ class Contact:
     radius: float | None = None
     surface: str = ""
     surface_radius: float = 0.0
+    clearance: float = 0.0
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -74,7 +79,13 @@ class Contact:
             yield f"surface is {self.surface!r}; it is one of {', '.join(SURFACES)}"
         if self.radius is not None and not self.radius >= 0.0:
             yield f"radius is {self.radius}; it is zero or more, m"
-        if self.surface not in ("", "plane") and not self.surface_radius > 0.0:
+        if self.surface in LOOSE and not (_number(self.clearance) and self.clearance > 0.0):
+            yield f"clearance is {self.clearance}; a {self.surface} has one above zero, m"
+        if self.surface in LOOSE and self.radius is None:
+            yield f"a {self.surface} needs radius: of the pin, or half the height of what slides; 0 for a point"
+        if self.surface not in LOOSE and self.clearance:
+            yield f"clearance is {self.clearance}; only a surface that is a {' or a '.join(LOOSE)} has one"
+        if self.surface not in ("", "plane", *LOOSE) and not self.surface_radius > 0.0:
             yield f"surface_radius is {self.surface_radius}; a {self.surface} has one above zero, m"
 
     @property

@@ -185,14 +185,15 @@ class Result:
         """
         import xarray as xr
 
-        if "contact_mode" in self.data and self.data["contact_mode"].values.any():
-            raise CatenaError("the reactions of joints in a run whose contacts close are not known yet: contact forces act on bodies, and "
-                              "are not among the loads; they are in result.contacts")  # fmt: skip
         if held := self._caught_frames():
             raise CatenaError(f"the reactions of joints in a run that locks the frame {held} are not known yet: what holds it acts on a body, "
                               "and is not among the loads; write the lock as a loop joint, or ask for the run before it")  # fmt: skip
         q, v, a = (self._rows(name) for name in "qva")
-        if axes == "body" and not self.mechanism.loops:
+        if "contact_mode" in self.data and self.data["contact_mode"].values.any():
+            from .contact_wrenches import reactions_with_contacts
+
+            found = reactions_with_contacts(self, axes, q, v, a, self._acting)
+        elif axes == "body" and not self.mechanism.loops:
             found = self.machine.reactions(q, v, a, parameters=self._parameters, t=self.time)
         else:
             found = self._reactions(axes, q, v, a, self._acting)

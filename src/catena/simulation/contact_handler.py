@@ -8,8 +8,10 @@ beside the largest energy so far, in the metric of the mass matrix; a gap beside
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,6 +33,7 @@ DEEP = 1e-9  # m: how deep a run may start in penetration; it is put on the surf
 NEAR = 1e-10  # of the mechanism's length: a gap this small at an impact is closed too
 STILL = 1e-10  # of the speed that all energy would give: a slip that is none
 RESTS = 1e-13  # of that speed: an approach that is none
+SLOWER = 4.0  # times the last impact of a series that has come to its limit: as slow is what it sets in motion
 WEAK = 2e-11  # of the forces that act: by so much a force may miss its cone before an event
 LEAST = 1e-3  # the smallest share of what rigid bodies do not determine, beside the largest
 
@@ -108,6 +111,18 @@ class ContactHandler:
         self.touching |= {point, *np.flatnonzero(near).tolist()}
         self.impact(t)
 
+    @cached_property
+    def _tilts(self) -> dict[int, Any]:
+        """Of rims, by point."""
+        s = self.handler.system.tracer()
+        return {i: ca.Function("tilt", [s.t, s.q, s.v, s.p], [p.tilt(s)]) for i, p in enumerate(self.points) if p.rim}
+
+    def lies_flat(self, t: float, point: int) -> None:
+        """The end of a cylinder is flat on a plane: its rim has no lowest point."""
+        p = self.points[point].point
+        raise SimulationError(f"at t = {t:.9g} s an end of the cylinder of {p.body!r} lies flat on {p.other!r} (contact {p.name!r}): its rim has no "
+                              "lowest point there; let three or four frames on the rim touch instead")  # fmt: skip
+
     # ------------------------------------------------------------------------------------------------ terms
     def terms(self, t: float) -> Terms:
         """Of the present state."""
@@ -151,13 +166,23 @@ class ContactHandler:
         if not now:
             return
         terms = self.terms(t)
+        for i in now:
+            if self.points[i].rim and self._tilts[i](t, *self.handler.state_of(), self.handler.p) <= 0.0:
+                self.lies_flat(t, i)
         rows = np.array([3 * i + j for i in now for j in range(3)])
         W, J = self.response(t, terms.M, True), terms.J[rows]
         G, u = J @ W @ J.T, terms.u[rows]
         small = self._small(G, slice(None, None, 3), RESTS)
         if (u[::3] < -small).any():
-            u = self._strike(t, now, W, J, G, u, small)
+            before, u = u, self._strike(t, now, W, J, G, u, small)
+            small = np.maximum(small, self._ended(now, before[::3], np.sqrt(np.diagonal(G)[::3])))
         self.touching = {i for i, speed, limit in zip(now, u[::3], small) if speed <= limit}
+
+    def _ended(self, now: list[int], u: Array, size: Array) -> Array:
+        """Speeds that are none where a series of impacts has come to its limit: that of its last, also where another point lifts
+        because of it, as a block that rocks from one edge to the other without rebound."""
+        over = [n for n, i in enumerate(now) if u[n] < 0.0 and i in self.series and self.series[i].limit is not None]
+        return SLOWER * size * max((-u[n] / size[n] for n in over), default=0.0)
 
     def _strike(self, t: float, now: list[int], W: Array, J: Array, G: Array, u: Array, small: Array) -> Array:
         """The impact of contacts `now`; the speeds after."""
@@ -169,8 +194,9 @@ class ContactHandler:
         e, c = np.where(over, 0.0, self.e[now]), self.points[now[0]].contact
         try:
             one = blow(G, u, e, self.kinetic[now], c.law, c.impacts)
-        except SingularError as why:
-            raise SimulationError(f"at t = {t:.9g} s {self._named(now)}: {why}") from None
+        except SingularError:
+            e = np.zeros(len(now))
+            one = self._jammed(t, now, G, u)
         if one.several:
             self._remark(f"at t = {t:.9g} s the impact at {self._named(now)} has several solutions, one of which was taken")
         (q, v), dv = self.handler.state_of(), W @ (J.T @ one.P)
@@ -179,6 +205,19 @@ class ContactHandler:
         self._count(u, e, self.kinetic[now], one, work)
         self._log_hits(t, now, u, one)
         return one.after
+
+    def _jammed(self, t: float, now: list[int], G: Array, u: Array) -> Blow:
+        """Where friction lets no impulse of the law rebound: stop, or an impact without rebound."""
+        c, what = self.points[now[0]].contact, f"at t = {t:.9g} s the impact at {self._named(now)} jams: no impulse within its friction cone"
+        if c.paradox == "stop":
+            raise SimulationError(f"{what} gives the rebound of {c.law}'s law; lower friction or restitution, or say paradox = 'impact', "
+                                  "which lets it come to rest")  # fmt: skip
+        try:
+            one = blow(G, u, np.zeros(len(now)), self.kinetic[now], c.law)
+        except SingularError:
+            raise SimulationError(f"{what}, nor without rebound, keeps the law of {c.law}") from None
+        self._remark(f"{what} gives the rebound of {c.law}'s law; an impact without rebound was taken")
+        return one
 
     def _count(self, u: Array, e: Array, mu: Array, one: Blow, work: float) -> None:
         """Keep what an impact says of the laws."""
@@ -264,7 +303,11 @@ class ContactHandler:
         G, b, u = J @ W @ J.T, J @ free - terms.gamma[rows], terms.u[rows]
         still = np.array([self._small(G, slice(3 * n + 1, 3 * n + 3), STILL).max() for n in range(len(now))])
         found = solutions(G, b, Friction(self.static[now], self.kinetic[now], self._directions(u, still), np.zeros(len(now))))
-        odd = not found or (len(found) > 1 and (self.static[now] == self.kinetic[now]).all())
+        shared = bool(found) and found[0].loose.shape[1] > 0
+        if shared and len(found) > 1 and not self.kept.remark:
+            self._remark(f"from t = {t:.9g} s the motion depends on how {self._named(now)} share the load, which rigid bodies do not "
+                         "determine; the most even shares were taken")  # fmt: skip
+        odd = not found or (len(found) > 1 and not shared and (self.static[now] == self.kinetic[now]).all())
         if odd and self._paradox(t, now, found, G, u, W, J) and again:
             self.choose(t, False)
             return
@@ -327,8 +370,10 @@ class ContactHandler:
             self.handler.say(t, f"{name} opens")
             return
         self.kept = replace(self.kept, changes=self.kept.changes + 1)
-        series = self.series.pop(k, None) if before.word == OPEN else None
+        series = self.series.get(k) if before.word == OPEN else None
         limit = series.limit if series is not None else None
+        if limit is not None:  # otherwise it may go on: what rocks closes and opens again
+            del self.series[k]
         self.kept = replace(self.kept, accumulations=self.kept.accumulations + (limit is not None))
         said = f", the limit of {series.number} impacts" if series is not None and limit is not None else ""
         closes = " closes and" if before.word == OPEN else ""

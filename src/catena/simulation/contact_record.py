@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 MODES = np.array(["open", "slip", "stick"])
 LOOSE = 1e-6  # the share of a force in a combination that moves nothing, below which it has none
+DEAD = 1e-9  # a row that reaches this little beside the farthest moves nothing: a tangent across a plane of motion
 SLIPS = 1e-6  # of the fastest speed: a slip whose direction is compared with its friction
 
 
 class ContactRows(NamedTuple):
     """Arrays (run, time, k, ...) of k contact points: gap, approach (gap rate), normal force; friction, slip, place (3,); mode:
-    0 open, 1 slip, 2 stick; known (2,): whether normal force and friction are determined. total, centre (run, time, c, 3): of c contacts."""
+    0 open, 1 slip, 2 stick; known (2,): whether normal force and friction are determined. total, centre (run, time, c, 3): of c contacts.
+    push (3,): the whole force of a point as the run had it, also where another choice would be as good."""
 
     gap: Array
     rate: Array
@@ -41,6 +43,7 @@ class ContactRows(NamedTuple):
     known: Any
     total: Array
     centre: Array
+    push: Array
 
 
 def contact_state(system: System) -> list[ca.SX]:
@@ -95,7 +98,7 @@ def observe(plan: RunPlan, flat: list[Array], modes: Array) -> ContactRows:
     moment = np.stack([(normal[:, g, None] * place[:, g]).sum(axis=1) for g in groups], axis=1)
     centre = np.where(pressed > 0.0, moment / np.where(pressed > 0.0, pressed, 1.0), np.nan)
     summed, centre = (np.where(known_sum[..., None], x, np.nan) for x in (summed, centre))
-    return ContactRows(gap, approach, normal, friction, slip, place, mode, known, summed, centre)
+    return ContactRows(gap, approach, normal, friction, slip, place, mode, known, summed, centre, total)
 
 
 def _slipping(c: Any, own: Array, u: Array, N: Array, axes: Array) -> Array:
@@ -115,8 +118,9 @@ def _known(plan: RunPlan, acting: Array, along: Array, ends: list[int], owner: A
     found, sums = np.ones((len(acting), k, 2), bool), np.ones((len(acting), owner.max() + 1), bool)
     first = len(system.row_scales[1]) - ends[-1]
     sizes = np.append(np.array(system.row_scales[1]), system.row_scales[0])
-    for n in np.flatnonzero((mode > 0.0).sum(axis=1) > (0 if acting.shape[1] > ends[-1] else 1)):
-        on = np.flatnonzero(np.abs(acting[n]).max(axis=1) > 0.0)
+    for n in np.flatnonzero((mode > 0.0).any(axis=1)):
+        reach = np.abs(acting[n] * np.sqrt(system.column_scales)).max(axis=1) / np.where(sizes > 0.0, np.sqrt(sizes), 1.0)
+        on = np.flatnonzero(reach > DEAD * reach.max())
         N = spaces(acting[n][on], Metric(system.column_scales, sizes[on]), np.sqrt(RANK)).N
         if N.size:
             loose = np.zeros((acting.shape[1], N.shape[1]))
@@ -137,7 +141,7 @@ def variables(rows: ContactRows) -> dict[str, tuple[tuple[str, ...], Array]]:
         "contact_friction_force": (vector, np.where(rows.known[..., 1:], rows.friction, np.nan)),
         "contact_slip": (vector, np.where(rows.mode[..., None] > 0.0, rows.slip, np.nan)), "contact_place": (vector, rows.place),
         "contact_mode": (at, rows.mode), "contact_force": (("time", "pair", "axis"), rows.total),
-        "contact_pressure_centre": (("time", "pair", "axis"), rows.centre),
+        "contact_pressure_centre": (("time", "pair", "axis"), rows.centre), "contact_push": (vector, rows.push),
     }  # fmt: skip
 
 

@@ -20,16 +20,20 @@ import numpy as np
 
 from ..compiler.trace import Tracer, elements, entries, vector
 from ..kernels.constrained_dynamics import factor_rows
-from ..kernels.contact_points import MEETINGS, tangents
+from ..kernels.contact_points import MEETINGS, shapes_meet, tangents
 from ..kernels.dynamics import solve
 from ..kernels.rank import usual_length
+from ..kernels.solids import Solid
 from ..model.contact_points import ContactPoint
 from ..model.contacts import Contact
+from ..model.pose import Pose
+from ..model.shapes import Shape
 from ..spatial import add, cross, dot, rotate, scale, sub
 from .guards import Guard, Meaning
 
 ROUNDS = 3  # how often rows are met: each leaves of them rounding times the square of their condition
 NOISE = 1e-3  # of `still`: a slip this slow against its direction is rounding
+FLAT = 1e-10  # the squared sine of the angle at which the end of a cylinder is flat
 TURN = 0.5  # the cosine between a slip and the direction of its mode, at which that is renewed
 
 
@@ -111,16 +115,33 @@ class TouchingPoint:
         """Gap and axes at the tracer's symbols."""
         p = self.point
         (R_A, o_A, w_A, v_A), (R_B, o_B, w_B, v_B) = _moving(s, p.body), _moving(s, p.other)
-        centre = add(o_A, rotate(R_A, tuple(s.value(x) for x in p.centre)))
-        pose = [[s.value(x) for x in row] for row in p.pose.rotation]
-        columns = [rotate(R_B, column) for column in zip(*pose)]
-        origin = add(o_B, rotate(R_B, tuple(s.value(x) for x in p.pose.position)))
-        radius = s.value(p.radius)
-        gap, n = MEETINGS[p.surface](centre, radius, list(zip(*columns)), origin, s.value(p.size))
-        place = sub(centre, scale(radius, n))
+        if p.shape is not None and p.against is not None:
+            first, second = _solid(s, p.against, R_B, o_B), _solid(s, p.shape, R_A, o_A)
+            gap, n, place = shapes_meet((p.against.kind, p.shape.kind), first, second)
+        else:
+            centre = add(o_A, rotate(R_A, tuple(s.value(x) for x in p.centre)))
+            R, origin = _placed(s, p.pose, R_B, o_B)
+            radius = s.value(p.radius)
+            gap, n = MEETINGS[p.surface](centre, radius, R, origin, s.value(p.size))
+            place = sub(centre, scale(radius, n))
         u = sub(_at(place, o_A, w_A, v_A), _at(place, o_B, w_B, v_B))
         axes = (n, *tangents(n)) if self.rough else (n,)
         return Meet(gap, axes, place, [dot(axis, u) for axis in axes])
+
+    @property
+    def rim(self) -> bool:
+        """Whether it is the rim of a cylinder, which has no lowest point where it lies flat."""
+        return self.point.shape is not None and self.point.shape.kind == "cylinder" and self.point.surface == "plane"
+
+    def tilt(self, s: Tracer) -> Any:
+        """Of a rim: the squared sine of the angle at which it stands, less that which is flat."""
+        assert self.point.shape is not None and self.point.against is not None
+        axes = []
+        for body, shape in ((self.point.body, self.point.shape), (self.point.other, self.point.against)):
+            R, o, _, _ = _moving(s, body)
+            axes.append(_solid(s, shape, R, o).axis(2))
+        side = cross(*axes)
+        return dot(side, side) - FLAT
 
     def rows(self, s: Tracer, mode: ContactMode) -> SwitchedRows:
         """The normal row, and the two of the tangents."""
@@ -192,6 +213,17 @@ def _moving(s: Tracer, body: str) -> tuple[Any, ...]:
         return ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), zero, zero, zero
     X, w = s.pose(body), elements(s.frame_velocity(body, "world"))
     return [[X[i, j] for j in range(3)] for i in range(3)], [X[i, 3] for i in range(3)], w[:3], w[3:]
+
+
+def _placed(s: Tracer, pose: Pose, R_B: Any, o_B: Any) -> tuple[Any, Any]:
+    """Rotation by rows and origin of a pose on a body."""
+    columns = [rotate(R_B, column) for column in zip(*([s.value(x) for x in row] for row in pose.rotation))]
+    return list(zip(*columns)), add(o_B, rotate(R_B, tuple(s.value(x) for x in pose.position)))
+
+
+def _solid(s: Tracer, shape: Shape, R_B: Any, o_B: Any) -> Solid:
+    """A shape of a body where it is."""
+    return Solid(*_placed(s, shape.pose, R_B, o_B), tuple(s.value(x) for x in shape.size))
 
 
 def _at(place: Any, origin: Any, w: Any, v: Any) -> Any:

@@ -143,6 +143,8 @@ class EventHandler:
             self.jump(t, wanted={self.constraints.speeds[guard.subject].index: 0.0})
         elif guard.meaning is Meaning.TOUCHES and self.contacts is not None:
             self.contacts.touch(t, guard.subject - self.contacts.first)
+        elif guard.meaning is Meaning.LIES_FLAT and self.contacts is not None:
+            self.contacts.lies_flat(t, guard.subject - self.contacts.first)
 
     def _bounded(self, t: float, instant: float) -> None:
         """Raise a SimulationError where events repeat without progress in time."""

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
-import numpy as np
 
 from ..compiler.trace import Tracer
 from ..errors import MechanismWarning
 from ..kernels.motion import BALL
+from ..kernels.rank import usual_length
 from ..machine.machine import Machine
 from ..model.contact_points import contact_points
+from ..model.loop_stops import can_stop, has_limits, loop_stops
 from ..results.labels import units
 from .contact_rows import TouchingPoint
 from .event_kinds import at_instants, kind_of
@@ -44,6 +45,8 @@ def plan_events(machine: Machine, events: Iterable[Event], limits: str, friction
     """The plan of these events; limits "stop": every joint's limits are felt; friction "stick": dry friction holds."""
     asked = list(events)
     points = _touching(machine, contact)
+    if limits == "stop":
+        points += [TouchingPoint(p, c) for p, c in loop_stops(machine.mechanism, restitution, usual_length(machine.layout))]
     if not asked and not points and limits != "stop" and friction != "stick":
         return NO_EVENTS
     if limits == "stop":
@@ -90,9 +93,9 @@ def _constraints(speeds: list[HoldableSpeed], frames: list[LockableFrame], guard
 
 def _warn_of_loops(machine: Machine) -> None:
     """Warn of limits that no coordinate can feel."""
-    deaf = [j.name for j in machine.mechanism.loops if any(x != -np.inf for x in j.lower) or any(x != np.inf for x in j.upper)]
+    deaf = [j.name for j in machine.mechanism.loops if has_limits(j) and not can_stop(j)]
     if deaf:
-        said = f"the limits of {', '.join(map(repr, deaf))} are not felt: a joint that closes a loop has no coordinate to stop"
+        said = f"the limits of {', '.join(map(repr, deaf))} are not felt: a joint that closes a loop stops as one slide, or as one turn of less than half a turn"
         warnings.warn(f"{said}; let another joint of that loop close it", MechanismWarning, stacklevel=6)
 
 

@@ -348,6 +348,9 @@ class SwitchedConstraints:
             part = self.first_contact + k
             seen = (elements(x[at]) for x in (rate, faster, force))
             yield from c.guards(part, self._symbolic(part), error[at][0], *seen)
+            if c.rim:
+                tilt = ca.Function("tilt", [s.t, s.q, s.v, s.p], [ca.SX(c.tilt(s))])(*here)
+                yield Guard(Meaning.LIES_FLAT, part, _while(self._symbolic(part).closed > 0.5, tilt, 1.0))
 
 
 def _answered(S: ca.SX, r: ca.SX, keep: ca.SX) -> ca.SX:

@@ -403,7 +403,7 @@ class System:
         h = self.holding
         held = {"mode_name": h.names, "holdable": [speed.name for speed in h.speeds]} if h.size else {}
         if touching := h.contacts or (self.stepping.points if self.stepping is not None else ()):
-            pairs = [self.mechanism.contacts[k].name for k in sorted({c.point.contact for c in touching})]
+            pairs = list({c.point.contact: c.contact.name for c in sorted(touching, key=lambda c: c.point.contact)}.values())
             held |= {"contact": [c.name for c in touching], "pair": pairs, "axis": ["x", "y", "z"]}
         return labels(self.mechanism, self.by, state_name=self.state_names, **held)
 

@@ -12,7 +12,7 @@ from ...model.contacts import Contact
 from .schema import CONTACT_KEYS
 from .tables import Table
 
-TEXTS, LENGTHS = ("law", "impacts", "paradox", "surface", "name"), ("radius", "surface_radius")
+TEXTS, LENGTHS = ("law", "impacts", "paradox", "surface", "name"), ("radius", "surface_radius", "clearance")
 
 
 def read_contact(t: Table) -> Contact | None:

@@ -15,7 +15,8 @@ BEAM_KEYS = (
 INERTIA = ("xx", "xy", "xz", "yy", "yz", "zz")
 SHAPE_KEYS = ("name", "kind", "size", "at", "rotate", "file", "colour", "collides", "drawn")
 COLLISION_KEYS = ("include", "exclude", "only", "groups")
-CONTACT_KEYS = ("name", "between", "friction", "restitution", "law", "impacts", "paradox", "radius", "surface", "surface_radius")
+CONTACT_KEYS = ("name", "between", "friction", "restitution", "law", "impacts", "paradox", "radius", "surface", "surface_radius",
+                "clearance")  # fmt: skip
 FRAME_KEYS = ("name", "body", "at", "rotate")
 
 LIMIT_KEYS = ("lower", "upper", "effort", "speed")

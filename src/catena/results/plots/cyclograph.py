@@ -13,6 +13,7 @@ from ..result import Result
 from ..scene.skeleton import placed, skeleton
 from ..scene.view import view_of
 from . import sticks
+from .contact_arrows import contact_arrows, draw_arrows
 from .series import Names
 from .style import FAINT, TIMES, fitted
 from .tip_paths import positions
@@ -45,6 +46,9 @@ class Cyclograph:
         self.at = placed(result.machine, result.data["q"].values[rows], own)
         self.paths = [self.view.flat(path[: rows[-1] + 1]) for path in positions(result, frames).values()]
         self.reach = np.concatenate([sticks.reach(self.bones, self.at, self.view), *self.paths])
+        self.arrows = contact_arrows(result, self.times, float(np.ptp(self.reach, axis=0).max()))
+        heads = self.view.flat(self.arrows[np.isfinite(self.arrows)].reshape(-1, 3))
+        self.reach = np.concatenate([self.reach, heads])
 
     def draw(self, ax: Axes) -> None:
         """Paths, figures from pale to dark with the last one strong, the ground."""
@@ -54,6 +58,7 @@ class Cyclograph:
         for k in range(last + 1):
             at = {body: X[k] for body, X in self.at.items()}
             sticks.stick(ax, self.bones, at, self.view, TIMES(k / max(1, last)), k == last, 1.9 if k == last else 1.1)
+            draw_arrows(ax, self.arrows[k], self.view)
         sticks.ground(ax, self.bones, self.view)
         dress(ax, self.view, self.reach)
 

@@ -80,6 +80,13 @@ function paint(at) {  // every body at its pose, those behind first
   film.ground.forEach((p) => triangle(flat(p)));
   triad();
 }
+function arrow([x, y], [u, v]) {  // of a contact force
+  const d = Math.hypot(u - x, v - y) || 1, c = 7 * (u - x) / d, s = 7 * (v - y) / d;
+  line([[x, y], [u, v]], "#c00000", 1.8);
+  pen.beginPath(); pen.moveTo(u, v); pen.lineTo(u - c + 0.5 * s, v - s - 0.5 * c); pen.lineTo(u - c - 0.5 * s, v - s + 0.5 * c); pen.closePath();
+  pen.fillStyle = "#c00000"; pen.fill();
+  disc([x, y], 2.6, "#c00000");
+}
 function triangle([x, y]) {
   pen.beginPath(); pen.moveTo(x, y); pen.lineTo(x - 8, y + 13); pen.lineTo(x + 8, y + 13); pen.closePath();
   pen.fillStyle = "#ddd"; pen.fill(); pen.strokeStyle = "#222"; pen.lineWidth = 1.2; pen.setLineDash([]); pen.stroke();

@@ -14,10 +14,10 @@ from pathlib import Path
 from ...formats.toml.tables import Table
 from ...formats.units import describe
 from ...model.mechanism import Mechanism
-from ..control import PD, PID, Actuator, ComputedTorque, Forces
+from ..control import PD, PID, Actuator, ComputedTorque, Forces, Hybrid, Impedance
 from ..control_laws import Controller
 from ..wrenches import wrenches
-from .kinds import Context, Family, Kind, Reader, TableKey, flag, number, word
+from .kinds import Context, Family, Kind, Reader, TableKey, flag, number, point, word
 from .motion import beside, one_or_more, read_trajectory
 from .names import by_name
 
@@ -70,6 +70,11 @@ def limits(t: Table, key: str, c: Context) -> object:
     return by_name(single, c.mechanism, "tau") | by_name(both, c.mechanism, "tau", 2)
 
 
+def direction(t: Table, key: str, c: Context) -> object:
+    """Three numbers without a unit."""
+    return t.vector(key, "number", symbolic=False)
+
+
 def windup(t: Table, key: str, c: Context) -> object:
     """True, false, or a time."""
     return flag(t, key, c) if isinstance(t.data[key], bool) else t.number(key, "time", symbolic=False)
@@ -90,6 +95,8 @@ _KP, _KI, _KD = (TableKey(name, gains, needed=True) for name in ("kp", "ki", "kd
 _TARGET, _LIMITS = TableKey("target", target, needed=True), TableKey("limits", limits)
 _GRAVITY, _SMOOTH, _SAMPLE = TableKey("gravity", flag), TableKey("smooth", flag), TableKey("sample", number("time"))
 
+_OF_FRAME = TableKey("frame", word, True), TableKey("target", point, True)
+
 CONTROLLERS: Family[Controller] = Family("controller", (
     Kind("pid", PID, (_KP, _KI, _KD, _TARGET, _LIMITS, TableKey("anti_windup", windup), _GRAVITY, _SMOOTH, _SAMPLE),
          "tau = kp e + ki z + kd e', z' = e, e = target - q"),
@@ -97,6 +104,11 @@ CONTROLLERS: Family[Controller] = Family("controller", (
          "the same without z, with the forces that hold the mechanism still"),
     Kind("computed_torque", ComputedTorque, (TableKey("trajectory", path("q"), True), _KP, _KD, _LIMITS, _SMOOTH, _SAMPLE),
          "the forces of the accelerations a* + kd e' + kp e"),
+    Kind("impedance", Impedance, (*_OF_FRAME, TableKey("stiffness", gains, True), TableKey("damping", gains, True), _GRAVITY),
+         "a frame that is drawn to a place as by a spring and a damper"),
+    Kind("hybrid", Hybrid, (*_OF_FRAME, TableKey("normal", direction, True), TableKey("force", gains, True), TableKey("stiffness", gains, True),
+                            TableKey("damping", gains, True), TableKey("approach", gains, True), _GRAVITY),
+         "a force along a normal, a place across it"),
     Kind("actuator", Actuator, (TableKey("gear", gains, True), TableKey("signal", number("any")), TableKey("gain", number("any")),
          TableKey("bias", _three), TableKey("signals", _span), TableKey("forces", _span), TableKey("name", word)),
          "tau = gear clip(gain clip(signal) + b0 + b1 l + b2 l'), l = sum of gear q"),

@@ -1,0 +1,74 @@
+"""Contact forces as wrenches on bodies: among the loads when the reactions of joints are asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import CatenaError
+from ..machine.reactions import reactions
+from ..model.contact_points import contact_points
+from ..model.mechanism import GROUND
+
+if TYPE_CHECKING:
+    from .result import Result
+
+Array = np.ndarray
+
+
+def contact_wrenches(result: Result, q: Array) -> dict[str, Array]:
+    """{body: (..., 6)}: the sum of the contact forces on each body, torque first, about its origin in its own axes (N m, N)."""
+    points = {p.name: p for p in contact_points(result.mechanism)}
+    names = [str(n) for n in result.data["contact"].values]
+    if unknown := [n for n in names if n not in points]:
+        raise CatenaError(f"the reactions of joints in a run with {', '.join(unknown)} are not known yet: the stop of a joint that closes a loop pushes "
+                          "at its bodies, and is not among the loads")  # fmt: skip
+    push, place = (result._rows(f"contact_{name}") for name in ("push", "place"))
+    found: dict[str, Array] = {}
+    for k, name in enumerate(names):
+        for body, sign in ((points[name].body, 1.0), (points[name].other, -1.0)):
+            if body == GROUND:
+                continue
+            X = result.machine.pose(q, body, parameters=result._parameters)
+            f = np.einsum("...ji,...j->...i", X[..., :3, :3], sign * push[..., k, :])
+            r = np.einsum("...ji,...j->...i", X[..., :3, :3], place[..., k, :] - X[..., :3, 3])
+            found[body] = found.get(body, 0.0) + np.concatenate([np.cross(r, f), f], axis=-1)
+    return found
+
+
+def shared(result: Result) -> Array:
+    """(...,): whether forces that rigid bodies do not determine act on more than one body, so that they pass through joints."""
+    bodies = {p.name: frozenset((p.body, p.other)) for p in contact_points(result.mechanism)}
+    names = [str(n) for n in result.data["contact"].values]
+    N, f = result._rows("contact_normal_force"), result._rows("contact_friction_force")
+    open_ = np.isnan(N) | np.isnan(f).any(axis=-1)
+    pairs = sorted({bodies.get(n, frozenset()) for n in names}, key=sorted)
+    involved = np.stack([open_[..., [k for k, n in enumerate(names) if bodies.get(n) == pair]].any(axis=-1) for pair in pairs], axis=-1)
+    alone = np.array([GROUND in pair for pair in pairs])
+    held = bool(result.mechanism.loops)
+    one_rigid = (involved.sum(axis=-1) <= 1) & ~(involved & ~alone).any(axis=-1)
+    return involved.any(axis=-1) & ~(one_rigid & ~held & _free(result, pairs, involved))
+
+
+def _free(result: Result, pairs: list[frozenset[str]], involved: Array) -> Array:
+    """(...,): whether the body whose contacts are not determined is moved by nothing but a free joint, so that their sum is."""
+    loose = {j.child for j in result.mechanism.joints if j.nv == 6}
+    own = np.array([bool((pair - {GROUND}) & loose) for pair in pairs])
+    return ~(involved & ~own).any(axis=-1)
+
+
+def reactions_with_contacts(result: Result, axes: str, q: Array, v: Array, a: Array, acting: Array) -> dict[str, Array]:
+    """Of every joint, with the contact forces among the loads; NaN where they are not determined and pass through joints."""
+    if "contact_residual" in result.data:
+        raise CatenaError("the reactions of joints in a run by time stepping are not known yet: its contact forces are means over steps; run it by events")
+    wrenches, t, own = contact_wrenches(result, q), result.time, result._parameters
+    if axes == "body" and not result.mechanism.loops:
+        found = result.machine.reactions(q, v, a, wrenches, own, t)
+    elif own is not None:
+        raise CatenaError("the reactions of joints in a run with contacts and parameters are known in the axes of bodies, without loops; "
+                          "put the numbers into the mechanism for others")  # fmt: skip
+    else:
+        felt = result.machine.inverse_dynamics(q, v, a, t=t) - result.machine.inverse_dynamics(q, v, a, wrenches, t=t)
+        found = reactions(result.machine, q, v, a, acting - felt, wrenches, axes=axes, t=t)
+    return {joint: np.where(shared(result)[..., None], np.nan, W) for joint, W in found.items()}

@@ -1,0 +1,57 @@
+"""The examples with contacts: a number of each, by its closed form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import catena
+from catena import control
+from catena.errors import StateError
+
+G = 9.81
+
+
+def test_impedance_presses_with_stiffness_times_depth() -> None:
+    arm = catena.load("arm_at_wall")
+    start = {"shoulder": np.radians(70), "elbow": np.radians(-100)}
+    run = catena.simulate(arm, start, until=3.0, output=1.0, control=control.Impedance("tip", (0.85, 0, 0.3), 400.0, 60.0))
+    assert run.contacts.normal_force.values[-1, 0] == pytest.approx(400 * 0.05, rel=1e-6)
+    run = catena.simulate(arm, start, until=6.0, output=1.0, control=control.Hybrid("tip", (-1, 0, 0), 25.0, (0, 0, 0.3), 400.0, 60.0, 30.0))
+    assert run.contacts.normal_force.values[-1, 0] == pytest.approx(25.0, rel=1e-6)
+    assert run.machine.pose(run.q.values[-1], "tip")[:3, 3] == pytest.approx([0.8, 0.0, 0.3], abs=1e-6)
+
+
+def test_gains_of_force_control_are_checked() -> None:
+    with pytest.raises(StateError, match="Impedance: stiffness is -1.0; it is a number, or three, zero or more"):
+        control.Impedance("tip", (0, 0, 0), -1.0, 1.0)
+    with pytest.raises(StateError, match=r"Hybrid: normal is \(0, 0, 0\); it is a direction"):
+        control.Hybrid("tip", (0, 0, 0), 1.0, (0, 0, 0), 1.0, 1.0, 1.0)
+
+
+def test_billiard_balls_roll_at_two_and_five_sevenths() -> None:
+    m, R = catena.load("billiard"), 0.0285
+    run = catena.simulate(m, [0, 0, R, 1, 0, 0, 0, 0.5, 0, R, 1, 0, 0, 0], [1, 0, 0, 0, 1 / R, 0] + [0] * 6, 2.0, output=1.0)
+    assert run.v.values[-1, [0, 6]] == pytest.approx([2 / 7, 5 / 7], rel=1e-7)
+    assert [str(x) for x in run.contacts["mode"].values[-1]] == ["stick", "stick", "open"]
+
+
+def test_a_rimless_wheel_comes_to_its_limit_cycle() -> None:
+    m, a, slope, inertia = catena.load("rimless_wheel"), np.pi / 8, 0.1, 0.02
+    run = catena.simulate(m, [0, np.cos(a), 0], [-1.3 * np.cos(a), 1.3 * np.sin(a), 1.3], 3.0, output=0.5, tolerance=1e-10)
+    c, D = (inertia + np.cos(2 * a)) / (inertia + 1), 4 * G * np.sin(a) * np.sin(slope) / (inertia + 1)
+    landing = (run.approach.values / (2 * np.sin(a))) ** 2  # the next spoke comes down about the foot of the last: 2 sin(a) away
+    away = landing - D / (1 - c**2)
+    assert len(away) > 3 and away[1:] == pytest.approx(c**2 * away[:-1], rel=1e-7)
+
+
+def test_a_follower_leaves_its_cam() -> None:
+    run = catena.simulate(catena.load("cam_follower"), v={"shaft": 60.0, "lift": 0.6}, until=0.02, output=1e-3)
+    lifts = next(t for t, what in zip(run.data["event_time"].values, run.event.values) if "opens" in what)
+    assert np.sin(60 * lifts) == pytest.approx((0.2 * G + 2) / (0.2 * 0.01 * 60**2 - 200 * 0.01), rel=1e-6)
+
+
+def test_a_gripper_carries_half_the_weight_at_each_finger() -> None:
+    run = catena.simulate(catena.load("gripper"), until=0.2, output=0.1)
+    assert run.contacts.friction_force.values[-1, :, 2] == pytest.approx([0.25 * G, 0.25 * G]) and run.contacts.normal_force.values[-1] == pytest.approx([10, 10])
+    assert np.abs(run.q.values).max() < 1e-15  # fingers and ball may move sideways together, by rounding
