@@ -121,7 +121,7 @@ def _guessed(G: Array, b: Array, friction: Friction, size: Array, scale: float) 
     """The solution whose modes a few sweeps of projected Gauss-Seidel come to, if they do."""
     k, f, small = len(friction.static), np.zeros(len(b)), GUESS * scale
     own = [slice(3 * i, 3 * i + 3) for i in range(k)]
-    step = [1.0 / max(np.linalg.norm(G[x, x], 2), 1e-300) for x in own]
+    step = [1.0 / max(float(np.linalg.norm(G[x, x], 2)), 1e-300) for x in own]
     for _ in range(SWEEPS):
         before = f.copy()
         for i, x in enumerate(own):
