@@ -119,6 +119,22 @@ def test_a_start_in_penetration_names_the_pair_and_the_depth() -> None:
         simulate(rod((on_end(),)), [0, -0.1, 0], until=1.0)
 
 
+def test_a_start_in_penetration_is_separated() -> None:
+    from catena import assemble
+    from catena.errors import ClosureError
+
+    m = rod((on_end(),))
+    q, v = assemble(m, [0.3, -0.1, 0.2], [1.0, 0.0, 0.0], contact=True)
+    assert q[0] == 0.3 and abs(q[1] + 0.5 * np.sin(q[2])) < 1e-10 * 2 and v.tolist() == [1.0, 0.0, 0.0]
+    assert simulate(m, q, [0, 0, 0], until=0.01).contacts.gap.values[0, 0] == pytest.approx(0.0, abs=1e-10)
+    apart, _ = assemble(m, [0.3, 1.0, 0.2], contact=True)
+    assert apart.tolist() == [0.3, 1.0, 0.2]  # what does not penetrate stays
+    with pytest.raises(ClosureError, match=r"'rod' stays 0\.1 m deep in 'ground' \(contact 'A-ground'\), whatever moves"):
+        assemble(m, [0.0, -0.1, 0.0], fixed=[j.name for j in m.joints], contact=True)
+    with pytest.raises(StateError, match="contact=True separates one start at a time"):
+        assemble(m, np.zeros((2, 3)), contact=True)
+
+
 @pytest.mark.parametrize(
     ("change", "fault"),
     [

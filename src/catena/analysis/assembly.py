@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ClosureError
+from ..errors import ClosureError, StateError
 from ..machine.constraint_rows import Rows, least_change, loop_count, metric, rows_at, spaces
 from ..machine.lookup import all_speeds_of, machine_of, state, states, where
 from ..machine.machine import Machine
@@ -29,7 +29,8 @@ Array = np.ndarray
 Residual = Callable[["Machine", np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
-def assemble(m: Mechanism | Machine, q: Any = None, v: Any = None, fixed: Iterable[str] = (), *, parameters: Any = None) -> tuple[Array, Array]:
+def assemble(m: Mechanism | Machine, q: Any = None, v: Any = None, fixed: Iterable[str] = (), *, parameters: Any = None,
+             contact: bool = False) -> tuple[Array, Array]:  # fmt: skip
     """(q, v) that close every loop: q near the guess, v the nearest to the given one in kinetic energy.
 
     q: the guess, by default every coordinate zero. v: the wanted speeds, by default rest. fixed: joints or coordinates
@@ -38,15 +39,23 @@ def assemble(m: Mechanism | Machine, q: Any = None, v: Any = None, fixed: Iterab
     q (..., nq), v (..., nv): with leading sizes all are assembled at once, in lanes. parameters: {name: value or one per start}. A
     ClosureError then says in `.failed` why which rows stay open, and has the others in `.q` and `.v`.
 
+    contact: of one start, also move apart what penetrates in the contacts of the mechanism, until it touches.
+
     The speeds minimise (v - v_given)' M (v - v_given) under A v + B = 0 (B only where speed rows move).
     """
     machine = machine_of(m)
     if parameters is not None or any(x is not None and np.ndim(x) > 1 for x in (q, v)):
+        if contact:
+            raise StateError("assemble: contact=True separates one start at a time; put parameters into the mechanism, and take the starts one by one")
         return _rows(machine, q, v, all_speeds_of(machine, fixed), parameters)
     q, v = state(machine, "assemble", q=q, v=v)
     held = all_speeds_of(machine, fixed)
     free = [k for k in range(machine.nv) if k not in held]
     q = closed(machine, q, free)
+    if contact:
+        from .contact_gaps import separated
+
+        q = separated(machine, q, free)
     return q, consistent(machine, q, v, free)
 
 

@@ -68,7 +68,7 @@ class ContactHandler:
         if gap[worst] < -DEEP * self.terms.length:
             p, h = self.points[worst].point, self.handler
             raise StateError(f"simulate: {where(h.machine)}: at the start {p.body!r} is {-gap[worst]:.3g} m deep in {p.other!r} (contact "
-                             f"{p.name!r}); start apart, or with the contact closed")  # fmt: skip
+                             f"{p.name!r}); start apart, or let assemble(..., contact=True) separate them")  # fmt: skip
         self.terms.touching = {k for k, g in enumerate(gap) if g <= NEAR * self.terms.length}
         self.impacts.strike(t)
 
