@@ -31,6 +31,7 @@ from .guards import Guard, Meaning
 ROUNDS = 3  # how often rows are met: each leaves of them rounding times the square of their condition
 NOISE = 1e-3  # of `still`: a slip this slow against its direction is rounding
 FLAT = 1e-10  # the squared sine of the angle at which the end of a cylinder is flat
+STRAIGHT = 1e-12  # rad: a slip this near the direction of its mode has it, so that a slow straight slip is not stiff across it
 TURN = 0.5  # the cosine between a slip and the direction of its mode, at which that is renewed
 
 
@@ -146,7 +147,8 @@ class TouchingPoint:
     def direction(self, mode: ContactMode, u: Sequence[Any]) -> tuple[Any, Any]:
         """Of the slip u (2,), or that of the mode."""
         speed = ca.sqrt(u[0] ** 2 + u[1] ** 2)
-        moving = ca.logic_and(u[0] * mode.x + u[1] * mode.y > 0.0, speed > mode.still)
+        along, across = u[0] * mode.x + u[1] * mode.y, u[0] * mode.y - u[1] * mode.x
+        moving = ca.logic_and(ca.logic_and(along > 0.0, speed > mode.still), ca.fabs(across) > STRAIGHT * speed)
         safe = ca.if_else(moving, speed, 1.0)
         return ca.if_else(moving, u[0] / safe, mode.x), ca.if_else(moving, u[1] / safe, mode.y)
 
