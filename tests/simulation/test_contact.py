@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import catena
-from catena import Body, Contact, Frame, Joint, Mechanism, Pose, simulate
+from catena import Body, Contact, Frame, Joint, Mechanism, Pose, Shape, simulate
 from catena.errors import MechanismError, SimulationError, StateError
 
 GROUND, ORIGIN, R = "ground", (0.0, 0.0, 0.0), 0.1
@@ -157,6 +157,29 @@ def test_names_and_laws_are_checked_with_the_mechanism() -> None:
         rod((Contact(("C", GROUND), 0.1, 0.1),)).validate()
     with pytest.raises(MechanismError, match="contacts have several values of law"):
         rod((on_end(), Contact(("B", GROUND), 0.1, 0.1, law="poisson"))).validate()
+
+
+def solid(shape: Shape, other: str = GROUND) -> Mechanism:
+    body = Body("stone", 1.0, ORIGIN, (1, 1, 1), shapes=(shape,))
+    return Mechanism("stone", (body,), (Joint("free", "free", GROUND, "stone"),), contacts=(Contact(("stone", other), 0.1, 0.1),))
+
+
+@pytest.mark.parametrize(
+    ("shape", "fault"),
+    [
+        (Shape("sphere", collides=True), "shape number 1: .*sphere"),
+        (Shape("box", size=(0.0, 1.0, 1.0), collides=True), "its x is 0.0; a box that collides has sizes that are finite and greater than zero"),
+        (Shape("mesh", file="stone.stl", collides=True), "mesh"),
+    ],
+)
+def test_shapes_that_cannot_touch_are_named(shape: Shape, fault: str) -> None:
+    with pytest.raises(MechanismError, match="'stone'.*" + fault):
+        solid(shape).validate()
+
+
+def test_a_pair_that_does_not_exist_is_named() -> None:
+    with pytest.raises(MechanismError, match="contact 'stone-wall': no frame 'wall' in mechanism 'stone'; frames are: stone"):
+        solid(Shape("sphere", size=(0.1,), collides=True), "wall").validate()
 
 
 def test_what_cannot_take_contacts_says_what_can() -> None:
