@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 
-import numpy as np
-
 from catena.results.result import Result
 from catena.simulation import simulate
 from catena.simulation.scenario import read
@@ -45,10 +43,12 @@ def pictures(result: Result) -> tuple[Picture, ...]:
     """Speeds and slips, forces."""
     t, v = result.time, result.v.values
     lines = [("speed (m/s)", {"cue": v[:, 0], "object": v[:, 6]}), ("slip on the cloth (m/s)", {"cue": v[:, 0] - R * v[:, 4], "object": v[:, 6] - R * v[:, 10]})]
+    drag = result.contacts.friction_force.values[:, :2, 0]
     return (
         Picture(over_time(t, lines, 2.0), "Speeds of the centres, and of the lowest points: rolling is no slip."),
-        Picture(result.plot("contacts"), "Forces on the cloth and modes."),
-    )
+        Picture(over_time(t, [("friction of the cloth (N)", {"cue": drag[:, 0], "object": drag[:, 1]})], 2.0),
+                "Friction speeds up the cue ball, and slows the object ball down, while they slide."),
+    )  # fmt: skip
 
 
 EXAMPLE = Example(
