@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def binding(system: System) -> ca.Function:
     """(t, q, v, p, modes) -> M; A of the rows and their rates; B of what can be held, its rates and switches."""
-    closed = system.mechanism.loops or system.mechanism.nonholonomic
+    closed = system.mechanism.constrained
 
     def rows(s: Tracer) -> tuple[ca.SX, ...]:
         _, rate, _, A = s.constraint_rows() if closed else (None, ca.SX.zeros(0), None, ca.SX.zeros(0, system.nv))
@@ -55,7 +55,7 @@ def settle(system: System) -> ca.Function | None:
 def _rows(system: System, s: Tracer) -> Binding:
     """The rows that bind: loops and speed rows, and what is held while it is."""
     error, rate, A, size = ca.SX.zeros(0), ca.SX.zeros(0), ca.SX.zeros(0, system.nv), []
-    if (system.mechanism.loops or system.mechanism.nonholonomic) and system.stabiliser.projects:
+    if system.mechanism.constrained and system.stabiliser.projects:
         error, rate, _, A = s.constraint_rows()
         size = s.row_scales()
     e, r, _, B, z = system.holding.rows(s)

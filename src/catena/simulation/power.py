@@ -24,8 +24,8 @@ def load_power(system: System) -> ca.SX:
 
 
 def row_power(system: System) -> ca.SX:
-    """What speed rows that depend on time put in: lambda (A v), where A v = -B is not zero."""
-    if not system.mechanism.nonholonomic:
+    """What constraints and speed rows that depend on time put in: lambda (A v), where A v = -B is not zero."""
+    if not system.mechanism.row_records:
         return ca.SX(0)
     s = system.tracer()
     rows, _ = s.applied.rows()

@@ -177,7 +177,7 @@ class System:
     @cached_property
     def pull(self) -> tuple[ca.SX, ca.SX]:
         """What a stabiliser adds to the accelerations, and its power."""
-        if not (self.mechanism.loops or self.mechanism.nonholonomic) or self.driven is not None:  # driven ones are projected
+        if not self.mechanism.constrained or self.driven is not None:  # driven ones are projected
             return ca.SX.zeros(self.nv), ca.SX(0)
         a, power = self.tape("pull", self.stabiliser, self.stabiliser.pull)(self.t, self.q, self.v, self.p)
         return a, power
@@ -278,7 +278,7 @@ class System:
     @property
     def binds(self) -> bool:
         """Whether there are rows onto which a state is projected, or a motion on which it is put."""
-        rows = bool(self.mechanism.loops or self.mechanism.nonholonomic) and self.stabiliser.projects
+        rows = self.mechanism.constrained and self.stabiliser.projects
         return rows or bool(self.holding.locks or self.holding.contacts) or self.driven is not None
 
     @cached_property
@@ -294,7 +294,7 @@ class System:
         energy = self.tape("energy", "", lambda s: [s.energy()])(*here)
         outputs = [self.q, self.v, self.acceleration, self.tau - self.losses - self.held[1], energy]
         rows: Any = (ca.SX.zeros(0), ca.SX(0))
-        if self.mechanism.loops or self.mechanism.nonholonomic:
+        if self.mechanism.constrained:
             rows = self.tape("observed rows", "", lambda s: [ca.vertcat(*s.constraint_rows()[:2]), s.rank_closeness()])(*here)
         outputs += [*rows, self.held[0], self.losses + self.held[1]]
         return ca.Function("observe", self.inputs, ca.cse([ca.densify(x) for x in outputs]))
