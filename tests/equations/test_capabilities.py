@@ -30,11 +30,6 @@ CASES = {
     "loads": CHAIN.with_(loads=(JointSpring("coil", "revolute0", 1.0, 0.0),)),
     "flexible bodies by modes": flexible.on_hub(modes=1),
 }
-UNPLACED = {  # forces that the formulation has as generalised ones: where on the bodies they act, and so the reactions, is not known
-    "kane": {"loops", "speed rows", "loads"},
-    "boltzmann_hamel": {"loads"},
-    "recursive": {"speed rows"},
-}
 
 
 @pytest.mark.parametrize("name", ALL_FORMULATIONS)
@@ -45,7 +40,7 @@ def test_the_table_is_true(name, feature):
     record = formulation(name)
     if record.treats(feature) == "yes":
         equations = derive(m, name)
-        promised = record.treats("reactions") == "yes" and feature not in UNPLACED.get(name, ())
+        promised = record.treats("reactions") == "yes"
         assert (equations.reactions is not None) == promised
         assert not record.lacks(m)
     else:
