@@ -26,8 +26,8 @@ from . import additions, schema
 from .document import Document
 from .edits import EDITS, Edits
 from .live_model import LiveModel, Reading
-from .run_series import RATE, film_of, series_of
-from .server import Client, Server
+from .run_series import FORCES, RATE, film_of, joint_forces, series_of
+from .server import Client
 
 Array = np.ndarray
 FIRST = 0.4  # s of motion that are shown while the rest is computed
@@ -41,6 +41,7 @@ class Studio(Edits):
         self.model, self.reading = LiveModel(document.path), Reading()
         self.scene: Scene | None = None
         self.q: Array | None = None
+        self.result: Result | None = None
         self.clients: list[Client] = []
         self.runs, self.shown, self.auto = 0, 0, True
         self._lock, self._news, self._over = threading.RLock(), threading.Event(), False
@@ -48,10 +49,6 @@ class Studio(Edits):
         self._news.set()
 
     # ------------------------------------------------------------------------------------------------ the page
-    def attach(self, server: Server) -> None:
-        """The server that it is behind of."""
-        self.server = server
-
     def page(self) -> str:
         """The page with its code written into it."""
         folder = resources.files("catena.studio")
@@ -124,6 +121,16 @@ class Studio(Edits):
             client.send("equations", by=by, latex=text, html=mathml(text))
         except CatenaError as why:
             client.send("equations", by=by, latex="", html="", said=str(why))
+
+    def _on_forces(self, client: Client, message: dict[str, Any]) -> None:
+        """What every joint does to its child, along the run that is shown: arrows at the joints."""
+        m, result = self.reading.mechanism, self.result
+        if m is None or result is None or self.scene is None:
+            raise CatenaError("run the model first; arrows show the forces of a run")
+        thin = result.thinned(FORCES)
+        names, points, force = joint_forces(self.model.at(m), thin)
+        bodies = [self.scene.bodies.index(name) for name, _ in points]
+        client.send("forces", force.astype("<f4").tobytes(), joints=names, bodies=bodies, points=[list(p) for _, p in points], times=thin.time.tolist(), number=self.runs)
 
     def _on_certificate(self, client: Client, message: dict[str, Any]) -> None:
         m = self.reading.mechanism
@@ -256,6 +263,7 @@ class Studio(Edits):
 
     def _send_run(self, result: Result, reading: Reading, said: str, done: bool) -> None:
         assert self.scene is not None
+        self.result = result
         shown = film_of(result, self.scene)
         series, numbers = series_of(result, shown)
         film_bytes = wire.film_numbers(shown.at).astype("<f4").tobytes()
