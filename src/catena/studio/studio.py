@@ -33,6 +33,10 @@ Array = np.ndarray
 FIRST = 0.4  # s of motion that are shown while the rest is computed
 
 
+class Superseded(Exception):
+    """A run whose model has changed meanwhile."""
+
+
 class Studio(Edits):
     """What stands behind the page of `catena studio`."""
 
@@ -240,26 +244,33 @@ class Studio(Edits):
 
     def _run(self, text: str, reading: Reading) -> None:
         assert reading.scenario is not None
-        asked, said, result = reading.scenario, "", None
+        asked, said = reading.scenario, ""
+        result: Result | None = None
         self.runs += 1
-        parts = (FIRST, None) if asked.until > 2 * FIRST else (None,)
-        for until in parts:
-            if self._news.is_set() and self.document.text != text:
-                return  # something newer is to be shown
+        for until in (FIRST, None) if asked.until > 2 * FIRST else (None,):
+            self._tell("status", text="running ..." if self.model.compiled else "compiling ...")
+            try:
+                result = self.model.run(asked, until, RATE, lambda t: self._still(text))
+            except Superseded:
+                return
+            except SimulationError as why:
+                said, result = str(why), why.result if isinstance(why.result, Result) else None
+            except CatenaError as why:
+                said, result = str(why), None
             with self._lock:
-                self._tell("status", text="running ..." if self.model.compiled else "compiling ...")
-                try:
-                    result = self.model.run(asked, until, RATE)
-                except SimulationError as why:
-                    said, result = str(why), why.result if isinstance(why.result, Result) else None
-                except CatenaError as why:
-                    said, result = str(why), None
+                if self.document.text != text:
+                    return  # something newer is to be shown
                 if result is not None and len(result.time) > 1:
                     self._send_run(result, reading, said, done=until is None or bool(said))
                 elif said:
                     self._tell("status", text=said, bad=True)
             if said:
                 return
+
+    def _still(self, text: str) -> None:
+        """Go on with a run only while its text is the newest."""
+        if self._over or self.document.text != text:
+            raise Superseded("there is a newer text")
 
     def _send_run(self, result: Result, reading: Reading, said: str, done: bool) -> None:
         assert self.scene is not None

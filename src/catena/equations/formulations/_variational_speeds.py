@@ -28,7 +28,7 @@ def own_speeds(s: Tracer, names: Sequence[str] | None) -> tuple[VariationalSpeed
     """The speeds that are independent under the mechanism's rows; all of them, the joints' own or those named; and what the rows leave."""
     own, m = _joint_speeds(s), s.layout.mechanism
     chosen = own if names is None else _named(s, own, list(names))
-    if not m.loops and not m.nonholonomic:
+    if not m.constrained:
         return chosen, chosen, None
     free, left = _independent(s, chosen)
     return free, chosen, left
@@ -85,7 +85,7 @@ def _independent(s: Tracer, c: VariationalSpeeds) -> tuple[VariationalSpeeds, Co
     own, m = own_rows(s), s.layout.mechanism
     A, gamma = (ca.substitute(x, s.v, c.v) for x in (own.A, own.gamma))
     J = ca.sparsify(A @ c.W)
-    if not m.loops and len(own.kept) < J.shape[0]:
+    if not m.loops and not m.constraints and len(own.kept) < J.shape[0]:
         raise SingularError(f"variational: only {len(own.kept)} of the {J.shape[0]} nonholonomic rows of {m.name!r} are independent; "
                             "leave out those that follow from the others")  # fmt: skip
     f = ca.Function("at", [s.t, s.q, s.p], [ca.densify(J), ca.densify(c.W.T @ s.mass_matrix() @ c.W)])

@@ -60,7 +60,7 @@ def boltzmann_hamel(mechanism: Mechanism) -> Equations:
     M_c = configuration_inertia(s, chain)
     a = solve(s, M_c, s.tau + given_forces(s, chain) - project(chain, *inverse(s, chain, still), s.layout.nv))
     lam = ca.SX.zeros(0)
-    held = bool(mechanism.loops or mechanism.nonholonomic)
+    held = bool(mechanism.constrained)
     if held:  # of all motions that the rows allow, the nearest to the free one in the metric M_c
         _, _, gamma, rows = s.constraint_rows()
         change, lam = smallest_change(factored(entries(M_c)), rows, gamma - rows @ a, s.con.column, s.row_scales())
@@ -73,7 +73,7 @@ def boltzmann_hamel(mechanism: Mechanism) -> Equations:
         s, "boltzmann_hamel", mechanism.coordinate_names + tuple(f"{name}'" for name in mechanism.speed_names), x,
         derivative=ca.vertcat(s.coordinate_rate(), a), encode=x, decode=[s.q, s.v], acceleration=a,
         largest=max(s.layout.nv, lam.numel()),
-        reactions=wrenches(s.t, s.q, s.v, a, s.p, lam), multipliers=lam if held else None, extra={"joint_moments": moments, **measured(s, chain)},
+        reactions=None if mechanism.constraints else wrenches(s.t, s.q, s.v, a, s.p, lam), multipliers=lam if held else None, extra={"joint_moments": moments, **measured(s, chain)},
     )  # fmt: skip
 
 

@@ -54,7 +54,7 @@ def gibbs_appell(mechanism: Mechanism) -> Equations:
     return assembled(
         s, "gibbs_appell", mechanism.coordinate_names + tuple(f"{name}'" for name in mechanism.speed_names), x,
         derivative=ca.vertcat(s.coordinate_rate(), a), encode=x, decode=[s.q, s.v], acceleration=a, multipliers=lam,
-        largest=max(s.layout.nv, rows[0].numel()), reactions=_reactions(s, S, release, a, lam),
+        largest=max(s.layout.nv, rows[0].numel()), reactions=None if mechanism.constraints else _reactions(s, S, release, a, lam),
         extra={"gibbs_function": ca.Function("gibbs_function", [s.q, s.v, s.a, s.p], [ca.cse(held)])},
         readable=lambda: _statement(s, row, Q, rows[3]),
     )  # fmt: skip

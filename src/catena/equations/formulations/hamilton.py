@@ -61,7 +61,7 @@ def hamilton(mechanism: Mechanism, coordinates: str = "joint") -> Equations:
     found = assembled(
         s, "hamilton", e.coordinate_names() + e.speed_names("momentum of {}"), x,
         derivative=rates(s.t, e.q, v, s.tau, s.p), encode=ca.vertcat(q, momentum(*chosen, s.p)), decode=e.own(e.q, v),
-        acceleration=own, multipliers=force, largest=max(M.shape[0], A.shape[0]), reactions=released_wrenches(s, own, force),
+        acceleration=own, multipliers=force, largest=max(M.shape[0], A.shape[0]), reactions=None if mechanism.constraints else released_wrenches(s, own, force),
         extra={"coordinates": coordinates, "hamiltonian": H}, readable=lambda: _statement(e, momenta, slope, A),
     )  # fmt: skip
     found.extra["operations of the derivative"] = operations(found.derivative)

@@ -44,7 +44,7 @@ def jourdain(mechanism: Mechanism) -> Equations:
     M, b = ca.jacobian(rows, s.a), ca.substitute(rows, s.a, ca.SX.zeros(s.layout.nv))
     _require_inertia(s, M)
     r, lam = s.tau + _power_of_loads(s) - b, None
-    held = bool(mechanism.loops or mechanism.nonholonomic)
+    held = bool(mechanism.constrained)
     if held:
         own = own_rows(s)
         free = own.complement(s, M)
@@ -58,7 +58,7 @@ def jourdain(mechanism: Mechanism) -> Equations:
     return assembled(
         s, "jourdain", mechanism.coordinate_names + tuple(f"{name}'" for name in mechanism.speed_names), x,
         derivative=ca.vertcat(s.coordinate_rate(), a), encode=x, decode=[s.q, s.v], acceleration=a, multipliers=lam,
-        largest=Z.shape[1] if held else s.layout.nv, reactions=_reactions(s, needed, a, lam),
+        largest=Z.shape[1] if held else s.layout.nv, reactions=None if mechanism.constraints else _reactions(s, needed, a, lam),
         readable=lambda: _statement(s, rows, r + b),
     )  # fmt: skip
 

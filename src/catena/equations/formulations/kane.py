@@ -93,7 +93,7 @@ def kane(mechanism: Mechanism, rows: Map | None = None, speeds: Map | None = Non
     s = Tracer(layout(mechanism))
     t, masses = s.t, mass_centres(s)
     A, f = inertia(s, masses), forces(s, masses)
-    own = own_rows(s) if rows is None and (mechanism.loops or mechanism.nonholonomic) else None
+    own = own_rows(s) if rows is None and mechanism.constrained else None
     if own and speeds is None and dependent is None:
         u = adapted_speeds(s, own.complement(s, A), own.gamma)
     else:
@@ -109,7 +109,7 @@ def kane(mechanism: Mechanism, rows: Map | None = None, speeds: Map | None = Non
     n, held = s.layout.nq, bool(rows or own)
     x = ca.SX.sym("x", n + len(u.state))
     q, v = x[:n], u.decode(x[:n], x[n:], s.p)
-    W = None if rows else _reactions(s, masses, a, lam if held else None)
+    W = None if rows or mechanism.constraints else _reactions(s, masses, a, lam if held else None)
     change = ca.Function("change", [t, s.q, s.v, s.tau, s.p], [s.coordinate_rate(), ca.densify(du if u.state == u.names else a)])
     rate, moved = change(t, q, v, s.tau, s.p)
     return assembled(

@@ -54,7 +54,7 @@ def lagrange(mechanism: Mechanism, coordinates: str = "joint") -> Equations:
     return assembled(
         s, "lagrange", e.coordinate_names() + e.speed_names("{}'"), ca.vertcat(e.q, e.v),
         derivative=ca.vertcat(e.rate, a), encode=ca.vertcat(*e.chosen(s.q, s.v)), decode=e.own(e.q, e.v),
-        acceleration=own, multipliers=force, largest=max(M.shape[0], A.shape[0]), reactions=released_wrenches(s, own, force),
+        acceleration=own, multipliers=force, largest=max(M.shape[0], A.shape[0]), reactions=None if mechanism.constraints else released_wrenches(s, own, force),
         extra={"coordinates": coordinates, "mass_matrix": ca.Function("mass_matrix", [e.q, s.p], [ca.cse(ca.densify(M))])},
         readable=lambda: _statement(e, h, phi, A),
     )  # fmt: skip

@@ -60,7 +60,7 @@ def maggi(mechanism: Mechanism) -> Equations:
     return assembled(
         s, "maggi", mechanism.coordinate_names + tuple(f"{name}'" for name in mechanism.speed_names), x,
         derivative=ca.vertcat(s.coordinate_rate(), a), encode=x, decode=[s.q, s.v], acceleration=a, multipliers=lam, largest=size,
-        reactions=wrenches(*b.motion, s.t, s.q, s.v, s.p, R @ a + N, force if lam is None else lam),
+        reactions=None if mechanism.constraints else wrenches(*b.motion, s.t, s.q, s.v, s.p, R @ a + N, force if lam is None else lam),
     )  # fmt: skip
 
 

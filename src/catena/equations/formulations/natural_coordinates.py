@@ -51,14 +51,14 @@ def natural_coordinates(mechanism: Mechanism) -> Equations:
     given = [b.P, b.R, b.V, s.t, s.q, s.v, s.tau, s.p]
     found = ca.Function("found", given, [ca.densify(z) for z in ca.cse(system)])
     a, lam, moved = found(*b.motion, s.t, s.q, s.v, s.tau, s.p)
-    closed = bool(mechanism.loops or mechanism.nonholonomic)
+    closed = bool(mechanism.constrained)
     V, force = ca.SX.sym("moved", moved.numel()), ca.SX.sym("lam", lam.numel())
     cut = ca.Function("cut", [*given, V, force], [joint_wrenches(s, needed(b, V), force if closed else None)])
     x, place = ca.vertcat(s.q, s.v), ca.Function("place", [s.q, s.p], [ca.vertcat(*b.motion[:2])])
     return assembled(
         s, "natural_coordinates", mechanism.coordinate_names + tuple(f"{name}'" for name in mechanism.speed_names), x,
         derivative=ca.vertcat(s.coordinate_rate(), a), encode=x, decode=[s.q, s.v], acceleration=a, largest=size,
-        multipliers=lam if closed else None, reactions=cut(*b.motion, s.t, s.q, s.v, s.tau, s.p, moved, lam),
+        multipliers=lam if closed else None, reactions=None if mechanism.constraints else cut(*b.motion, s.t, s.q, s.v, s.tau, s.p, moved, lam),
         extra={"natural_coordinates": place, "mass_matrix": ca.Function("mass_matrix", [s.p], [ca.densify(_masses(b))])},
     )  # fmt: skip
 

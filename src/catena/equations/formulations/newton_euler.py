@@ -64,8 +64,9 @@ def newton_euler(mechanism: Mechanism) -> Equations:
     moved, *_ = solved(x.P, x.R, x.V, s.t, x.q, x.v, s.tau, s.p)
     return assembled(
         s, "newton_euler", x.names, x.x,
-        derivative=ca.vertcat(x.rate, moved), encode=x.start, decode=[x.q, x.v], acceleration=a, largest=len(unknowns), reactions=W,
-        multipliers=lam if mechanism.loops or mechanism.nonholonomic else None,
+        derivative=ca.vertcat(x.rate, moved), encode=x.start, decode=[x.q, x.v], acceleration=a, largest=len(unknowns),
+        reactions=None if mechanism.constraints else W,
+        multipliers=lam if mechanism.constrained else None,
     )  # fmt: skip
 
 

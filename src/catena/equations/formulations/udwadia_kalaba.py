@@ -46,13 +46,13 @@ def udwadia_kalaba(mechanism: Mechanism) -> Equations:
     _require_inertia(b)
     _, a, lam, moved = found(*b.motion, s.t, s.q, s.v, s.tau, s.p)
     rate = found(x.P, x.R, x.V, s.t, x.q, x.v, s.tau, s.p)[0]
-    closed = bool(mechanism.loops or mechanism.nonholonomic)
+    closed = bool(mechanism.constrained)
     V, force = ca.SX.sym("moved", moved.numel()), ca.SX.sym("lam", lam.numel())
     cut = ca.Function("cut", [b.P, b.R, b.V, s.t, s.q, s.v, s.p, V, force], [joint_wrenches(s, needed(b, V), force if closed else None)])
     return assembled(
         s, "udwadia_kalaba", x.names, x.x,
         derivative=ca.vertcat(x.rate, rate), encode=x.start, decode=[x.q, x.v], acceleration=a, largest=largest,
-        reactions=cut(*b.motion, s.t, s.q, s.v, s.p, moved, lam), multipliers=lam if closed else None,
+        reactions=None if mechanism.constraints else cut(*b.motion, s.t, s.q, s.v, s.p, moved, lam), multipliers=lam if closed else None,
     )  # fmt: skip
 
 

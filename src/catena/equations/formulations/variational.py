@@ -91,7 +91,7 @@ def variational(
     x = ca.SX.sym("x", n + len(u.names))
     rate, moved, *_ = change(s.t, x[:n], x[n:], s.tau, s.p)
     _, _, at_v, force, wrenches = change(s.t, s.q, u.encode(s.q, s.v, s.p), s.tau, s.p)
-    reactions = joint_wrenches(s, dict(zip(needed, ca.vertsplit(wrenches, 6))), force if left else None)
+    reactions = None if mechanism.constraints else joint_wrenches(s, dict(zip(needed, ca.vertsplit(wrenches, 6))), force if left else None)
     energy = ca.Function("energy", [s.q, u.u, s.p], [ca.densify(_energies(k, masses) + ca.vertcat(*flexible.energies()))])
     return assembled(
         s, "variational", mechanism.coordinate_names + u.names, x,

@@ -85,7 +85,7 @@ const DRAFT = [`#version 300 es
   precision mediump float; in vec4 c; out vec4 seen; void main() { seen = c; }`];
 // How finely pictures are drawn: all of it; without shadow and smooth edges; or in two drafts, with coarse solids and fewer pixels.
 const QUALITY = [{ samples: 4, shadows: true, scale: 1 }, { samples: 0, shadows: false, scale: 1 }, { samples: 0, shadows: false, scale: 0.75, draft: 30000 },
-  { samples: 0, shadows: false, scale: 0.6, draft: 10000 }];  // draft: how many triangles
+  { samples: 0, shadows: false, scale: 0.5, draft: 6000 }];  // draft: how many triangles
 
 class Stage {
   constructor(canvas) {
@@ -160,11 +160,11 @@ class Stage {
   coarse(g) {  // few triangles in place of many: points that share a cell of a grid become one
     const budget = QUALITY[this.quality].draft, known = g.coarse = g.coarse || {};
     if (known[budget]) return known[budget];
-    const share = Math.max(60, budget * g.count / this.triangles);
+    const share = Math.max(24, budget * g.count / this.triangles);
     if (g.count <= 3 * share) return (known[budget] = g);
     const P = g.vertices, F = g.faces, low = [1e30, 1e30, 1e30], high = [-1e30, -1e30, -1e30], cells = Math.max(3, Math.round(Math.sqrt(share / 12)));
     for (let i = 0; i < P.length; i += 6) for (let k = 0; k < 3; k++) { low[k] = Math.min(low[k], P[i + k]); high[k] = Math.max(high[k], P[i + k]); }
-    const wide = high.map((x, k) => (x - low[k]) || 1e-9), longest = Math.max(...wide), each = wide.map((x) => Math.max(4, Math.round(cells * x / longest))), n = Math.max(...each) + 1, of = new Map(), which = new Uint32Array(P.length / 6), sums = [];
+    const wide = high.map((x, k) => (x - low[k]) || 1e-9), longest = Math.max(...wide), each = wide.map((x) => Math.max(share > 100 ? 4 : 2, Math.round(cells * x / longest))), n = Math.max(...each) + 1, of = new Map(), which = new Uint32Array(P.length / 6), sums = [];
     for (let i = 0, v = 0; i < P.length; i += 6, v++) {
       const c = [0, 1, 2].map((k) => Math.floor((P[i + k] - low[k]) / wide[k] * each[k])), side = [0, 1, 2].reduce((a, k) => Math.abs(P[i + 3 + k]) > Math.abs(P[i + 3 + a]) ? k : a, 0), key = ((c[0] * n + c[1]) * n + c[2]) * 6 + 2 * side + (P[i + 3 + side] > 0 ? 1 : 0);
       let k = of.get(key); if (k === undefined) { k = of.size; of.set(key, k); sums.push([0, 0, 0, 0, 0, 0, 0]); }
