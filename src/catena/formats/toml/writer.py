@@ -66,11 +66,12 @@ def _lines(m: Mechanism) -> Iterator[str]:
 
 
 def _things(given: Mechanism, m: Mechanism) -> Iterator[tuple[str, Pairs]]:
-    """Everything but bodies and joints: frames, loops and loads as given, rows, shapes of the ground, contacts."""
+    """Everything but bodies and joints: frames, loops and loads as given, rows, constraints, shapes of the ground, contacts."""
     yield from (("frame", _frame(f)) for f in given.frames)
     yield from (("loop", _joint(j)) for j in given.loops)
     yield from (("load", _load(x)) for x in given.loads)
     yield from (("row", _load(x)) for x in m.nonholonomic)
+    yield from (("constraint", _load(x)) for x in m.constraints)
     yield from (("ground", _shape(s)) for s in m.ground)
     yield from (("contact", contact_pairs(c, _value, _string)) for c in m.contacts)
 
@@ -162,7 +163,7 @@ def _load(thing: Keyed) -> Pairs:
     yield "kind", _string(thing.kind)
     for key in thing.schema():
         value = getattr(thing, key)
-        if value != ():
+        if value not in ((), ""):
             yield key, f"[{', '.join(map(_mixed, value))}]" if isinstance(value, tuple) else _mixed(value)
 
 
