@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..registry import Registry
+from ..model.registry import Registry
 
 
 @dataclass(frozen=True)
