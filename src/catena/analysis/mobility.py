@@ -17,6 +17,7 @@ from ..machine.constraint_rows import Metric, Rows, metric, position_count, rows
 from ..machine.lookup import all_speeds_of, machine_of, state
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
+from ..registry import loaded
 from .assembly import closed, gauss_newton
 from .closure_search import CLOSED
 
@@ -64,6 +65,9 @@ class Mobility:
     def overactuated(self) -> int:
         """Motors beyond those needed: so many that they can load the mechanism without moving it; 0 where motors are not given."""
         return 0 if self.actuated is None else len(self.actuated) - self.held
+
+    def _repr_html_(self) -> str:
+        return str(loaded("catena.results.notebook:plain")(self))
 
     def __str__(self) -> str:
         plural = "" if self.degrees_of_freedom == 1 else "s"

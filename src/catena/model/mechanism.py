@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from ..errors import MechanismError, UnknownNameError
+from ..registry import loaded
 from .beams import Flexed
 from .bodies import Body
 from .contacts import Contact
@@ -82,6 +83,9 @@ class Mechanism:
         except (TypeError, ValueError):
             raise MechanismError(f"mechanism {self.name!r}: gravity is {self.gravity!r}; it is three numbers, m/s2") from None
         object.__setattr__(self, "parameters", FrozenDict({str(k): float(v) for k, v in self.parameters.items()}))
+
+    def _repr_html_(self) -> str:
+        return str(loaded("catena.results.notebook:mechanism")(self))
 
     def __repr__(self) -> str:
         g = ", ".join(f"{x:g}" if isinstance(x, float) else str(x) for x in self.gravity)
