@@ -35,7 +35,7 @@ UNPLACED = {  # forces that the formulation has as generalised ones: where on th
     "kane": {"loops", "position constraints", "speed rows", "loads"},
     "boltzmann_hamel": {"loads"},
     "recursive": {"position constraints", "speed rows"},
-    **dict.fromkeys(("newton_euler", "gibbs_appell", "maggi", "jourdain", "udwadia_kalaba", "natural_coordinates"), {"position constraints"}),
+    **{name: {"position constraints"} for name in ("newton_euler", "gibbs_appell", "maggi", "jourdain", "udwadia_kalaba", "natural_coordinates")},
 }
 
 

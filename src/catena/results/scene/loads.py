@@ -11,7 +11,7 @@ import numpy as np
 
 from ...model.mechanism import Joint
 from ...model.motions import Motion
-from ...registry import Registry
+from ...model.registry import Registry
 from .drawing import DARK, MOTOR, SPRING, STEEL, Drawing, along, glass
 from .geometry import arrow, ball, coil, cylinder, joined, spiral
 
