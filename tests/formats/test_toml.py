@@ -175,7 +175,7 @@ def test_a_companion_adds_what_another_format_cannot_say(read, tmp_path):
         read(ARM, companion=companion)
     assert caught.value.path == str(companion)
     assert caught.value.faults == (
-        "no key 'bodi'; keys are: gravity, parameters, expressions, body, ground, collisions, joint, frame, loop, load, row, contact. Did you mean 'body'?",
+        "no key 'bodi'; keys are: gravity, parameters, expressions, body, ground, collisions, joint, frame, loop, load, row, constraint, ... (13 in all). Did you mean 'body'?",
         "joint 'k': no joint 'k' in mechanism 'arm'; joints are: j.",
         "body 'b': no body 'b' in mechanism 'arm'; bodies are: a.",
     )
