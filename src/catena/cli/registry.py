@@ -34,6 +34,7 @@ for _name, _doc in {  # in the order of the flow
     "check": "Certify that all formulations give the same motion.",
     "compare": "Compare the costs of the formulations.",
     "equations": "Write the equations of motion by one formulation.",
+    "derive": "Derive the equations of motion by one formulation, step by step.",
     "inverse": "Find the joint forces and reactions along a trajectory.",
     "modes": "Show natural frequencies and damping ratios.",
     "clearance": "Show how close shapes come to each other, at rest or along a result.",

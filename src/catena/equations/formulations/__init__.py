@@ -21,6 +21,7 @@ from ...model.mechanism import Mechanism
 from ..equations import Equations, operations
 from ..features import FEATURES, needs
 from ..formulation import FORMULATIONS, Formulation
+from ..readable.gravity import with_letter
 
 if TYPE_CHECKING:
     ALL_FORMULATIONS: tuple[str, ...]
@@ -60,7 +61,7 @@ def derive(mechanism: Mechanism, by: str = DEFAULT, **options: object) -> Equati
     for feature in needs(m):
         if feature in f.cannot:
             raise FormulationError(_refusal(f, m, feature))
-    equations = f.derive(m, **options)
+    equations = replace(f.derive(m, **options), written=lambda: f.derive(with_letter(m), **options))
     return equations if f.own_loads or not m.loads else with_loads(equations)
 
 
