@@ -27,7 +27,9 @@ def derive(
     file: File,
     by: By = "lagrange",
     steps: Annotated[bool, typer.Option("--steps", help="Every step with its reason, each checked at random states.")] = False,
-    against: Annotated[str | None, typer.Option(metavar="BY", help="A second formulation, to be set beside the first (--form html or text).")] = None,
+    against: Annotated[
+        str | None, typer.Option(metavar="BY", help="A second formulation, to be set beside the first, on a page in HTML.")
+    ] = None,
     form: Annotated[Form, typer.Option(help="text, latex, html (one page) or notebook (.ipynb).")] = Form.text,
     out: Out = None,
     floating: Floating = False,
@@ -41,10 +43,9 @@ def derive(
     mechanism = read(file, floating, no_mimic, gravity, parameters=parameters)
     found = derived(mechanism, by)
     if against:
-        from ..equations.derivation.comparison import compared
+        from ..equations.derivation.pages import side_by_side
 
-        other = derived(mechanism, against).steps()
-        written = compared(found.steps(), other, html=form is Form.html)
+        written = side_by_side(found.steps(), derived(mechanism, against).steps())
     elif steps or form in (Form.html, Form.notebook):
         written = getattr(found.steps(), form.value)()
     else:

@@ -25,7 +25,9 @@ def equations(
     file: File,
     by: Annotated[str, typer.Option(help="The formulation, such as lagrange.")] = "lagrange",
     form: Annotated[Form, typer.Option(help="To read (text, latex), or to run (python, c).")] = Form.text,
-    effort: Annotated[int, typer.Option(min=0, help="How many operations to spend on the textbook's form; 0 shows the computation itself.")] = EFFORT,
+    effort: Annotated[
+        int, typer.Option(min=0, help="How many operations to spend on the textbook's form; 0 shows the computation itself.")
+    ] = EFFORT,
     floating: Floating = False,
     no_mimic: Uncoupled = False,
     gravity: Gravity = None,

@@ -35,6 +35,8 @@ for _name, _doc in {  # in the order of the flow
     "compare": "Compare the costs of the formulations.",
     "equations": "Write the equations of motion by one formulation.",
     "derive": "Derive the equations of motion by one formulation, step by step.",
+    "worksheet": "Write a derivation with its results left out, for a student.",
+    "grade": "Check an answer to a line of a worksheet, and say which term is wrong.",
     "inverse": "Find the joint forces and reactions along a trajectory.",
     "modes": "Show natural frequencies and damping ratios.",
     "clearance": "Show how close shapes come to each other, at rest or along a result.",

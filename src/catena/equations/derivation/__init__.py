@@ -1,11 +1,11 @@
 """Derivations that can be read: the way from a mechanism to its equations of motion, step by step, each line checked.
 
-    Board (symbols, names, random states) -> steps of one formulation -> Derivation -> text, LaTeX, page, notebook
+Board (symbols, names, random states) -> steps of one formulation -> Derivation -> text, LaTeX, page, notebook
 
-    steps           the records: Derivation, Step, Line
-    board           expressions become lines here and are compared with a second route to the same numbers
-    kinematics      positions, velocities, angular velocities: how every derivation begins
-    one file or function per formulation, listed in DERIVATIONS
+steps           the records: Derivation, Step, Line
+board           expressions become lines here and are compared with a second route to the same numbers
+kinematics      positions, velocities, angular velocities: how every derivation begins
+one file or function per formulation, listed in DERIVATIONS
 """
 
 from __future__ import annotations
@@ -24,9 +24,13 @@ def derivation(equations: Derived) -> Derivation:
     """The steps that lead to equations of motion; a FormulationError where their formulation has none that can be read."""
     name = equations.formulation
     if name not in DERIVATIONS:
-        raise FormulationError(f"steps: no derivation is written down for {name!r}; those with steps are: {', '.join(DERIVATIONS)}")
+        raise FormulationError(
+            f"steps: no derivation is written down for {name!r}; those with steps are: {', '.join(DERIVATIONS)}"
+        )
     if getattr(equations, "extra", {}).get("coordinates", "joint") != "joint":
-        raise FormulationError("steps: derivations are written in the joints' own coordinates; leave out coordinates='absolute'")
+        raise FormulationError(
+            "steps: derivations are written in the joints' own coordinates; leave out coordinates='absolute'"
+        )
     way, board = DERIVATIONS[name], Board(equations)
     steps = tuple(step for step in way.steps(board) if step.lines)
     values = {**board.mechanism.parameters}

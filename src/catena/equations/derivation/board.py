@@ -122,7 +122,7 @@ class Board:
         return ca.Function("passes", [s.q, s.v, s.a, s.p], [s.inverse_dynamics(), s.gravity(), s.mass_matrix()])
 
     @cached_property
-    def _passed(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def _passed(self) -> Any:
         return self._passes(self.s.q, self.s.v, self.s.a, self.s.p)
 
     @property
@@ -194,12 +194,16 @@ class Board:
         unit = np.where(root > 0, root, 1.0)
         return unit * (sizes / unit).sum(1, keepdims=True)
 
-    def rows(self, left: ca.SX, right: ca.SX) -> list[Line]:
-        """The equations left = right; both sides are evaluated with the formulation's own accelerations."""
+    def rows(self, left: ca.SX, right: ca.SX, beside: ca.SX | None = None) -> list[Line]:
+        """The equations left = right; both sides are evaluated with the formulation's own accelerations.
+
+        beside: one positive size, such as all the weights, for rows whose terms may all vanish.
+        """
         found = []
+        floor = 0.0 if beside is None else self.numbers(beside)[:, 0]
         for row in self.terms(left, right):
             sides = [np.array(self._evaluated(side)) for side in (row.left, row.right)]  # (states, terms)
-            error = _relative(sides[0].sum(1) - sides[1].sum(1), np.abs(np.hstack(sides)).sum(1))
+            error = _relative(sides[0].sum(1) - sides[1].sum(1), np.abs(np.hstack(sides)).sum(1) + floor)
             found.append(Line(row.left, (row.right,), None, "", self._held("a row of the equations of motion", error)))
         return found
 
@@ -221,7 +225,7 @@ class Board:
     def _evaluated(self, terms: Terms) -> list[list[float]]:
         """The value of every term at every state; one zero where there is none."""
         inputs = [s for role in self.symbols for s in symbols(self.names[role])]
-        f = sp.lambdify(inputs, [term.value for term in terms] or [0.0], "math")
+        f = sp.lambdify(inputs, [x for term in terms for x in sp.Add.make_args(term.value)] or [0.0], "math")
         return [[float(x) for x in f(*np.concatenate([state[role] for role in self.symbols]))] for state in self.values]
 
 

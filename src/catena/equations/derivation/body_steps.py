@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import casadi as ca
+import numpy as np
 
 from ...compiler.trace import vector
 from ...model.mechanism import GROUND
@@ -32,24 +33,40 @@ def laws(board: Board, free: FreeBodies) -> list[Step]:
     newton, euler = [], []
     forces, torques = [k - 3 for k in free.shown if k >= 3], [k for k in free.shown if k < 3]
     for b in free.movers.values():
-        newton += board.rows((b.m * b.a)[forces], (free.force(b.name) + b.m * free.bodies.gravity)[forces])
-        euler += board.rows((b.R @ (b.I @ b.alpha + ca.cross(b.w, b.I @ b.w)))[torques], free.torque(b.name, b.r)[torques])
+        newton += board.rows((b.m * b.a)[forces], (free.force(b.name) + b.m * free.bodies.gravity)[forces], free.sizes[0])
+        euler += board.rows(
+            (b.R @ (b.I @ b.alpha + ca.cross(b.w, b.I @ b.w)))[torques], free.torque(b.name, b.r)[torques], free.sizes[1]
+        )
     which = ", ".join(free.movers)
     return [
-        Step("Newton's law", f"m a of each body ({which}) is its weight, the force of the joint that carries it, less those it carries on.", _said(newton), True),
-        Step("Euler's law", "The rate of each body's angular momentum about its centre of mass is the torque of the same forces.", _said(euler), True),
+        Step(
+            "Newton's law",
+            f"m a of each body ({which}) is its weight, the force of the joint that carries it, less those it carries on.",
+            _said(newton),
+            True,
+        ),
+        Step(
+            "Euler's law",
+            "The rate of each body's angular momentum about its centre of mass is the torque of the same forces.",
+            _said(euler),
+            True,
+        ),
     ]
 
 
 def freedoms(board: Board, free: FreeBodies) -> Step:
     """A joint bears nothing along its freedom but its motor."""
-    rows = board.rows(free.along_freedoms(), free.motors())
-    return Step("freedoms of the joints", "Along its freedom a joint bears what its motor gives, and nothing else.", _said(rows), True)
+    rows = board.rows(free.along_freedoms(), free.motors(), free.sizes[0] + free.sizes[1])
+    return Step(
+        "freedoms of the joints", "Along its freedom a joint bears what its motor gives, and nothing else.", _said(rows), True
+    )
 
 
 def eliminated(board: Board, free: FreeBodies) -> Step:
     """The equations of motion without the joints' forces."""
-    rows = rate_rows(board) + board.rows(-inertia_forces(board, free.bodies), active(board, free.bodies) + board.A.T @ board.lam)
+    rows = rate_rows(board) + board.rows(
+        -inertia_forces(board, free.bodies), active(board, free.bodies) + board.A.T @ board.lam
+    )
     return Step("equations of motion", "Eliminate the forces of the joints from the rows above.", tuple(rows), True)
 
 
@@ -63,7 +80,10 @@ def recursive(board: Board) -> list[Step]:
         u = ca.jtimes(O, s.q, s.coordinate_rate())
         a = b.R.T @ (free.bodies.rate(u) - g)
         if ca.depends_on(b.w, s.v):
-            outward += [board.line(bold("omega", b.name), b.w, b.kernel[:3], axes=b.name), board.line(bold("alpha", b.name), b.alpha, b.kernel_rate[:3], axes=b.name)]
+            outward += [
+                board.line(bold("omega", b.name), b.w, b.kernel[:3], axes=b.name),
+                board.line(bold("alpha", b.name), b.alpha, b.kernel_rate[:3], axes=b.name),
+            ]
         outward.append(board.line(bold("a", b.name), a, s.frame_acceleration(b.name, "body")[3:] - b.R.T @ g, axes=b.name))
     forces, torques = [k - 3 for k in free.shown if k >= 3], [k for k in free.shown if k < 3]
     for b in reversed(free.movers.values()):
@@ -71,8 +91,10 @@ def recursive(board: Board) -> list[Step]:
         F = free.into(b, b.m * (b.a - g) - free.force(b.name)) + own[3:]
         spin = b.I @ b.alpha + ca.cross(b.w, b.I @ b.w) + ca.cross(b.com, b.R.T @ (b.m * (b.a - g)))
         T = spin - free.into(b, free.torque(b.name, free.origin(b.name))) + own[:3]
-        inward += board.rows(own[3:][forces], F[forces]) + board.rows(own[:3][torques], T[torques])
-    rows = board.rows(free.motors(), free.along_freedoms())
+        inward += board.rows(own[3:][forces], F[forces], free.sizes[0]) + board.rows(
+            own[:3][torques], T[torques], free.sizes[1]
+        )
+    rows = board.rows(free.motors(), free.along_freedoms(), free.sizes[0] + free.sizes[1])
     return [
         *load_step(board),
         Step("outward pass", "From the ground to the leaves: each joint adds its own motion; the ground accelerates upwards with g, so that weight needs no "
@@ -87,13 +109,15 @@ def recursive(board: Board) -> list[Step]:
 def penalty(board: Board) -> list[Step]:
     """The joints give way a little: springs of stiffness beta bear what the joints would."""
     free = FreeBodies(board)
-    m, names, stretch = board.mechanism, [], []
+    m, stretch = board.mechanism, []
+    names: list[Name] = []
     beta = float(getattr(board.equations, "extra", {}).get("beta", 1e6))
     k = board.more("beta", [Name("beta_", "beta", r"\beta")], ca.SX(beta))
     for joint in m.ordered:
         if joint.parent == GROUND:
             continue
-        for entry in free.shown:
+        held = np.abs(board.numbers(free.relative(joint.child)).reshape(len(board.values), -1, 6)).max((0, 1)) < 1e-12
+        for entry in (k for k in free.shown if held[k]):
             x = free.wrench[joint.child][entry]
             names.append(Name(f"d{len(names)}_", f"d{'xyz'[entry % 3]}{'r' if entry < 3 else ''}_{joint.name}",
                               rf"\{'varphi' if entry < 3 else 'delta'}^{{{'xyz'[entry % 3]}}}_{{{upright(joint.name)}}}"))  # fmt: skip
@@ -105,8 +129,9 @@ def penalty(board: Board) -> list[Step]:
     b = free.bodies
     return [
         b.positions(), b.velocities(), *b.turning(), b.accelerations(), *load_step(board), *laws(board, free),
-        Step("springs", "A joint between two moving bodies is a spring of stiffness beta with a damper: its force is -beta (d + gamma d'), d the gap; shown "
-             "when the gap rests. Its motor acts along the freedom, where there is no spring.", _said(rows), True),
+        Step("springs", "What a joint between two moving bodies forbids is a gap d with a spring and a damper, of force -beta (d + gamma d'); shown when the "
+             "gap rests. The joint at the ground keeps its own coordinate.", _said(rows), True),
+        freedoms(board, free),
         Step("the limit", "As beta grows the gaps vanish as 1/beta, and the rows approach the equations of motion.", eliminated(board, free).lines),
         *constraint_step(board),
     ]  # fmt: skip
@@ -122,14 +147,19 @@ def boltzmann_hamel(board: Board) -> list[Step]:
         if ca.depends_on(b.w, s.v):
             quasi.append(board.line(bold("omega", b.name), b.w, b.kernel[:3], axes=b.name))
             J = ca.jacobian(b.w, s.v)
-            rows = zip(board.freedoms, ca.horzsplit(J), ca.horzsplit(ca.jacobian(b.kernel[:3], s.v)))
-            lines = [board.line(column_of_g(b.name, x), ca.densify(column), ca.densify(known), axes=b.name) for x, column, known in rows]
+            columns = zip(board.freedoms, ca.horzsplit(J), ca.horzsplit(ca.jacobian(b.kernel[:3], s.v)))
+            lines = [
+                board.line(column_of_g(b.name, x), ca.densify(column), ca.densify(known), axes=b.name)
+                for x, column, known in columns
+            ]
             connect += [line for line in lines if any(line.right)]
         spin = b.I @ b.alpha + ca.cross(b.w, b.I @ b.w) + ca.cross(b.com, b.R.T @ (b.m * (b.a - g)))
         own, F = free.wrench[b.name], free.into(b, b.m * (b.a - g) - free.force(b.name))
         forces, torques = [k - 3 for k in free.shown if k >= 3], [k for k in free.shown if k < 3]
-        moments += board.rows(own[3:][forces], (F + own[3:])[forces])
-        moments += board.rows(own[:3][torques], (spin - free.into(b, free.torque(b.name, free.origin(b.name))) + own[:3])[torques])
+        moments += board.rows(own[3:][forces], (F + own[3:])[forces], free.sizes[0])
+        moments += board.rows(
+            own[:3][torques], (spin - free.into(b, free.torque(b.name, free.origin(b.name))) + own[:3])[torques], free.sizes[1]
+        )
     rows = rate_rows(board) + board.rows(-inertia_forces(board, b_all), active(board, b_all) + board.A.T @ board.lam)
     return [
         *load_step(board),

@@ -74,14 +74,26 @@ class Energies:
         """Positions to energies."""
         kinetic, potential = self.kernel
         board = self.board
-        T = board.line(scalar("T"), self.T, kinetic, Label("sum of m v^2/2 + omega.I omega/2", r"\sum \tfrac12 m\,\mathbf{v}\cdot\mathbf{v} + \tfrac12\,\boldsymbol{\omega}\cdot\mathbf{I}\,\boldsymbol{\omega}"))
+        T = board.line(
+            scalar("T"),
+            self.T,
+            kinetic,
+            Label(
+                "sum of m v^2/2 + omega.I omega/2",
+                r"\sum \tfrac12 m\,\mathbf{v}\cdot\mathbf{v} + \tfrac12\,\boldsymbol{\omega}\cdot\mathbf{I}\,\boldsymbol{\omega}",
+            ),
+        )
         V = board.line(scalar("V"), self.V, potential, Label("-sum of m g.r", r"-\sum m\,\mathbf{g}\cdot\mathbf{r}"))
         return [
             self.bodies.positions(),
             self.bodies.velocities(),
             *self.bodies.turning(),
             Step("kinetic energy", "Add one half m v^2 of each body, and one half omega.I omega where it has inertia.", (T,)),
-            Step("potential energy", "Gravity is the only force with a potential here; its level is zero at the ground's origin.", (V,)),
+            Step(
+                "potential energy",
+                "Gravity is the only force with a potential here; its level is zero at the ground's origin.",
+                (V,),
+            ),
         ]
 
     def momenta(self, labels: Sequence[Label] | None = None) -> Step:
@@ -93,7 +105,11 @@ class Energies:
     def rates(self) -> Step:
         """d/dt dT/dv."""
         lines = self.board.lines(slope("T", self.board.names["v"], True), self.bodies.rate(self.h), self.momentum_rate)
-        return Step("rates of the momenta", "Differentiate each momentum in time: speeds become accelerations, angles bring their rates.", tuple(lines))
+        return Step(
+            "rates of the momenta",
+            "Differentiate each momentum in time: speeds become accelerations, angles bring their rates.",
+            tuple(lines),
+        )
 
     def gradients(self) -> Step:
         """dT/dq and dV/dq, along the speeds."""
@@ -103,14 +119,18 @@ class Energies:
                         beside=ca.vertcat(board.inertial, board.inertia @ s.a))  # fmt: skip
         V = board.lines(slope("V", names), self.slope(self.V), board.weight)
         ball = "; along the axes of a ball, which turn, omega x dT/domega is taken off" if self.ball else ""
-        return Step("gradients of the energies", f"Differentiate both energies by each coordinate, speeds held{ball}.", (*T, *V))
+        return Step(
+            "gradients of the energies", f"Differentiate both energies by each coordinate, speeds held{ball}.", (*T, *V)
+        )
 
 
 def load_step(board: Board) -> list[Step]:
     """What loads do along the speeds, where there are any."""
     if not board.mechanism.loads:
         return []
-    lines = board.lines(along("Q", board.freedoms), board.s.applied.generalised(), board.pushed - board.s.tau, beside=board.inertial)
+    lines = board.lines(
+        along("Q", board.freedoms), board.s.applied.generalised(), board.pushed - board.s.tau, beside=board.inertial
+    )
     why = "The power of springs, dampers and other loads, differentiated by each speed; motors come on top as tau."
     return [Step("loads along the speeds", why, tuple(lines), "Q" in board.symbols)]
 
@@ -120,7 +140,14 @@ def constraint_step(board: Board) -> list[Step]:
     if not board.lam.numel():
         return []
     lines = [line for line in board.rows(board.A @ board.s.a, board.gamma) if line.left or line.right[0]]
-    return [Step("constraints", "What closes the loops, or binds the speeds, is differentiated until it speaks of accelerations.", tuple(lines), True)]
+    return [
+        Step(
+            "constraints",
+            "What closes the loops, or binds the speeds, is differentiated until it speaks of accelerations.",
+            tuple(lines),
+            True,
+        )
+    ]
 
 
 def rate_rows(board: Board) -> list[Line]:

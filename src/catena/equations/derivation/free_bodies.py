@@ -62,7 +62,8 @@ class FreeBodies:
         """What the rows of loops do to bodies: torque about the node's origin and force, in the node's axes."""
         if not self.board.lam.numel():
             return {}
-        W, s, found = self.s.row_wrenches(), self.s, {}
+        W, s = self.s.row_wrenches(), self.s
+        found: dict[str, ca.SX] = {}
         for k, loop in enumerate(s.con.loop):
             joint = s.layout.mechanism.loops[loop]
             for body, w in ((joint.parent, W[k, :6]), (joint.child, W[k, 6:])):
@@ -73,7 +74,9 @@ class FreeBodies:
     def _symbols(self) -> dict[str, ca.SX]:
         """Torque and force (6,) of every joint on its child, as symbols where they are written."""
         m, found = self.board.mechanism, self.s.reactions(self.held)
-        names, values, place = [], [], {}
+        names: list[Name] = []
+        values: list[ca.SX] = []
+        place: dict[tuple[str, int], int] = {}
         for row, joint in enumerate(m.ordered):
             R = self._turn(self.movers[joint.child])
             values_here = ca.vertcat(R @ ca.vec(found[row, :3].T), R @ ca.vec(found[row, 3:].T))
@@ -81,7 +84,13 @@ class FreeBodies:
             for k in self.shown:
                 letter, axis = "TF"[k // 3], AXES[k % 3]
                 place[joint.child, k] = len(names)
-                names.append(Name(f"{letter}{axis}_{plain}_", f"{letter}{axis}_{joint.name}", rf"{letter}^{{{axis}}}_{{{upright(joint.name)}}}"))
+                names.append(
+                    Name(
+                        f"{letter}{axis}_{plain}_",
+                        f"{letter}{axis}_{joint.name}",
+                        rf"{letter}^{{{axis}}}_{{{upright(joint.name)}}}",
+                    )
+                )
                 values.append(values_here[k])
         x = self.board.more("reactions", names, ca.vertcat(*values))
         return {j.child: vector([x[place[j.child, k]] if (j.child, k) in place else 0.0 for k in range(6)]) for j in m.ordered}
@@ -99,6 +108,30 @@ class FreeBodies:
         return x if self.axes == "ground" else b.R @ x
 
     # ------------------------------------------------------------------------------------------------ balances
+    @cached_property
+    def sizes(self) -> tuple[ca.SX, ca.SX]:
+        """What forces and torques are measured by: weights and inertia forces of all bodies, and their torques about the ground's origin."""
+        force, torque = ca.SX(0), ca.SX(0)
+        for b in self.movers.values():
+            F = b.m * (ca.norm_1(b.a) + ca.norm_1(self.bodies.gravity))
+            force = force + F
+            torque = (
+                torque
+                + F * (ca.norm_1(b.r) + ca.norm_1(b.com))
+                + ca.norm_1(b.I @ b.alpha)
+                + ca.norm_1(ca.cross(b.w, b.I @ b.w))
+            )
+        return force, torque + ca.norm_1(self.s.tau)
+
+    def relative(self, name: str) -> ca.SX:
+        """(6, nv): motion of a body relative to its parent, at the body's origin, ground's axes, angular first."""
+        s, joint = self.s, next(j for j in self.board.mechanism.ordered if j.child == name)
+        J = s.jacobian(name, "world")
+        if joint.parent == GROUND:
+            return J
+        P, arm = s.jacobian(joint.parent, "world"), self.origin(name) - self.origin(joint.parent)
+        return J - ca.vertcat(P[:3, :], P[3:, :] - ca.skew(arm) @ P[:3, :])
+
     def origin(self, name: str) -> ca.SX:
         """(3,) of a body's frame."""
         return self.s.pose(name)[:, 3]
@@ -125,7 +158,11 @@ class FreeBodies:
 
     def _outside(self, name: str) -> tuple[ca.SX, ca.SX]:
         """Loads and loops on a body: torque about its origin and force, ground's axes."""
-        t, f = self.s.applied.wrenches.get(name, (ca.SX.zeros(3), ca.SX.zeros(3))) if self.board.mechanism.loads else (ca.SX.zeros(3),) * 2
+        t, f = (
+            self.s.applied.wrenches.get(name, (ca.SX.zeros(3), ca.SX.zeros(3)))
+            if self.board.mechanism.loads
+            else (ca.SX.zeros(3),) * 2
+        )
         if name in self.held:
             node, _, p = self.s.seat(name)
             N = ca.SX(ca.vertcat(*(ca.horzcat(*row) for row in self.s.posed.R[node])))
@@ -135,12 +172,9 @@ class FreeBodies:
 
     def along_freedoms(self) -> ca.SX:
         """(nv,): what the joints' forces do along each speed, by the motion of each child relative to its parent."""
-        s, total = self.s, ca.SX.zeros(self.s.layout.nv)
+        total = ca.SX.zeros(self.s.layout.nv)
         for joint in self.board.mechanism.ordered:
-            J = s.jacobian(joint.child, "world")
-            if joint.parent != GROUND:
-                P, arm = s.jacobian(joint.parent, "world"), self.origin(joint.child) - self.origin(joint.parent)
-                J = J - ca.vertcat(P[:3, :], P[3:, :] - ca.skew(arm) @ P[:3, :])
+            J = self.relative(joint.child)
             b = self.movers[joint.child]
             T, F = (self.out_of(b, x) for x in (self.wrench[joint.child][:3], self.wrench[joint.child][3:]))
             total = total + J[:3, :].T @ T + J[3:, :].T @ F

@@ -17,10 +17,16 @@ def kane(board: Board) -> list[Step]:
     bodies, names = Bodies(board), board.freedoms
     F, F_star = active(board, bodies), inertia_forces(board, bodies)
     m = board.mechanism
-    lines_F = board.lines(along("F", names), F, board.pushed - board.weight, [_active(bodies, x.text, x.latex, bool(m.loads)) for x in names])
+    lines_F = board.lines(
+        along("F", names), F, board.pushed - board.weight, [_active(bodies, x.text, x.latex, bool(m.loads)) for x in names]
+    )
     lines_S = board.lines(along("F", names, "*"), F_star, -board.inertial, [_inertial(bodies, x.text, x.latex) for x in names])
     rows = rate_rows(board) + board.rows(-F_star, F + board.A.T @ board.lam)
-    held = " A' lambda is what the constraints do; projected on the independent speeds it does no work." if board.lam.numel() else ""
+    held = (
+        " A' lambda is what the constraints do; projected on the independent speeds it does no work."
+        if board.lam.numel()
+        else ""
+    )
     return [
         bodies.positions(), bodies.velocities(), *bodies.turning(),
         Step("partial velocities", "What multiplies each speed in the velocities; those that vanish are left out.", tuple(partials(board, bodies)), True),
@@ -58,10 +64,17 @@ def gibbs_appell(board: Board) -> list[Step]:
 
 def variational(board: Board) -> list[Step]:
     """Hamilton's principle on vectors ([Everett1988] eq. 25-32)."""
-    s, bodies, momenta = board.s, Bodies(board), []
+    bodies, momenta = Bodies(board), []
     for b in bodies.all:
         if b.heavy:
-            momenta.append(board.line(Label(f"D(m V)_{b.name}", rf"\frac{{d}}{{dt}}\left(m\,{bold('v', b.name).latex}\right)"), b.m * b.a, b.m * b.kernel_rate[3:], axes="ground"))
+            momenta.append(
+                board.line(
+                    Label(f"D(m V)_{b.name}", rf"\frac{{d}}{{dt}}\left(m\,{bold('v', b.name).latex}\right)"),
+                    b.m * b.a,
+                    b.m * b.kernel_rate[3:],
+                    axes="ground",
+                )
+            )
         if b.stiff:
             u, du = b.kernel[:3], b.kernel_rate[:3]
             momenta.append(board.line(Label(f"D(I w)_{b.name}", rf"\frac{{d}}{{dt}}\left(\mathbf{{I}}\,{bold('omega', b.name).latex}\right)"),
@@ -87,9 +100,13 @@ def partials(board: Board, bodies: Bodies) -> list[Line]:
         turned, moved = ca.jacobian(b.kernel[:3], s.v), ca.jacobian(b.kernel[3:], s.v)
         for k, name in enumerate(board.names["v"]):
             if b.heavy:
-                found.append(board.line(partial("v", b.name, name), ca.densify(V[:, k]), ca.densify(moved[:, k]), axes="ground"))
+                found.append(
+                    board.line(partial("v", b.name, name), ca.densify(V[:, k]), ca.densify(moved[:, k]), axes="ground")
+                )
             if b.stiff:
-                found.append(board.line(partial("omega", b.name, name), ca.densify(w[:, k]), ca.densify(turned[:, k]), axes=b.name))
+                found.append(
+                    board.line(partial("omega", b.name, name), ca.densify(w[:, k]), ca.densify(turned[:, k]), axes=b.name)
+                )
     return [line for line in found if any(line.right)]
 
 
@@ -113,7 +130,9 @@ def inertia_forces(board: Board, bodies: Bodies) -> ca.SX:
 
 def _active(bodies: Bodies, text: str, latex: str, loads: bool) -> Label:
     more = (" + loads", r" + \mathrm{loads}") if loads else ("", "")
-    return Label(f"sum of v_r . m g + tau{more[0]}", rf"\sum m\,\mathbf{{g}}\cdot\mathbf{{v}}^{{\,{latex}}} + \tau_{{{latex}}}{more[1]}")
+    return Label(
+        f"sum of v_r . m g + tau{more[0]}", rf"\sum m\,\mathbf{{g}}\cdot\mathbf{{v}}^{{\,{latex}}} + \tau_{{{latex}}}{more[1]}"
+    )
 
 
 def _inertial(bodies: Bodies, text: str, latex: str) -> Label:
@@ -121,4 +140,3 @@ def _inertial(bodies: Bodies, text: str, latex: str) -> Label:
     turned = (" - omega_r . (I alpha + omega x I omega)",
               rf" - \boldsymbol{{\omega}}^{{\,{latex}}}\cdot(\mathbf{{I}}\boldsymbol{{\alpha}} + \boldsymbol{{\omega}}\times\mathbf{{I}}\boldsymbol{{\omega}})") if stiff else ("", "")  # fmt: skip
     return Label(f"-sum of v_r . m a{turned[0]}", rf"-\sum m\,\mathbf{{a}}\cdot\mathbf{{v}}^{{\,{latex}}}{turned[1]}")
-

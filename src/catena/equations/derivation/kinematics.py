@@ -103,7 +103,9 @@ class Bodies:
         """Of the centres of mass, in the ground's axes."""
         lines = [self.board.line(bold("v", b.name), b.v, b.kernel[3:], Label(f"d r_{b.name}/dt", rf"\dot{{{bold('r', b.name).latex}}}"), "ground")
                  for b in self.all if b.heavy]  # fmt: skip
-        return Step("velocities of the centres of mass", "Differentiate each position in time, by the chain rule.", tuple(lines))
+        return Step(
+            "velocities of the centres of mass", "Differentiate each position in time, by the chain rule.", tuple(lines)
+        )
 
     def turning(self) -> list[Step]:
         """Angular velocities, of the bodies whose inertia they meet."""
@@ -116,7 +118,15 @@ class Bodies:
         lines = []
         for b in self.all:
             if b.heavy:
-                lines.append(self.board.line(bold("a", b.name), b.a, b.kernel_rate[3:], Label(f"d v_{b.name}/dt", rf"\dot{{{bold('v', b.name).latex}}}"), "ground"))
+                lines.append(
+                    self.board.line(
+                        bold("a", b.name),
+                        b.a,
+                        b.kernel_rate[3:],
+                        Label(f"d v_{b.name}/dt", rf"\dot{{{bold('v', b.name).latex}}}"),
+                        "ground",
+                    )
+                )
             if b.stiff:
                 lines.append(self.board.line(bold("alpha", b.name), b.alpha, b.kernel_rate[:3], axes=b.name))
         return Step("accelerations", "Differentiate the velocities in time once more.", tuple(lines))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -77,7 +77,7 @@ class Derivation:
     states: int
     values: dict[str, float] = field(default_factory=dict)
 
-    def __iter__(self):  # type: ignore[no-untyped-def]
+    def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)
 
     def __len__(self) -> int:
@@ -104,7 +104,7 @@ class Derivation:
         return latex(self, blank)
 
     def html(self, blank: bool = False) -> str:
-        """As one page, which needs nothing from elsewhere: formulas are MathML."""
+        """As one page, which needs nothing from elsewhere."""
         from .pages import html
 
         return html(self, blank)

@@ -15,11 +15,19 @@ GAP = "________"
 def text(d: Derivation, blank: bool = False) -> str:
     """Steps one below the other, numbered."""
     write = text_writer(d.names)
-    head = [f"{d.mechanism} by {d.formulation}, after {d.source}", _checked(d)] if not blank else [f"{d.mechanism} by {d.formulation}"]
+    head = (
+        [f"{d.mechanism} by {d.formulation}, after {d.source}", _checked(d)]
+        if not blank
+        else [f"{d.mechanism} by {d.formulation}"]
+    )
     parts = ["\n".join(head)]
     for number, step in enumerate(d.steps, 1):
         lines = [f"{number}. {step.title}", fill(step.why, WIDTH, initial_indent="   ", subsequent_indent="   ")]
-        lines += [f"     {line}" for number_, x in enumerate(step.lines, 1) for line in text_line(x, write, f"{number}.{number_}" if blank else "")]
+        lines += [
+            f"     {line}"
+            for number_, x in enumerate(step.lines, 1)
+            for line in text_line(x, write, f"{number}.{number_}" if blank else "")
+        ]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 
@@ -47,7 +55,11 @@ def text_line(line: Line, write: Writer, blank: str = "") -> list[str]:
     else:
         pieces = joined(line.right[0], write, "*")
     lefts = [head] if isinstance(line.left, Label) else [*joined(line.left, write, "*"), "="]
-    first, *more = (short for x in filled([*lefts, *pieces], WIDTH - 9) for short in wrap(x, WIDTH - 9, break_long_words=False, break_on_hyphens=False))
+    first, *more = (
+        short
+        for x in filled([*lefts, *pieces], WIDTH - 9)
+        for short in wrap(x, WIDTH - 9, break_long_words=False, break_on_hyphens=False)
+    )
     return [first, *(f"    {x}" for x in more)]
 
 
@@ -74,7 +86,10 @@ def latex_form(d: Derivation) -> str:
 def latex(d: Derivation, blank: bool = False) -> str:
     """Sections with align* environments; needs amsmath."""
     parts = [rf"\section*{{{words(d.mechanism)} by {words(d.formulation)}}}"]
-    parts += [f"\\subsection*{{{k}. {words(step.title)}}}\n{words(step.why)}\n{latex_step(step, d, blank)}" for k, step in enumerate(d.steps, 1)]
+    parts += [
+        f"\\subsection*{{{k}. {words(step.title)}}}\n{words(step.why)}\n{latex_step(step, d, blank)}"
+        for k, step in enumerate(d.steps, 1)
+    ]
     return "\n\n".join(parts)
 
 

@@ -18,7 +18,8 @@ from .convert import constant, expression, number
 from .harmonics import OPERATIONS, Budget, Harmonics, NotHarmonic, OutOfBudget, exact, fraction
 from .names import Names, symbols
 
-MOVING = ("a", "v", "h", "h_rate", "q_rate", "tau", "lam")  # roles whose products head a term
+MOVING = ("a", "v", "h", "h_rate", "q_rate", "tau", "lam")  # roles whose products head a term, in this order; others follow
+STILL = ("t", "q", "p")  # roles that stand in coefficients
 FACTORED = 30  # terms: longer coefficients stay as they are
 
 
@@ -58,7 +59,8 @@ def textbook(statement: Statement, names: Names, budget: Budget, units: Sequence
     for four in units:
         k = [inputs.index(x) for x in four]
         left, right = ([x.reduced(k[0], k[1:]) for x in side] for side in (left, right))
-    head = [inputs.index(s) for role in MOVING if role in statement.roles for s in symbols(names[role])]
+    others = [role for role in statement.roles if role not in (*MOVING, *STILL)]
+    head = [inputs.index(s) for role in (*MOVING, *others) if role in statement.roles for s in symbols(names[role])]
     return [EquationRow(*(_terms(side, meanings, head, budget) for side in sides)) for sides in zip(left, right)]
 
 
