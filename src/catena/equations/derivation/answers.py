@@ -98,7 +98,7 @@ def _expression(d: Derivation, text: str) -> Any:
     names = {name.symbol for group in d.names.values() for name in group}
     latex = "\\" in text
     shown = {
-        getattr(name, "latex" if latex else "text"): name.symbol for role, group in reversed(d.names.items()) for name in group
+        getattr(name, "latex" if latex else "text"): name.symbol for _, group in reversed(list(d.names.items())) for name in group
     }
     for word in sorted(shown, key=len, reverse=True):
         boundary = r"(?![A-Za-z_])" if latex else r"(?![\w.'])"
