@@ -105,6 +105,9 @@ class Equations:
         """The equations as plain text."""
         return self._shown("text", effort)
 
+    def _repr_latex_(self) -> str:
+        return self.latex()
+
     def latex(self, effort: int = EFFORT) -> str:
         """The equations as LaTeX, align* environments."""
         return self._shown("latex", effort)

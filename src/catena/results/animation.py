@@ -12,9 +12,11 @@ import html
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 SIZE = (720, 540)  # pixels of a picture
 TRAILS = ((0.84, 0.37, 0.0, 1.0), (0.0, 0.62, 0.45, 1.0), (0.80, 0.47, 0.65, 1.0), (0.90, 0.62, 0.0, 1.0), (0.34, 0.71, 0.91, 1.0))
+FORCE = (0.75, 0.0, 0.0, 1.0)  # of contact forces
 LONGEST = {".gif": 12.0, ".html": 60.0, ".mp4": 60.0}  # the longest animation, s, where no speed is given
 RATE = {".gif": 20, ".html": 30, ".mp4": 30}  # pictures per second
 
@@ -66,6 +69,24 @@ def animate(
     return path
 
 
+@dataclass(frozen=True)
+class Playing:
+    """An animation that a notebook plays; `page` is its HTML."""
+
+    page: str
+
+    @classmethod
+    def of(cls, result: Result, **options: Any) -> Playing:
+        """Of a result, with the options of `animate`."""
+        with TemporaryDirectory() as folder:
+            return cls(animate(result, Path(folder) / "film.html", **options).read_text(encoding="utf-8"))
+
+    def _repr_html_(self) -> str:
+        from .notebook import player
+
+        return player(self.page)
+
+
 # ---------------------------------------------------------------------------------------------------- pictures
 def pictures(made: Film) -> Iterator[Image]:
     """Every picture of a film, with its title and the time."""
@@ -75,8 +96,10 @@ def pictures(made: Film) -> Iterator[Image]:
     painter = Painter(made.scene, camera_of(made.scene, box, SIZE), box)
     face = ImageFont.load_default(15)
     pace = f", {made.pace:.3g} times real time" if made.pace != 1 else ""
+    arrows = made.arrows()
     for k, time in enumerate(made.times):
-        trails = [(track[: FINER * k + 1], TRAILS[i % len(TRAILS)]) for i, track in enumerate(made.tracks.values())]
+        forces = [(pair, FORCE) for pair in arrows[k] if np.isfinite(pair).all()]
+        trails = [*forces] + [(track[: FINER * k + 1], TRAILS[i % len(TRAILS)]) for i, track in enumerate(made.tracks.values())]
         image = painter.picture(dict(zip(made.scene.bodies, made.at[k])), trails)
         ImageDraw.Draw(image).text((16, 12), f"{made.title}, {time:.2f} s{pace}", fill=(70, 82, 96), font=face)
         yield image

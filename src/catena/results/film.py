@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
+from .plots.contact_arrows import contact_arrows
 from .result import Result
 from .scene import Scene, describe
 from .scene.description import poses
@@ -22,7 +23,7 @@ FINER = 4  # points of a track from one picture to the next
 @dataclass(frozen=True)
 class Film:
     """times (n,), at (n, bodies, 4, 4): the poses of the scene's bodies, tracks {tip: (FINER (n - 1) + 1, 3)}; pace: seconds of the
-    run in a second of film; rate: pictures per second."""
+    run in a second of film; rate: pictures per second; result: whose film it is."""
 
     title: str
     times: Array
@@ -31,6 +32,11 @@ class Film:
     scene: Scene
     at: Array
     tracks: dict[str, Array]
+    result: Result
+
+    def arrows(self) -> Array:
+        """(n, k, 2, 3): tail and head of the contact forces; NaN where there are none."""
+        return contact_arrows(self.result, self.times, float(np.ptp(self.box(), axis=0).max()))
 
     def box(self) -> Array:
         """(2, 3): the corners of what all pictures hold."""
@@ -55,7 +61,7 @@ def film(result: Result, pace: float, rate: int, *, folders: Sequence[Path] | No
     tracks = {name: moved(fine[:, places[body]], point) for name, (body, point) in drawn.tips.items() if body in m._bodies}
     at = fine[::FINER]
     title = str(result.data.attrs.get("mechanism", ""))
-    return Film(title, times, pace, rate, drawn, at, tracks)
+    return Film(title, times, pace, rate, drawn, at, tracks, result)
 
 
 def between(result: Result, times: Array) -> Array:

@@ -66,7 +66,7 @@ def observe(plan: RunPlan, flat: list[Array]) -> ContactRows | None:
     centre = np.where(pressed > 0.0, moment / np.where(pressed > 0.0, pressed, 1.0), np.nan)
     back = [c.ordered.index(p) for p in c.points]  # the file's order
     gap, approach, normal, friction, slip, place, mode = (x[:, back] for x in (gap, approach, normal, friction, slip, place, mode[:k].T))
-    return ContactRows(gap, approach, normal, friction, slip, place, mode, np.ones((n, k, 2), bool), summed, centre)
+    return ContactRows(gap, approach, normal, friction, slip, place, mode, np.ones((n, k, 2), bool), summed, centre, total[:, back])
 
 
 def residuals(plan: RunPlan, x: Array, rows: ContactRows | None) -> dict[str, Array]:

@@ -44,7 +44,7 @@ class Board:
                 f"steps: mechanism {m.name!r} has flexible bodies by modes, whose derivation is too long to read; ask for the "
                 "equations themselves, or take a beam of rigid segments"
             )
-        held = bool(m.loops or m.nonholonomic)
+        held = m.constrained
         self.A, self.gamma = (s.constraint_rows()[3], s.constraint_rows()[2]) if held else (ca.SX(0, s.layout.nv), ca.SX(0, 1))
         self.lam = ca.SX.sym("lam", self.A.shape[0])
         self.symbols = {"t": s.t, "q": s.q, "v": s.v, "a": s.a, "tau": s.tau, "p": s.p, "lam": self.lam}

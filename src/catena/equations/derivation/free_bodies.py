@@ -29,9 +29,9 @@ class FreeBodies:
 
     def __init__(self, board: Board, axes: str = "ground"):
         m = board.mechanism
-        if m.nonholonomic:
+        if m.nonholonomic or m.constraints:
             raise FormulationError(
-                f"steps: by {board.equations.formulation} bodies are cut free, and where on them the speed rows of {m.name!r} act is "
+                f"steps: by {board.equations.formulation} bodies are cut free, and where on them the rows of {m.name!r} beside its loops act is "
                 "not written down; take lagrange, hamilton or kane, whose multipliers stand for them"
             )
         self.board, self.s, self.axes, self.bodies = board, board.s, axes, Bodies(board)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import casadi as ca
 
 from ...compiler.trace import vector
@@ -90,6 +92,16 @@ def variational(board: Board) -> list[Step]:
         Step("virtual work", "Of weights, motors and loads, beside each variation d_r.", tuple(work), True),
         Step("equations of motion", "The variations are arbitrary, so what multiplies each of them vanishes.", tuple(rows), True), *constraint_step(board),
     ]  # fmt: skip
+
+
+def jourdain(board: Board) -> list[Step]:
+    """Virtual power: what forces and inertia do along every virtual velocity."""
+    titles = {"variations": ("virtual velocities", "A virtual velocity is what multiplies an arbitrary variation of one speed in the velocities."),
+              "rates of the momenta": ("rates of the momenta", "What inertia sets against the virtual velocities."),
+              "virtual work": ("virtual power", "Of weights, motors and loads, beside each variation of a speed."),
+              "equations of motion": ("equations of motion", "The virtual power vanishes for every variation, so what multiplies each of them does.")}  # fmt: skip
+    steps = variational(board)
+    return [replace(s, title=titles[s.title][0], why=titles[s.title][1]) if s.title in titles else s for s in steps]
 
 
 def partials(board: Board, bodies: Bodies) -> list[Line]:

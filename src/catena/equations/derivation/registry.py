@@ -37,6 +37,7 @@ for _way in (
     Way("hamilton", energy_steps.hamilton, "[Baysec1996] eq. 10-15"),
     Way("kane", kane.kane, "[Passerello1972] eq. 2.24-2.29, 3.1-3.29"),
     Way("gibbs_appell", kane.gibbs_appell, "[Appell1900]"),
+    Way("jourdain", kane.jourdain, "[Jourdain1909]"),
     Way("boltzmann_hamel", body_steps.boltzmann_hamel, "[Quinn1991] eq. 22-39"),
     Way("penalty", body_steps.penalty, "[Baysec1996] eq. 16-22, 66-77"),
     Way("recursive", body_steps.recursive, "[Merwe1995] ch. 4-5"),

@@ -13,7 +13,6 @@ from ..result import Result
 from ..scene.skeleton import Skeleton, moved, placed, skeleton, tip_names, tips
 from ..scene.view import View, upward, view_of
 from . import sticks
-from .contact_arrows import contact_arrows
 
 Array = np.ndarray
 MOST = 4000  # pictures
@@ -23,7 +22,7 @@ FINER = 4  # points of a track from one picture to the next
 @dataclass(frozen=True)
 class Film:
     """times (n,), poses {body: (n, 4, 4)} and their quaternions {body: (n, 4)}, tips {name: (body, point)}
-    and their tracks {name: (FINER (n - 1) + 1, 3)}; result: whose film it is."""
+    and their tracks {name: (FINER (n - 1) + 1, 3)}."""
 
     title: str
     times: Array
@@ -36,11 +35,6 @@ class Film:
     turns: dict[str, Array]
     tips: dict[str, tuple[str, Array]]
     tracks: dict[str, Array]
-    result: Result
-
-    def arrows(self) -> Array:
-        """Of contact forces, (n, k, 2, 3)."""
-        return contact_arrows(self.result, self.times, float(np.ptp(self.reach(), axis=0).max()))
 
     def reach(self) -> Array:
         """Points on the page that all pictures hold, (n, 2)."""
@@ -69,7 +63,7 @@ def film(result: Result, pace: float, rate: int) -> Film:
     carriers = {body: machine.pose(fine, body, parameters=own) for body, _ in ends.values() if body != GROUND}
     tracks = {name: moved(carriers[body], point) for name, (body, point) in ends.items() if body in carriers}
     title = str(result.data.attrs.get("mechanism", ""))
-    return Film(title, times, pace, rate, skeleton(m), view_of(m), upward(m), at, turns, ends, tracks, result)
+    return Film(title, times, pace, rate, skeleton(m), view_of(m), upward(m), at, turns, ends, tracks)
 
 
 def between(result: Result, times: Array) -> Array:
