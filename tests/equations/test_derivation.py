@@ -7,6 +7,7 @@ import json
 import casadi as ca
 import pytest
 import sympy as sp
+
 from catena import CatenaError, load
 from catena.equations.derivation import DERIVATIONS, derivation
 from catena.equations.derivation.answers import grade
@@ -41,7 +42,7 @@ def test_every_line_is_checked(name: str, by: str) -> None:
 def test_the_cart_pole_is_the_textbook_s(cart_pole) -> None:
     """[Florian2007] eq. 13-14 without friction, with theta the other way round."""
     M, m, l, g, theta, w, a, b, F, tau = sp.symbols("M m l g theta theta_dot x_ddot theta_ddot tau_x tau_theta")
-    rows = [line for line in cart_pole.steps[-1].lines]
+    rows = list(cart_pole.steps[-1].lines)
     found = [sp.Add(*(t.value for t in row.left)) - row.values[0] for row in rows]
     printed = [(M + m) * a - m * l * b * sp.cos(theta) + m * l * w**2 * sp.sin(theta) - F,
                m * l**2 * b - m * l * a * sp.cos(theta) - m * g * l * sp.sin(theta) - tau]  # fmt: skip

@@ -19,7 +19,7 @@ from catena.equations.equations import Equations
 from catena.equations.formulations.hamilton import hamilton
 from catena.equations.formulations.lagrange import lagrange
 from catena.equations.formulations.recursive import recursive
-from catena.equations.readable import Readable, harmonics, program, read, sx_to_sympy
+from catena.equations.readable import Readable, program, read, sx_to_sympy
 from catena.equations.readable.convert import OPERATIONS, number
 from catena.equations.readable.harmonics import Budget, NotHarmonic, OutOfBudget
 from catena.equations.readable.names import names_of
