@@ -9,6 +9,8 @@ import typer
 
 from ._reading import File, Floating, Gravity, Uncoupled, read
 
+EFFORT = 4_000_000  # products of terms
+
 
 class Form(StrEnum):
     """How equations are written."""
@@ -23,7 +25,9 @@ def equations(
     file: File,
     by: Annotated[str, typer.Option(help="The formulation, such as lagrange.")] = "lagrange",
     form: Annotated[Form, typer.Option(help="To read (text, latex), or to run (python, c).")] = Form.text,
-    seconds: Annotated[float, typer.Option(min=0.0, help="How long to look for the textbook's form; 0 does not look.")] = 10.0,
+    effort: Annotated[
+        int, typer.Option(min=0, help="How many operations to spend on the textbook's form; 0 shows the computation itself.")
+    ] = EFFORT,
     floating: Floating = False,
     no_mimic: Uncoupled = False,
     gravity: Gravity = None,
@@ -33,8 +37,8 @@ def equations(
 
     found = derive(read(file, floating, no_mimic, gravity), by)
     written = {
-        Form.text: lambda: found.text(seconds),
-        Form.latex: lambda: found.latex(seconds),
+        Form.text: lambda: found.text(effort),
+        Form.latex: lambda: found.latex(effort),
         Form.python: found.python,
         Form.c: found.c,
     }

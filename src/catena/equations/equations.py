@@ -32,7 +32,10 @@ from ..model.mechanism import Mechanism
 from .statement import Statement
 
 if TYPE_CHECKING:
+    from .derivation import Derivation
     from .readable import Readable
+
+EFFORT = 4_000_000  # products of terms to spend on the textbook's form
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,7 @@ class Equations:
     error: float = 0.0
     extra: dict[str, ca.Function | float | str] = field(default_factory=dict)
     readable: Callable[[], Statement] | None = None  # what `catena.equations.readable` makes readable; None: the accelerations
+    written: Callable[[], Equations] | None = None  # the same with the size of gravity as a symbol, for people
 
     def __repr__(self) -> str:
         c = self.counts
@@ -87,22 +91,41 @@ class Equations:
         return x.shape == plain.shape and all(ca.is_equal(x[k], plain[k]) for k in range(x.numel()))
 
     # ------------------------------------------------------------------------------------ the form people read
-    def sympy(self, seconds: float = 10.0) -> Readable:
-        """The equations in SymPy, with the user's own symbols; simplified where that succeeds within so many seconds."""
+    def sympy(self, effort: int = EFFORT) -> Readable:
+        """The equations in SymPy, with the user's own symbols, in the textbook's form where that is found.
+
+        effort: how many operations to spend on it, counted and not timed; 0 shows the computation, with its intermediate values.
+        """
         from .readable import read
 
-        return read(self, seconds)
+        source = self.written() if self.written and effort else self
+        return read(source, effort)
 
-    def text(self, seconds: float = 10.0) -> str:
+    def text(self, effort: int = EFFORT) -> str:
         """The equations as plain text."""
-        return self.sympy(seconds).text()
+        return self._shown("text", effort)
 
     def _repr_latex_(self) -> str:
         return self.latex()
 
-    def latex(self, seconds: float = 10.0) -> str:
-        """The equations as LaTeX, an align* environment."""
-        return self.sympy(seconds).latex()
+    def latex(self, effort: int = EFFORT) -> str:
+        """The equations as LaTeX, align* environments."""
+        return self._shown("latex", effort)
+
+    def _shown(self, how: str, effort: int) -> str:
+        """As the formulation's source prints them: its own statement, or the last steps of its derivation."""
+        if self.readable is None and effort:
+            from .derivation import textbook_form
+
+            if shown := textbook_form(self, how):
+                return shown
+        return getattr(self.sympy(effort), how)()
+
+    def steps(self) -> Derivation:
+        """The derivation, step by step: each line with one sentence of why, and checked at random states before it is shown."""
+        from .derivation import derivation
+
+        return derivation(self)
 
     def python(self, what: str = "acceleration") -> str:
         """The source of a Python function that needs nothing but math: the "acceleration" or the "derivative"."""

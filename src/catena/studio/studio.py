@@ -121,7 +121,7 @@ class Studio(Edits):
         from .mathml import mathml
 
         try:
-            text = derive(m, by).latex(seconds=8.0)
+            text = derive(m, by).latex()
             client.send("equations", by=by, latex=text, html=mathml(text))
         except CatenaError as why:
             client.send("equations", by=by, latex="", html="", said=str(why))

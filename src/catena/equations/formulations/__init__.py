@@ -60,8 +60,15 @@ def derive(mechanism: Mechanism, by: str = DEFAULT, **options: object) -> Equati
     for feature in needs(m):
         if feature in f.cannot:
             raise FormulationError(_refusal(f, m, feature))
-    equations = f.derive(m, **options)
+    equations = replace(f.derive(m, **options), written=lambda: _with_gravity_as_a_letter(f, m, options))
     return equations if f.own_loads or not m.loads else with_loads(equations)
+
+
+def _with_gravity_as_a_letter(f: Formulation, m: Mechanism, options: dict[str, object]) -> Equations:
+    """The equations that are written for people."""
+    from ..readable.gravity import with_letter  # loads SymPy
+
+    return f.derive(with_letter(m), **options)
 
 
 def _refusal(f: Formulation, m: Mechanism, feature: str) -> str:

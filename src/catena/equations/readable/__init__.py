@@ -26,7 +26,7 @@ from .textbook import EquationRow, Term, textbook
 
 __all__ = ["Readable", "EquationRow", "Term", "c", "python", "read", "sx_to_sympy"]
 
-SECONDS = 10.0  # for simplification
+EFFORT = 4_000_000  # for simplification: products of terms
 TERMS = 1000  # in one expression on the way, and in all of the equations at the end
 STEPS = ("z", "u", "y")  # the letters of intermediate variables
 LONGER, PAGE = 3.0, 8000  # how much longer than the steps the textbook's form may be, and its characters in all
@@ -62,17 +62,17 @@ class Readable:
         return self.text()
 
 
-def read(equations: Derived, seconds: float = SECONDS) -> Readable:
-    """The equations as people read them. seconds: how long to look for the textbook's form; 0 does not look."""
+def read(equations: Derived, effort: int = EFFORT) -> Readable:
+    """The equations as people read them. effort: how many operations to spend on the textbook's form; 0 does not look."""
     if equations.readable is None:
         note = f"accelerations as {equations.formulation} computes them"
         return _in_steps(_solved(equations), names_of(equations.mechanism), note)
     statement = equations.readable()
     names = names_of(equations.mechanism, statement.size("lam"))
     try:
-        if seconds <= 0:
+        if effort <= 0:
             raise OutOfBudget("simplification was not asked for")
-        rows = textbook(statement, names, Budget(seconds, TERMS))
+        rows = textbook(statement, names, Budget(effort, TERMS))
     except (NotHarmonic, OutOfBudget) as why:
         return _in_steps(statement, names, f"not simplified: {why}")
     steps = _in_steps(statement, names, "")

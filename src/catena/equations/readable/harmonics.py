@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import math
 import operator
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -33,23 +32,27 @@ class NotHarmonic(Exception):
 
 
 class OutOfBudget(Exception):
-    """Time or terms ran out; its message is a sentence about which."""
+    """Operations or terms ran out; its message is a sentence about which."""
 
 
 @dataclass
 class Budget:
-    """What a simplification may cost: seconds on the clock, and terms in one expression."""
+    """What a simplification may cost: products of polynomials in all, weighed by their terms, and terms in one expression.
 
-    seconds: float
+    It counts and looks at no clock, so that the same equations are written the same way on every machine.
+    """
+
+    effort: int
     terms: int
-    start: float = field(default_factory=lambda: time.monotonic())
+    spent: int = 0
 
-    def spend(self, terms: int = 0) -> None:
-        """Look at the clock and at the size of an expression."""
+    def spend(self, cost: int = 1, terms: int = 0) -> None:
+        """Count a piece of work, and look at the size of an expression."""
+        self.spent += cost
         if terms > self.terms:
             raise OutOfBudget(f"an expression grew beyond {self.terms} terms")
-        if time.monotonic() - self.start > self.seconds:
-            raise OutOfBudget(f"the limit of {self.seconds:g} s ran out")
+        if self.spent > self.effort:
+            raise OutOfBudget(f"the limit of {self.effort} operations ran out")
 
 
 Mode = tuple[int | Fraction, ...]  # how often each generator of the ring occurs in the angle
@@ -66,7 +69,7 @@ class Harmonics:
     # ------------------------------------------------------------------------------------------------ making
     def _new(self, parts: dict[Mode, PolyElement]) -> Harmonics:
         made = Harmonics(self.ring, {mode: poly for mode, poly in parts.items() if poly}, self.budget)
-        self.budget.spend(made.terms)
+        self.budget.spend(0, made.terms)
         return made
 
     def constant(self, x: Fraction) -> Harmonics:
@@ -99,7 +102,7 @@ class Harmonics:
         total: dict[Mode, PolyElement] = {}
         for m, a in self.parts.items():
             for n, b in other.parts.items():
-                self.budget.spend()
+                self.budget.spend(len(a) * len(b))
                 mode, product = tuple(x + y for x, y in zip(m, n)), a * b
                 total[mode] = total[mode] + product if mode in total else product
         return self._new(total)
@@ -113,6 +116,18 @@ class Harmonics:
     def scaled(self, x: Any) -> Harmonics:
         """Times a Gaussian rational."""
         return self._new({mode: poly.mul_ground(x) for mode, poly in self.parts.items()})
+
+    def reduced(self, first: int, others: Sequence[int]) -> Harmonics:
+        """With 1 - (the sum of the squares of the other symbols) for the square of the first: the length of a quaternion."""
+        rest = self.ring.one - sum((self.ring.gens[k] ** 2 for k in others), self.ring.zero)
+        parts = {}
+        for mode, poly in self.parts.items():
+            parts[mode] = self.ring.zero
+            for powers, c in poly.terms():
+                kept = tuple(e % 2 if k == first else e for k, e in enumerate(powers))
+                self.budget.spend(4 ** (powers[first] // 2))
+                parts[mode] += self.ring.from_dict({kept: c}) * rest ** (powers[first] // 2)
+        return self._new(parts)
 
     # ------------------------------------------------------------------------------------------------ angles
     def turned(self) -> Harmonics:

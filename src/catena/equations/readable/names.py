@@ -81,15 +81,33 @@ def texts(names: Names, how: str) -> dict[Any, str]:
 
 def _name(raw: str, dots: int = 0, of: str = "") -> Name:
     """The name of a joint's quantity: with so many dots, of the letter `of` when it is a force or a momentum."""
-    import sympy
-
     word = re.sub(r"\W", "_", raw)
     word = f"j{word}" if word[:1].isdigit() else word
-    latex = sympy.latex(sympy.Symbol(word))
+    latex = upright(word)
     head, _, index = (LETTERS[of], "", f"{latex}}}") if of else latex.partition("_{")
     head = f"{DOTS[dots][1]}{{{head}}}" if dots else head
     owner = f"{of}_" if of else ""
     return Name(owner + word + DOTS[dots][0], owner + raw + "'" * dots, head + (f"_{{{index}" if index else ""))
+
+
+def upright(word: str) -> str:
+    r"""A name in LaTeX: Greek letters and single letters as mathematics has them, words of several letters upright.
+
+    >>> upright("theta1"), upright("crank pin"), upright("l_upper")
+    ('\\\\theta_{1}', '\\\\mathrm{crank\\\\ pin}', 'l_{\\\\mathrm{upper}}')
+    """
+    from sympy import Symbol, latex
+    from sympy.printing.conventions import split_super_sub
+
+    def piece(x: str) -> str:
+        shown = latex(Symbol(x)) if "_" not in x else x
+        whole = shown.startswith("\\") or len(x) == 1 or x.isdigit()
+        return shown if whole else rf"\mathrm{{{re.sub(r'[_ ]+', lambda _: chr(92) + ' ', x)}}}"
+
+    if " " in word:
+        return piece(word)
+    head, above, below = split_super_sub(word)
+    return piece(head) + (f"_{{{' '.join(map(piece, (*above, *below)))}}}" if above or below else "")
 
 
 def _unique(name: Name, taken: set[str]) -> Name:

@@ -18,8 +18,8 @@ LINE = 200  # characters of LaTeX source that make about one printed line
 Writer = Callable[[Any, bool], str]  # an expression, and whether it stands in a product, as a string
 
 
-def text(rows: Sequence[EquationRow], intermediates: Sequence[tuple[Any, Any]], note: str, names: Names) -> str:
-    """Plain text: powers with ^, speeds and accelerations with ' and ''."""
+def text_writer(names: Names) -> Writer:
+    """Expressions as plain text: powers with ^, speeds and accelerations with ' and ''."""
     known = texts(names, "text")
 
     class TextPrinter(StrPrinter):
@@ -35,6 +35,23 @@ def text(rows: Sequence[EquationRow], intermediates: Sequence[tuple[Any, Any]], 
         shown = printer.doprint(e).replace("**", "^")
         return f"({shown})" if factor and e.is_Add else shown
 
+    return write
+
+
+def latex_writer(names: Names) -> Writer:
+    """Expressions as LaTeX."""
+    printer = LatexPrinter({"symbol_names": texts(names, "latex")})
+
+    def write(e: Any, factor: bool) -> str:
+        shown = printer.doprint(e)
+        return rf"\left({shown}\right)" if factor and e.is_Add else shown
+
+    return write
+
+
+def text(rows: Sequence[EquationRow], intermediates: Sequence[tuple[Any, Any]], note: str, names: Names) -> str:
+    """Plain text: powers with ^, speeds and accelerations with ' and ''."""
+    write = text_writer(names)
     lines = [f"# {note}"] if note else []
     lines += [fill(f"{write(s, False)} = {write(e, False)}", WIDTH, subsequent_indent="    ") for s, e in intermediates]
     steps = len(lines)
@@ -44,12 +61,7 @@ def text(rows: Sequence[EquationRow], intermediates: Sequence[tuple[Any, Any]], 
 
 def latex(rows: Sequence[EquationRow], intermediates: Sequence[tuple[Any, Any]], note: str, names: Names) -> str:
     r"""An align* environment; a long row goes over several lines."""
-    printer = LatexPrinter({"symbol_names": texts(names, "latex")})
-
-    def write(e: Any, factor: bool) -> str:
-        shown = printer.doprint(e)
-        return rf"\left({shown}\right)" if factor and e.is_Add else shown
-
+    write = latex_writer(names)
     lines = [f"{write(s, False)} &= {write(e, False)}" for s, e in intermediates]
     for row in rows:
         first, *more = _lines(row, write, r" \, ", LINE)
@@ -60,13 +72,13 @@ def latex(rows: Sequence[EquationRow], intermediates: Sequence[tuple[Any, Any]],
 
 def _lines(row: EquationRow, write: Writer, times: str, width: int) -> list[str]:
     """A row with as many terms on a line as there is room for; the right side together where that is possible."""
-    left, right = (_joined(side, write, times) for side in (row.left, row.right))
+    left, right = (joined(side, write, times) for side in (row.left, row.right))
     together = f"= {' '.join(right)}"
     whole = len(left) > 1 and len(together) <= width
-    return _filled([*left, *([together] if whole else [f"= {right[0]}", *right[1:]])], width)
+    return filled([*left, *([together] if whole else [f"= {right[0]}", *right[1:]])], width)
 
 
-def _filled(pieces: Sequence[str], width: int) -> list[str]:
+def filled(pieces: Sequence[str], width: int) -> list[str]:
     """As many pieces on a line as there is room for."""
     lines = [""]
     for piece in pieces:
@@ -77,7 +89,7 @@ def _filled(pieces: Sequence[str], width: int) -> list[str]:
     return lines
 
 
-def _joined(terms: Iterable[Term], write: Writer, times: str) -> list[str]:
+def joined(terms: Iterable[Term], write: Writer, times: str) -> list[str]:
     """The terms of one side, the signs in front of all but the first."""
     shown: list[str] = []
     for coefficient, of in _single(terms):

@@ -18,7 +18,8 @@ from .convert import constant, expression, number
 from .harmonics import OPERATIONS, Budget, Harmonics, NotHarmonic, OutOfBudget, exact, fraction
 from .names import Names, symbols
 
-MOVING = ("a", "v", "h", "h_rate", "q_rate", "tau", "lam")  # roles whose products head a term
+MOVING = ("a", "v", "h", "h_rate", "q_rate", "tau", "lam")  # roles whose products head a term, in this order; others follow
+STILL = ("t", "q", "p")  # roles that stand in coefficients
 FACTORED = 30  # terms: longer coefficients stay as they are
 
 
@@ -48,11 +49,18 @@ class EquationRow:
         return sp.Eq(left, right, evaluate=False)
 
 
-def textbook(statement: Statement, names: Names, budget: Budget) -> list[EquationRow]:
-    """The rows of a statement in normal form; NotHarmonic or OutOfBudget where there is none, or none in time."""
+def textbook(statement: Statement, names: Names, budget: Budget, units: Sequence[Sequence[Any]] = ()) -> list[EquationRow]:
+    """The rows of a statement in normal form; NotHarmonic or OutOfBudget where there is none, or none within the budget.
+
+    units: quaternions of length 1, as symbols; the square of the first of each gives way to the others.
+    """
     inputs = [s for role in statement.roles for s in symbols(names[role])]
     left, right, meanings = _walk(statement, inputs, names, budget)
-    head = [inputs.index(s) for role in MOVING if role in statement.roles for s in symbols(names[role])]
+    for four in units:
+        k = [inputs.index(x) for x in four]
+        left, right = ([x.reduced(k[0], k[1:]) for x in side] for side in (left, right))
+    others = [role for role in statement.roles if role not in (*MOVING, *STILL)]
+    head = [inputs.index(s) for role in (*MOVING, *others) if role in statement.roles for s in symbols(names[role])]
     return [EquationRow(*(_terms(side, meanings, head, budget) for side in sides)) for sides in zip(left, right)]
 
 
@@ -136,10 +144,20 @@ def _terms(x: Harmonics, meanings: Sequence[Any], head: Sequence[int], budget: B
         for wave, coefficients in groups[powers].items():
             budget.spend()
             parts.append(tidy(sp.Add(*coefficients)) * wave)
-        whole = sp.Add(*parts)
-        whole = min(whole, sp.factor_terms(whole, sign=True), key=_length)
+        whole = _shortest(sp.Add(*parts))
         terms.append(Term(_decimal(whole), sp.Mul(*(meanings[k] ** e for k, e in zip(head, powers)))))
     return tuple(terms)
+
+
+def _shortest(e: Any) -> Any:
+    """The shortest of several forms: cosines of sums as they are, products of cosines, squares of sines."""
+    forms = [e, sp.factor_terms(e, sign=True)]
+    if 1 < len(e.args) <= FACTORED and any(len(x.args[0].args) > 1 for x in e.atoms(sp.sin, sp.cos)):
+        products = sp.expand(sp.expand_trig(e))
+        sines = sp.expand(products.replace(lambda x: x.is_Pow and isinstance(x.base, sp.cos) and x.exp == 2,
+                                           lambda x: 1 - sp.sin(x.base.args[0]) ** 2))  # fmt: skip
+        forms += [tidy(x) for x in (products, sines) if len(sp.Add.make_args(x)) <= FACTORED]
+    return min(forms, key=lambda x: (_length(x), x.count(sp.Add)))
 
 
 def tidy(e: Any) -> Any:

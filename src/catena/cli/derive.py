@@ -1,0 +1,62 @@
+"""`catena derive`: the equations of motion by one formulation, with the way to them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ._reading import File, Floating, Gravity, Set, Uncoupled, read
+
+By = Annotated[str, typer.Option(help="The formulation, such as kane.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="A file to write; by default the terminal.")]
+
+
+class Form(StrEnum):
+    """How a derivation is written."""
+
+    text = "text"
+    latex = "latex"
+    html = "html"
+    notebook = "notebook"
+
+
+def derive(
+    file: File,
+    by: By = "lagrange",
+    steps: Annotated[bool, typer.Option("--steps", help="Every step with its reason, each checked at random states.")] = False,
+    against: Annotated[
+        str | None, typer.Option(metavar="BY", help="A second formulation, to be set beside the first, on a page in HTML.")
+    ] = None,
+    form: Annotated[Form, typer.Option(help="text, latex, html (one page) or notebook (.ipynb).")] = Form.text,
+    out: Out = None,
+    floating: Floating = False,
+    no_mimic: Uncoupled = False,
+    gravity: Gravity = None,
+    parameters: Set = None,
+) -> None:
+    """Derive the equations of motion by one formulation; with --steps, the whole way to them."""
+    from ..equations.formulations import derive as derived
+
+    mechanism = read(file, floating, no_mimic, gravity, parameters=parameters)
+    found = derived(mechanism, by)
+    if against:
+        from ..equations.derivation.pages import side_by_side
+
+        written = side_by_side(found.steps(), derived(mechanism, against).steps())
+    elif steps or form in (Form.html, Form.notebook):
+        written = getattr(found.steps(), form.value)()
+    else:
+        written = found.latex() if form is Form.latex else found.text()
+    emit(written, out)
+
+
+def emit(written: str, out: Path | None) -> None:
+    """To a file, or to the terminal."""
+    if out is None:
+        print(written.rstrip("\n"))
+    else:
+        out.write_text(written.rstrip("\n") + "\n", encoding="utf-8")
+        print(f"written: {out}")

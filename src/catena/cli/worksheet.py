@@ -1,0 +1,29 @@
+"""`catena worksheet`: a derivation with room for a student's answers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ._reading import File, Gravity, Set, read
+from .derive import By, Form, Out, emit
+
+
+def worksheet(
+    file: File,
+    by: By = "lagrange",
+    form: Annotated[Form, typer.Option(help="text, latex or html.")] = Form.text,
+    out: Out = None,
+    gravity: Gravity = None,
+    parameters: Set = None,
+) -> None:
+    """Write a derivation with its results left out; `catena grade` checks what is filled in, by the number of the line."""
+    from ..equations.formulations import derive
+    from ..errors import CatenaError
+
+    if form is Form.notebook:
+        raise CatenaError(
+            "a worksheet is written as text, latex or html; a notebook comes from: catena derive FILE --steps --form notebook"
+        )
+    emit(getattr(derive(read(file, gravity=gravity, parameters=parameters), by).steps(), form.value)(blank=True), out)

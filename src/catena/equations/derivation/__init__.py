@@ -1,0 +1,51 @@
+"""Derivations that can be read: the way from a mechanism to its equations of motion, step by step, each line checked.
+
+Board (symbols, names, random states) -> steps of one formulation -> Derivation -> text, LaTeX, page, notebook
+
+steps           the records: Derivation, Step, Line
+board           expressions become lines here and are compared with a second route to the same numbers
+kinematics      positions, velocities, angular velocities: how every derivation begins
+one file or function per formulation, listed in DERIVATIONS
+"""
+
+from __future__ import annotations
+
+from ...errors import FormulationError
+from ..statement import Derived
+from . import writing
+from .board import STATES, Board
+from .registry import DERIVATIONS, Way, register
+from .steps import Derivation, Line, Step
+
+__all__ = ["DERIVATIONS", "Derivation", "Line", "Step", "Way", "derivation", "register", "textbook_form"]
+
+
+def derivation(equations: Derived) -> Derivation:
+    """The steps that lead to equations of motion; a FormulationError where their formulation has none that can be read."""
+    name = equations.formulation
+    if name not in DERIVATIONS:
+        raise FormulationError(
+            f"steps: no derivation is written down for {name!r}; those with steps are: {', '.join(DERIVATIONS)}"
+        )
+    if getattr(equations, "extra", {}).get("coordinates", "joint") != "joint":
+        raise FormulationError(
+            "steps: derivations are written in the joints' own coordinates; leave out coordinates='absolute'"
+        )
+    way, board = DERIVATIONS[name], Board(equations)
+    steps = tuple(step for step in way.steps(board) if step.lines)
+    values = {**board.mechanism.parameters}
+    return Derivation(equations.mechanism.name, name, way.source, steps, board.names, STATES, values)
+
+
+def textbook_form(equations: Derived, how: str) -> str:
+    """The last steps of a derivation as "text" or "latex": the form in which the formulation's source prints its equations.
+
+    Empty where the formulation has no derivation, or one too long to read.
+    """
+    if equations.formulation not in DERIVATIONS:
+        return ""
+    try:
+        found = derivation(equations)
+    except FormulationError:
+        return ""
+    return getattr(writing, f"{how}_form")(found)

@@ -1,0 +1,233 @@
+"""Board: the symbols of one mechanism, the names they are written with, and the random states where every line is checked.
+
+A line is shown as SymPy writes it after simplification, so it is this text that is evaluated, and compared with a number that
+came another way: the kernels' recursive passes, or the formulation's own accelerations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import sympy as sp
+
+from ...compiler.trace import Tracer
+from ...errors import FormulationError
+from ...kernels.motion import BALL
+from ...kernels.tree import layout
+from ..readable.convert import sx_to_sympy
+from ..readable.gravity import with_letter
+from ..readable.harmonics import Budget, NotHarmonic, OutOfBudget
+from ..readable.names import Name, names_of, symbols
+from ..readable.textbook import EquationRow, Term, textbook
+from ..statement import Derived, Statement
+from .steps import Label, Line, Terms
+
+STATES = 3  # random ones, where every line is checked
+TOLERANCE = 1e-9  # relative
+EFFORT, TERMS = 4_000_000, 1500  # products of terms for a whole derivation, and terms in one expression
+LONGEST = 300  # operations in a line that is shown as it was computed
+
+
+class Board:
+    """Expressions become lines here, and are checked."""
+
+    def __init__(self, equations: Derived):
+        m = with_letter(equations.mechanism)
+        self.equations, self.mechanism, self.s = equations, m, Tracer(layout(m))
+        s = self.s
+        if s.flexible:
+            raise FormulationError(
+                f"steps: mechanism {m.name!r} has flexible bodies by modes, whose derivation is too long to read; ask for the "
+                "equations themselves, or take a beam of rigid segments"
+            )
+        held = m.constrained
+        self.A, self.gamma = (s.constraint_rows()[3], s.constraint_rows()[2]) if held else (ca.SX(0, s.layout.nv), ca.SX(0, 1))
+        self.lam = ca.SX.sym("lam", self.A.shape[0])
+        self.symbols = {"t": s.t, "q": s.q, "v": s.v, "a": s.a, "tau": s.tau, "p": s.p, "lam": self.lam}
+        self.names: dict[str, tuple[Name, ...]] = names_of(m, self.lam.numel())
+        self.budget = Budget(EFFORT, TERMS)
+        self.values = [self._state(k) for k in range(STATES)]
+
+    @property
+    def freedoms(self) -> list[Name]:
+        """What a force along each speed is called after: the speed's coordinate, or the speed where it has a name of its own."""
+        places = dict(zip(self.mechanism.coordinate_names, self.names["q"]))
+        return [places.get(n, v) for n, v in zip(self.mechanism.speed_names, self.names["v"])]
+
+    # ------------------------------------------------------------------------------------------------ states
+    def _state(self, seed: int) -> dict[str, np.ndarray]:
+        """A random state, with the accelerations that the formulation finds there, and the multipliers that go with them."""
+        s, rng = self.s, np.random.default_rng(seed + 17)
+        q, p = s.layout.somewhere(seed)
+        v, tau = rng.normal(size=(2, s.layout.nv))
+        t, own = rng.uniform(size=1), p[: len(self.equations.mechanism.parameters)]
+        a = self._accelerations(t, q, v, tau, own, p)
+        given = {"t": t, "q": q, "v": v, "a": a, "tau": tau, "p": p}
+        given["lam"] = np.zeros(self.lam.numel())
+        if self.lam.numel():
+            excess, A = self._missing(*given.values())
+            given["lam"] = np.linalg.lstsq(np.array(A).T, np.array(excess).ravel(), rcond=None)[0]
+        return given
+
+    def _accelerations(self, t: Any, q: Any, v: Any, tau: Any, own: Any, p: Any) -> np.ndarray:
+        """By the formulation itself where it is exact, else by the kernels."""
+        if getattr(self.equations, "error", 0.0):
+            f = ca.Function("a", [self.s.t, self.s.q, self.s.v, self.s.tau, self.s.p], [self.s.forward_dynamics()])
+            return np.array(f(t, q, v, tau, p)).ravel()
+        return np.array(self.equations.acceleration(t, q, v, tau, own)).ravel()
+
+    @cached_property
+    def _missing(self) -> ca.Function:
+        s = self.s
+        return ca.Function("missing", [*self.symbols.values()], [s.inverse_dynamics() - s.tau, self.A])
+
+    def numbers(self, x: ca.SX) -> np.ndarray:
+        """(states, entries) of an expression."""
+        roles = [role for role in self.symbols if role in self.values[0]]
+        f = ca.Function("x", [self.symbols[role] for role in roles], [ca.densify(x)])
+        return np.array([np.array(f(*(state[role] for role in roles))).ravel("F") for state in self.values])
+
+    def more(self, role: str, names: Sequence[Name], values: ca.SX) -> ca.SX:
+        """Further symbols, such as the reactions of joints, with these values at the states."""
+        self.names[role] = tuple(names)
+        found = self.numbers(values)
+        x = ca.SX.sym(role, len(names))
+        self.symbols[role] = x
+        for state, row in zip(self.values, found):
+            state[role] = row
+        return x
+
+    @cached_property
+    def loads(self) -> ca.SX:
+        """What loads do along the speeds, (nv,): written out where it is short, else as symbols Q with a step of their own."""
+        if not self.mechanism.loads:
+            return ca.SX.zeros(self.s.layout.nv)
+        Q = self.s.applied.generalised()
+        try:
+            textbook(Statement.of(self.symbols, ca.SX.zeros(Q.numel()), Q), self.names, self.budget)
+        except (NotHarmonic, OutOfBudget):
+            names = [Name(f"Q_{x.symbol}", f"Q_{x.text}", f"Q_{{{x.latex}}}") for x in self.freedoms]
+            return self.more("Q", names, self.pushed - self.s.tau)
+        return Q
+
+    # ------------------------------------------------------------------------------------------------ second routes
+    @cached_property
+    def _passes(self) -> ca.Function:
+        """(q, v, a, p) -> the recursive pass without loads: at the motion, at rest; and the mass matrix."""
+        s = Tracer(layout(self.mechanism.with_(loads=())))
+        return ca.Function("passes", [s.q, s.v, s.a, s.p], [s.inverse_dynamics(), s.gravity(), s.mass_matrix()])
+
+    @cached_property
+    def _passed(self) -> Any:
+        return self._passes(self.s.q, self.s.v, self.s.a, self.s.p)
+
+    @property
+    def weight(self) -> ca.SX:
+        """The forces that hold the mechanism at rest against gravity, (nv,)."""
+        return self._passed[1]
+
+    @property
+    def inertial(self) -> ca.SX:
+        """The forces that the motion alone takes, without weight and loads, (nv,)."""
+        return self._passed[0] - self._passed[1]
+
+    @property
+    def inertia(self) -> ca.SX:
+        """The mass matrix, (nv, nv)."""
+        return self._passed[2]
+
+    @property
+    def pushed(self) -> ca.SX:
+        """tau and the loads along the speeds, (nv,): what the recursive pass takes less where loads act."""
+        return self.s.tau + self._passed[0] - self.s.inverse_dynamics()
+
+    # ------------------------------------------------------------------------------------------------ lines
+    def terms(self, left: ca.SX, right: ca.SX) -> list[EquationRow]:
+        """Rows left = right in the textbook's form, or as they were computed where there is none."""
+        statement = Statement.of(self.symbols, ca.densify(left), ca.densify(right))
+        try:
+            return textbook(statement, self.names, self.budget, self._units)
+        except (NotHarmonic, OutOfBudget) as why:
+            if statement.tape.n_instructions() > LONGEST:
+                raise FormulationError(
+                    f"steps: a line of the derivation of {self.mechanism.name!r} by {self.equations.formulation} is too long to read ({why}); "
+                    "ask for the equations themselves, `text()`, or take a smaller part of the mechanism"
+                ) from None
+            inputs = [symbols(self.names[role]) for role in statement.roles]
+            sides, _ = sx_to_sympy(statement.tape, inputs)
+            one = sp.Integer(1)
+            return [EquationRow(*((Term(x, one),) if x != 0 else () for x in pair)) for pair in zip(*sides)]
+
+    @cached_property
+    def _units(self) -> list[list[Any]]:
+        """The quaternions among the coordinates."""
+        q = symbols(self.names["q"])
+        return [q[c.qi : c.qi + 4] for c in self.s.layout.coordinates if c.motion == BALL]
+
+    def line(self, label: Label, x: ca.SX, reference: ca.SX, means: Label | None = None, axes: str = "") -> Line:
+        """label = x, a number or a vector; reference: the same by another route."""
+        right = tuple(row.right for row in self.terms(ca.SX.zeros(x.numel()), x))
+        error = self._difference(label.text, right, self.numbers(reference))
+        return Line(label, right, means, axes, error)
+
+    def lines(self, labels: Sequence[Label], x: ca.SX, reference: ca.SX, means: Sequence[Label] | None = None,
+              beside: ca.SX | None = None) -> list[Line]:  # fmt: skip
+        """One line for each entry of x. beside: what cancels in the reference, so that its rounding is measured by it."""
+        rows, known, found = self.terms(ca.SX.zeros(x.numel()), x), self.numbers(reference), []
+        floor = self._floor(known, beside)
+        for k, (label, row) in enumerate(zip(labels, rows)):
+            error = self._difference(label.text, (row.right,), known[:, [k]], floor[:, k])
+            found.append(Line(label, (row.right,), means[k] if means else None, "", error))
+        return found
+
+    def _floor(self, known: np.ndarray, beside: ca.SX | None) -> np.ndarray:
+        """(states, entries): a size for each entry, those of all entries brought to its unit by the inertia along the speeds."""
+        nv = self.s.layout.nv
+        if known.shape[1] != nv:
+            return np.abs(known)
+        sizes = np.abs(known) + (0.0 if beside is None else np.abs(self.numbers(beside)).reshape(STATES, -1, nv).sum(1))
+        root = np.sqrt(np.abs(self.numbers(ca.diag(self.inertia))))
+        unit = np.where(root > 0, root, 1.0)
+        return unit * (sizes / unit).sum(1, keepdims=True)
+
+    def rows(self, left: ca.SX, right: ca.SX, beside: ca.SX | None = None) -> list[Line]:
+        """The equations left = right; both sides are evaluated with the formulation's own accelerations.
+
+        beside: one positive size, such as all the weights, for rows whose terms may all vanish.
+        """
+        found = []
+        floor = 0.0 if beside is None else self.numbers(beside)[:, 0]
+        for row in self.terms(left, right):
+            sides = [np.array(self._evaluated(side)) for side in (row.left, row.right)]  # (states, terms)
+            error = _relative(sides[0].sum(1) - sides[1].sum(1), np.abs(np.hstack(sides)).sum(1) + floor)
+            found.append(Line(row.left, (row.right,), None, "", self._held("a row of the equations of motion", error)))
+        return found
+
+    # ------------------------------------------------------------------------------------------------ checking
+    def _difference(self, what: str, right: Sequence[Terms], known: np.ndarray, floor: Any = 0.0) -> float:
+        parts = [np.array(self._evaluated(terms)) for terms in right]
+        found = np.column_stack([x.sum(1) for x in parts])
+        size = np.abs(np.hstack(parts)).sum(1) + np.abs(known).sum(1) + floor
+        return self._held(what, _relative(np.abs(found - known).max(1), size))
+
+    def _held(self, what: str, error: float) -> float:
+        if not error <= TOLERANCE:
+            raise FormulationError(
+                f"steps: {what} of {self.mechanism.name!r} by {self.equations.formulation} differs by {error:.1e} of its size from "
+                f"the same number by another route, more than {TOLERANCE:g}; the derivation is not shown. Please report it."
+            )
+        return error
+
+    def _evaluated(self, terms: Terms) -> list[list[float]]:
+        """The value of every term at every state; one zero where there is none."""
+        inputs = [s for role in self.symbols for s in symbols(self.names[role])]
+        f = sp.lambdify(inputs, [x for term in terms for x in sp.Add.make_args(term.value)] or [0.0], "math")
+        return [[float(x) for x in f(*np.concatenate([state[role] for role in self.symbols]))] for state in self.values]
+
+
+def _relative(difference: np.ndarray, size: np.ndarray) -> float:
+    return float(np.max(np.abs(difference) / np.where(size > 0, size, 1.0)))

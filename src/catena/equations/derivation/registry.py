@@ -1,0 +1,46 @@
+"""The registry of derivations: for each formulation the function that writes its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ...errors import FormulationError
+from . import body_steps, energy_steps, kane
+from .board import Board
+from .steps import Step
+
+
+@dataclass(frozen=True)
+class Way:
+    """A derivation. name: that of its formulation. steps: writes them on a board. source: where its form is printed."""
+
+    name: str
+    steps: Callable[[Board], list[Step]]
+    source: str
+
+
+DERIVATIONS: dict[str, Way] = {}
+
+
+def register(way: Way) -> Way:
+    """Add a derivation; `Equations.steps` knows it from here on."""
+    if DERIVATIONS.get(way.name, way) != way:
+        raise FormulationError(f"a derivation by {way.name!r} is known already; give this one another name")
+    DERIVATIONS[way.name] = way
+    return way
+
+
+for _way in (
+    Way("newton_euler", body_steps.newton_euler, "[Baysec1996] eq. 3-4, 23-46"),
+    Way("lagrange", energy_steps.lagrange, "[Baysec1996] eq. 5-9"),
+    Way("hamilton", energy_steps.hamilton, "[Baysec1996] eq. 10-15"),
+    Way("kane", kane.kane, "[Passerello1972] eq. 2.24-2.29, 3.1-3.29"),
+    Way("gibbs_appell", kane.gibbs_appell, "[Appell1900]"),
+    Way("jourdain", kane.jourdain, "[Jourdain1909]"),
+    Way("boltzmann_hamel", body_steps.boltzmann_hamel, "[Quinn1991] eq. 22-39"),
+    Way("penalty", body_steps.penalty, "[Baysec1996] eq. 16-22, 66-77"),
+    Way("recursive", body_steps.recursive, "[Merwe1995] ch. 4-5"),
+    Way("variational", kane.variational, "[Everett1988] eq. 25-32"),
+):
+    register(_way)

@@ -1,0 +1,145 @@
+"""A derivation as plain text and as LaTeX."""
+
+from __future__ import annotations
+
+from textwrap import fill, wrap
+
+from ..readable.printing import Writer, filled, joined, latex_writer, text_writer
+from .steps import Derivation, Label, Line, Step
+
+WIDTH = 100  # characters of a line of text
+SOURCE = 150  # characters of LaTeX source that make about one printed line
+GAP = "________"
+
+
+def text(d: Derivation, blank: bool = False) -> str:
+    """Steps one below the other, numbered."""
+    write = text_writer(d.names)
+    head = (
+        [f"{d.mechanism} by {d.formulation}, after {d.source}", _checked(d)]
+        if not blank
+        else [f"{d.mechanism} by {d.formulation}"]
+    )
+    parts = ["\n".join(head)]
+    for number, step in enumerate(d.steps, 1):
+        lines = [f"{number}. {step.title}", fill(step.why, WIDTH, initial_indent="   ", subsequent_indent="   ")]
+        lines += [
+            f"     {line}"
+            for number_, x in enumerate(step.lines, 1)
+            for line in text_line(x, write, f"{number}.{number_}" if blank else "")
+        ]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def _checked(d: Derivation) -> str:
+    return f"{sum(len(s.lines) for s in d.steps)} lines in {len(d)} steps, each checked at {d.states} random states; largest error {d.error:.0e}"
+
+
+def text_line(line: Line, write: Writer, blank: str = "") -> list[str]:
+    """One equation, over as many lines as it needs; blank: its number, with a gap in place of the result."""
+    if isinstance(line.left, Label):
+        means = f" = {line.means.text}" if line.means else ""
+        head = f"{line.left.text}{means} ="
+    else:
+        head = f"{' '.join(joined(line.left, write, '*'))} ="
+    if blank:
+        shown = f"({', '.join([GAP] * 3)})" if line.vector else GAP
+        head = head if isinstance(line.left, Label) else f"{GAP} ="
+        return [f"({blank})  {head} {shown}{_axes(line)}"]
+    if line.vector:
+        entries = [joined(terms, write, "*") for terms in line.right]
+        for entry in entries:
+            entry[-1] += ","
+        pieces = [f"({entries[0][0]}", *entries[0][1:], *entries[1], *entries[2][:-1], f"{entries[2][-1][:-1]}){_axes(line)}"]
+    else:
+        pieces = joined(line.right[0], write, "*")
+    lefts = [head] if isinstance(line.left, Label) else [*joined(line.left, write, "*"), "="]
+    first, *more = (
+        short
+        for x in filled([*lefts, *pieces], WIDTH - 9)
+        for short in wrap(x, WIDTH - 9, break_long_words=False, break_on_hyphens=False)
+    )
+    return [first, *(f"    {x}" for x in more)]
+
+
+def _axes(line: Line) -> str:
+    return f"   [axes of {line.axes}]" if line.vector and line.axes != "ground" else ""
+
+
+def text_form(d: Derivation) -> str:
+    """The final steps alone, a heading above each but the equations of motion themselves where they stand alone."""
+    write, final = text_writer(d.names), [step for step in d.steps if step.final]
+    parts = []
+    for step in final:
+        lines = [x for line in step.lines for x in text_line(line, write)]
+        parts.append("\n".join([f"# {step.title}", *lines] if len(final) > 1 else lines))
+    return "\n\n".join(parts)
+
+
+def latex_form(d: Derivation) -> str:
+    """The final steps alone, one align* environment each."""
+    return "\n".join(f"% {step.title}\n{latex_step(step, d)}" for step in d.steps if step.final)
+
+
+# ------------------------------------------------------------------------------------------------------- LaTeX
+def latex(d: Derivation, blank: bool = False) -> str:
+    """Sections with align* environments; needs amsmath."""
+    parts = [rf"\section*{{{words(d.mechanism)} by {words(d.formulation)}}}"]
+    parts += [
+        f"\\subsection*{{{k}. {words(step.title)}}}\n{words(step.why)}\n{latex_step(step, d, blank)}"
+        for k, step in enumerate(d.steps, 1)
+    ]
+    return "\n\n".join(parts)
+
+
+def latex_step(step: Step, d: Derivation, blank: bool = False) -> str:
+    """The lines of a step as one align* environment."""
+    write = latex_writer(d.names)
+    rows = [row for line in step.lines for row in latex_line(line, write, blank)]
+    return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
+
+
+def latex_line(line: Line, write: Writer, blank: bool = False) -> list[str]:
+    """One equation as rows of an align* environment."""
+    if isinstance(line.left, Label):
+        head = f"{line.left.latex} &= "
+        if line.means:
+            head += f"{line.means.latex}"
+    else:
+        head = ""
+    if blank:
+        gap = r"\underline{\hspace{6em}}"
+        right = rf"\left({', '.join([gap] * 3)}\right)" if line.vector else gap
+        return [f"{head}{' = ' if line.means else ''}{right}" if head else f"{gap} &= {gap}"]
+    if line.vector and max(len(" ".join(joined(terms, write, r" \, "))) for terms in line.right) > SOURCE:
+        return [f"{head.rstrip('= ')}:", *(row for entry in _components(line) for row in latex_line(entry, write))]
+    if line.vector:
+        return [f"{head}{' = ' if line.means else ''}{_vector(line, write)}"]
+    pieces = joined(line.right[0], write, r" \, ")
+    if not head:
+        rows = filled([*joined(line.left, write, r" \, "), f"= {pieces[0]}", *pieces[1:]], SOURCE)  # type: ignore[arg-type]
+        return [f"& {rows[0]}", *(rf"& \quad {{}} {row}" for row in rows[1:])]
+    rows = filled(pieces, SOURCE)
+    if line.means:
+        return [head, f"&= {rows[0]}", *(rf"& \quad {{}} {row}" for row in rows[1:])]
+    return [f"{head}{rows[0]}", *(rf"& \quad {{}} {row}" for row in rows[1:])]
+
+
+def _components(line: Line) -> list[Line]:
+    """A vector as three numbers."""
+    label = line.left.latex if isinstance(line.left, Label) else ""
+    return [Line(Label("", rf"\left({label}\right)_{{{x}}}"), (terms,)) for x, terms in zip("xyz", line.right)]
+
+
+def _vector(line: Line, write: Writer) -> str:
+    """Three entries side by side where they are short, else as a column."""
+    entries = [" ".join(joined(terms, write, r" \, ")) for terms in line.right]
+    if sum(map(len, entries)) <= SOURCE:
+        return r"\left(" + r",\; ".join(entries) + r"\right)"
+    return r"\begin{pmatrix}" + r" \\ ".join(entries) + r"\end{pmatrix}"
+
+
+def words(x: str) -> str:
+    """Plain words with the letters that LaTeX reads as commands escaped."""
+    return "".join({"_": r"\_", "&": r"\&", "%": r"\%", "#": r"\#", "$": r"\$", "^": r"\^{}"}.get(c, c) for c in x)

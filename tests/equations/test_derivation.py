@@ -1,0 +1,138 @@
+"""Derivations step by step: every line holds, the last is the equation of motion, and a wrong line is never shown."""
+
+from __future__ import annotations
+
+import json
+
+import casadi as ca
+import pytest
+import sympy as sp
+
+from catena import CatenaError, load
+from catena.equations.derivation import DERIVATIONS, derivation
+from catena.equations.derivation.answers import grade
+from catena.equations.derivation.board import Board
+from catena.equations.derivation.pages import side_by_side
+from catena.equations.derivation.steps import Label
+from catena.equations.formulations import derive
+from catena.errors import FormulationError
+
+QUICK = ("pendulum", "cart_pole", "spherical_pendulum", "atwood_machine")
+
+
+@pytest.fixture(scope="module")
+def cart_pole():
+    return derive(load("cart_pole"), "lagrange").steps()
+
+
+def ways():
+    treated = [(name, by) for name in QUICK for by in DERIVATIONS if (by, name) not in {("penalty", "cart_pole"), ("penalty", "atwood_machine")}]
+    return [(name, by) for name, by in treated if by != "gibbs_appell"]
+
+
+@pytest.mark.parametrize(("name", "by"), ways())
+def test_every_line_is_checked(name: str, by: str) -> None:
+    found = derive(load(name), by).steps()
+    assert 0 <= found.error < 1e-9 and all(step.lines and step.why.endswith(".") for step in found)
+    assert max(map(len, found.text().splitlines())) <= 110
+    source = found.latex()
+    assert source.count("{") == source.count("}") and source.count(r"\left") == source.count(r"\right")
+
+
+def test_the_cart_pole_is_the_textbook_s(cart_pole) -> None:
+    """[Florian2007] eq. 13-14 without friction, with theta the other way round."""
+    M, m, l, g, theta, w, a, b, F, tau = sp.symbols("M m l g theta theta_dot x_ddot theta_ddot tau_x tau_theta")
+    rows = list(cart_pole.steps[-1].lines)
+    found = [sp.Add(*(t.value for t in row.left)) - row.values[0] for row in rows]
+    printed = [(M + m) * a - m * l * b * sp.cos(theta) + m * l * w**2 * sp.sin(theta) - F,
+               m * l**2 * b - m * l * a * sp.cos(theta) - m * g * l * sp.sin(theta) - tau]  # fmt: skip
+    assert [sp.expand(x - y) for x, y in zip(found, printed)] == [0, 0]
+
+
+def test_a_wrong_line_is_not_shown() -> None:
+    board = Board(derive(load("pendulum"), "lagrange"))
+    wrong = board.s.v * ca.sin(board.s.q)
+    with pytest.raises(FormulationError, match="speed of 'pendulum' by lagrange differs by .* the derivation is not shown"):
+        board.line(Label("speed", "v"), wrong, board.s.v)
+
+
+def test_text_of_kane_has_partial_velocities_and_no_intermediates() -> None:
+    assert (
+        derive(load("cart_pole"), "kane").text()
+        == """\
+# partial velocities
+dv_cart/dx' = (1, 0, 0)
+dv_pole/dx' = (1, 0, 0)
+dv_pole/dtheta' = (-l*cos(theta), -l*sin(theta), 0)
+
+# generalised active forces
+F_x = sum of v_r . m g + tau = tau_x
+F_theta = sum of v_r . m g + tau = tau_theta + g*l*m*sin(theta)
+
+# generalised inertia forces
+F*_x = -sum of v_r . m a = -(M + m)*x'' + l*m*cos(theta)*theta'' - l*m*sin(theta)*theta'^2
+F*_theta = -sum of v_r . m a = l*m*cos(theta)*x'' - l^2*m*theta''
+
+# equations of motion
+(M + m)*x'' - l*m*cos(theta)*theta'' + l*m*sin(theta)*theta'^2 = tau_x
+-l*m*cos(theta)*x'' + l^2*m*theta'' = tau_theta + g*l*m*sin(theta)"""
+    )
+
+
+def test_newton_euler_names_the_reactions() -> None:
+    text = derive(load("cart_pole"), "newton_euler").text()
+    assert "M*x'' = Fx_x - Fx_theta" in text and "Tz_theta = tau_theta" in text and "1.2" not in text
+
+
+def test_the_same_text_twice() -> None:
+    assert len({derive(load("double_pendulum"), "lagrange").text() for _ in range(2)}) == 1
+
+
+def test_worksheet_page_and_notebook(cart_pole) -> None:
+    blank = cart_pole.text(blank=True)
+    assert "(3.1)  T = sum of m v^2/2 + omega.I omega/2 = ________" in blank and "cos(theta)" not in blank
+    assert "<h2>3. kinetic energy</h2>" in cart_pole.html()
+    cells = json.loads(cart_pole.notebook())["cells"]
+    assert [c["cell_type"] for c in cells] == ["markdown"] * (1 + len(cart_pole)) + ["code"]
+    page = side_by_side(cart_pole, derivation(derive(load("cart_pole"), "kane")))
+    assert page.count('class="same"') == 4  # positions and velocities, in both columns
+
+
+@pytest.mark.parametrize("answer", [
+    "x'^2*(M + m)/2 - m*l*cos(theta)*x'*theta' + m*l^2*theta'^2/2",
+    "0.5*(M + m)*x_dot**2 - l*m*cos(theta)*theta_dot*x_dot + l^2*m*theta_dot**2/2",
+    r"\frac{1}{2}(M+m)\dot{x}^2 - m l \cos\theta \, \dot{x}\dot{\theta} + \frac{m l^{2}}{2}\dot{\theta}^{2}",
+    r"\frac{M + m}{2} \dot{x}^{2} - l m \cos{\left(\theta \right)} \dot{\theta} \dot{x} + \frac{1}{2} m l^2 \dot{\theta}^2",
+])  # fmt: skip
+def test_right_answers(cart_pole, answer: str) -> None:
+    assert grade(cart_pole, "3.1", answer).right
+
+
+def test_wrong_answers_are_told_by_their_term(cart_pole) -> None:
+    found = grade(cart_pole, "3.1", "x'^2*(M + m)/2 + m*l*cos(theta)*x'*theta' + m*l^2*theta'^2 + g")
+    assert not found.right
+    assert set(found.remarks) == {
+        "the term of theta'*x' has the wrong sign", "the term of theta'^2 is 2 times what it should be",
+        "the part without speeds, accelerations and forces should not be there: g",
+    }  # fmt: skip
+    assert grade(cart_pole, "3.1", "(M + m)*x'^2/2 - m*l*cos(theta)*x'*theta'").remarks == ("the term of theta'^2 is missing",)
+    assert grade(cart_pole, "8.1", "(M + m)*x'' - m*l*cos(theta)*theta'' + m*l*sin(theta)*theta'^2 = tau_x").right
+    assert grade(cart_pole, "2.2", "(x' - l*cos(theta)*theta', l*sin(theta)*theta', 0)").remarks == ("y: the term of theta' has the wrong sign",)
+
+
+@pytest.mark.parametrize(("number", "answer", "said"), [
+    ("9.9", "x", "no line '9.9' in the derivation of 'cart-pole' by lagrange; lines are: 1.1, 1.2"),
+    ("2.2", "x", "is a vector of 3 entries; the answer has 1"),
+    ("3.1", "__import__('os').system('true')", ""),
+    ("3.1", "a = b = c", "an answer is an expression, or one equation"),
+    ("3.1", "m*velocity", "velocity"),
+])  # fmt: skip
+def test_answers_that_cannot_be_read(cart_pole, number: str, answer: str, said: str) -> None:
+    with pytest.raises(CatenaError) as error:
+        grade(cart_pole, number, answer)
+    assert said in str(error.value)
+
+
+def test_flexible_bodies_and_absolute_angles_are_refused_in_a_sentence() -> None:
+    with pytest.raises(FormulationError, match="leave out coordinates='absolute'"):
+        derive(load("double_pendulum"), "lagrange", coordinates="absolute").steps()
