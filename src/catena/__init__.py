@@ -57,6 +57,8 @@ _WHERE = {  # public name -> the module it lives in, and its name there if it is
     "Result": "results.result",
     "load_result": "results.result",
     "interference": "results.interference",
+    "study": "studies",
+    "Study": "studies",
     "control": "simulation.control",
     "trajectories": "simulation.trajectories",
     "events": "simulation.events",
@@ -65,13 +67,27 @@ _WHERE = {  # public name -> the module it lives in, and its name there if it is
     "CatenaError": "errors",
 }
 _MODULES = {"bridge", "control", "errors", "events", "trajectories"}  # public names that are modules themselves
-_ROOMS = ("model", "formats", "kernels", "compiler", "equations", "machine", "analysis", "results", "simulation", "certify", "cli")
+_ROOMS = ("model", "formats", "kernels", "compiler", "equations", "machine", "analysis", "results", "simulation", "certify", "studies", "cli")
 
 __all__ = [*_WHERE]
 
 if TYPE_CHECKING:
     __version__: str
-    from . import analysis, certify, cli, compiler, equations, errors, formats, kernels, machine, model, results, simulation
+    from . import (
+        analysis,
+        certify,
+        cli,
+        compiler,
+        equations,
+        errors,
+        formats,
+        kernels,
+        machine,
+        model,
+        results,
+        simulation,
+        studies,
+    )
     from .analysis.assembly import assemble
     from .analysis.clearance import clearance
     from .analysis.hybrid_dynamics import hybrid_dynamics
@@ -99,6 +115,7 @@ if TYPE_CHECKING:
     from .results.interference import interference
     from .results.result import Result, load_result
     from .simulation import ALL_INTEGRATORS, control, events, simulate, trajectories
+    from .studies import Study, study
 
 
 def _version() -> str:

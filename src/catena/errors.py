@@ -12,6 +12,7 @@
     ├── ClosureError        a loop that cannot be closed, with the open distance in `.gaps`
     ├── QuestionError       a question that has no answer, or no single one
     ├── SimulationError     a run that could not go on, with what was computed in `.result`
+    ├── StudyError          a study that cannot be: every fault at once, in `.faults`
     └── CompileError        a tape that cannot become machine code
 
     MechanismWarning        a mechanism that is allowed but deserves a word (a warning, not an error)
@@ -41,10 +42,7 @@ class MechanismError(CatenaError, ValueError):
 
     def __init__(self, heading: str, faults: Iterable[str] = ()):
         self.faults = tuple(faults)
-        lines = [heading, *(f"  - {fault}" for fault in self.faults[:SHOWN])]
-        if len(self.faults) > SHOWN:
-            lines.append(f"  ... and {len(self.faults) - SHOWN} more")
-        super().__init__("\n".join(lines) if self.faults else heading)
+        super().__init__(_listed(heading, self.faults))
 
 
 class FormatError(MechanismError):
@@ -53,6 +51,14 @@ class FormatError(MechanismError):
     def __init__(self, path: str | Path, heading: str, faults: Iterable[str] = ()):
         self.path = str(path)
         super().__init__(f"{path}: {heading}", faults)
+
+
+class StudyError(CatenaError, ValueError):
+    """A study that cannot be run as it was asked for. `faults` has one sentence for each thing that is wrong."""
+
+    def __init__(self, heading: str, faults: Iterable[str] = ()):
+        self.faults = tuple(faults)
+        super().__init__(_listed(heading, self.faults))
 
 
 class QuantityError(CatenaError, ValueError):
@@ -116,6 +122,14 @@ class SimulationError(CatenaError, RuntimeError):
 
 class CompileError(CatenaError, RuntimeError):
     """A tape that cannot become machine code."""
+
+
+def _listed(heading: str, faults: tuple[str, ...]) -> str:
+    """A heading and the faults below it."""
+    lines = [heading, *(f"  - {fault}" for fault in faults[:SHOWN])]
+    if len(faults) > SHOWN:
+        lines.append(f"  ... and {len(faults) - SHOWN} more")
+    return "\n".join(lines)
 
 
 def unknown(what: str, asked: object, known: Iterable[str], where: str = "") -> str:

@@ -397,3 +397,14 @@ def test_damaged_bytes_are_a_result_or_one_sentence(tmp_path):
             repr(found), str(found.ledger), found.mechanism
         except CatenaError:
             pass
+
+
+def test_a_run_of_another_expression_is_not_resumed():
+    """Two mechanisms whose numbers differ in an expression of parameters alone have different keys."""
+    import sympy
+
+    from catena.simulation.fingerprint import fingerprint
+
+    m, k = sympy.symbols("m k")
+    assert len({fingerprint(x) for x in (m, k, 2 * m, 3 * m, m + k)}) == 5
+    assert fingerprint(2 * m + k) == fingerprint(k + m * 2)

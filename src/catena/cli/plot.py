@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ..errors import CatenaError
+from ..registry import Named
 from ..results.plotting import PLOTS, SUFFIXES, Plot, find, save
 from ._results import Force, Results, free, opened
 from ._tables import console
@@ -21,10 +23,13 @@ def plot(
         list[str] | None, typer.Option(metavar="NAME", help="Only this coordinate, joint or frame; give it again for more.")
     ] = None,
     degrees: Annotated[bool, typer.Option("--degrees", help="Angles in degrees.")] = False,
-    run: Annotated[int, typer.Option(help="Which run of a batch.")] = 0,
+    run: Annotated[list[str] | None, typer.Option(help="Which run of a batch, or all; give it again to lay several over each other.")] = None,
     force: Force = False,
 ) -> None:
-    """Draw plots of a result."""
+    """Draw plots of a result, or pictures of a study."""
+    if (stored := study_at(Path(results))) is not None:
+        draw_study(stored, what, out, force)
+        return
     asked = what or ["overview"]
     named = {name: find(name) for name in asked if name != "all"}
     result = opened(results)
@@ -34,11 +39,42 @@ def plot(
     target = Path(out) if out else source if source.is_dir() else source.parent
     screen = console()
     for kind, path in zip(kinds, [free(path, force or not out) for path in places(target, kinds)]):
-        save(result, path, kind.name, run=run, **options(kind, only, degrees))
+        save(result, path, kind.name, run=runs(run), **options(kind, only, degrees))
         screen.print(str(path), markup=False, soft_wrap=True)
 
 
-def places(target: Path, kinds: list[Plot]) -> list[Path]:
+def runs(given: list[str] | None) -> str | list[int]:
+    """The runs that were named: "all", or numbers."""
+    if given and "all" in given:
+        return "all"
+    try:
+        return [int(word) for word in given or ["0"]]
+    except ValueError:
+        raise CatenaError(f"--run {' '.join(given or [])}: it is the number of a run, or all") from None
+
+
+def study_at(path: Path) -> Path | None:
+    """The study that a folder is or holds; None where there is none."""
+    from .sweep import NAME
+
+    return next((p for p in (path, path / NAME) if (p / "zarr.json").is_file()), None)
+
+
+def draw_study(stored: Path, what: list[str] | None, out: str | None, force: bool) -> None:
+    """Pictures of a study: those named, or all that suit it."""
+    from ..studies import PLOTS as PICTURES
+    from ..studies import open_study
+    from ..studies import save as save_picture
+    from ..studies.plotting import find as find_picture
+
+    table, asked = open_study(stored), [name for name in what or ["all"] if name != "all"]
+    kinds = [find_picture(name) for name in asked] or [kind for kind in PICTURES.values() if kind.shows(table)]
+    target = Path(out) if out else stored.parent
+    for kind, path in zip(kinds, [free(path, force or not out) for path in places(target, kinds)]):
+        console().print(str(save_picture(table, path, kind.name)), markup=False, soft_wrap=True)
+
+
+def places(target: Path, kinds: Sequence[Named]) -> list[Path]:
     """The file of each plot: the one that was named, or one per plot in the folder that was named."""
     if not target.suffix or target.is_dir():
         return [target / f"{kind.name}.png" for kind in kinds]

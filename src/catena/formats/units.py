@@ -162,7 +162,7 @@ def _expression(text: str, parameters: Mapping[str, float], used: set[str], what
 # ---------------------------------------------------------------------------------------------------- number and unit
 def _with_unit(text: str, dimension: str, parameters: Mapping[str, float], what: str) -> float:
     """The SI value of "<number> <unit>"; the number may be an expression of numbers and pi."""
-    head, unit = _split(text)
+    head, unit = split(text)
     try:
         number = Decimal(head.replace(" ", "")) if _DECIMAL.fullmatch(head) else expressions.constant(head or "1")
     except ExpressionError:
@@ -182,11 +182,11 @@ def _with_unit(text: str, dimension: str, parameters: Mapping[str, float], what:
         raise QuantityError(f"{what} is {shown(text)}, and {unit!r} is not a product of units; {_wanted(dimension)}")
     factor, base = found
     if dimension != "any" and base not in _bases(dimension):
-        raise QuantityError(f"{what} is {shown(text)}, {_name_of(base)}; {_wanted(dimension)}")
+        raise QuantityError(f"{what} is {shown(text)}, {name_of(base)}; {_wanted(dimension)}")
     return float(_EXACT.multiply(Decimal(number), Decimal(repr(factor))))
 
 
-def _split(text: str) -> tuple[str, str]:
+def split(text: str) -> tuple[str, str]:
     """The number in front, and the unit: "3/4 in" is ("3/4", "in"), "5/s" is ("5", "1/s")."""
     text = text.strip().translate(_SIGNS)
     start = _NUMBER.match(text).end()  # type: ignore[union-attr]  # it matches nothing at least
@@ -293,13 +293,25 @@ def in_pint(name: str) -> tuple[float, Counter[str]]:
     return float(one.magnitude), Counter({str(unit): power for unit, power in one.unit_items()})
 
 
+def base_units(unit: str) -> Base:
+    """The SI base units of a product of units, with their powers; a QuantityError where it is none.
+
+    >>> base_units("N/mm")
+    (('kilogram', 1), ('second', -2))
+    """
+    found = _in_base(unit or "1")
+    if found is None:
+        raise QuantityError(f"{unit!r} is not a product of units; 'kg/m' is one")
+    return found[1]
+
+
 @cache
 def _bases(dimension: str) -> tuple[Base, ...]:
     d = DIMENSIONS[dimension]
     return tuple(found[1] for unit in (d.unit, *d.also) if (found := _in_base(unit or "1")))
 
 
-def _name_of(base: Base) -> str:
+def name_of(base: Base) -> str:
     """How a dimension is called: "a length", or its units."""
     for name in DIMENSIONS:
         if base in _bases(name):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..model.mechanism import Mechanism
 
 ROWS = 4000  # rows of a long run that a plot shows
+MOST_RUNS = 100  # that are laid over each other
 SUFFIXES = (".png", ".pdf", ".svg")  # of the files a plot is saved as
 
 
@@ -57,27 +58,45 @@ PLOTS: Registry[Plot] = Registry("plot")
 register, find = PLOTS.register, PLOTS.find
 
 
-def plot(result: Any, what: str = "overview", *, run: int = 0, title: str | None = None, **options: Any) -> Figure:
+def plot(result: Any, what: str = "overview", *, run: int | Iterable[int] | str = 0, title: str | None = None, **options: Any) -> Figure:
     """A plot of a result, as a matplotlib Figure that is not shown yet.
 
-    what: one of `PLOTS`. run: which run of a batch. title: by default the mechanism's name, "" for none. Other options are
-    those of the plot. An UnknownNameError says which plots or options there are.
+    what: one of `PLOTS`. run: which run of a batch; several, or "all", are laid over each other, the first of them in front (of more
+    than MOST_RUNS some at equal distances). title: by default the mechanism's name, "" for none. Other options are those of the plot.
+    An UnknownNameError says which plots or options there are.
     """
     import matplotlib as mpl
 
+    from .plots.overlay import overlay
     from .plots.style import HOUSE, plain_ticks
 
     kind = find(what)
     kind.check(result.mechanism, options)
-    shown = result.select(run=run).thinned(ROWS)
-    shown.data.load()
+    runs = _runs(result, run)
     with mpl.rc_context(HOUSE):
-        figure = loaded(kind.draw)(shown, **options)
+        figures = []
+        for k in runs:
+            shown = result.select(run=k).thinned(ROWS)
+            shown.data.load()
+            figures.append(loaded(kind.draw)(shown, **options))
+        figure = overlay(figures[0], figures[1:])
         plain_ticks(figure)
-        title = _title(result, shown.time[-1], run) if title is None else title
+        title = _title(result, shown.time[-1], runs) if title is None else title
         if title:
             figure.suptitle(title, x=0.01, ha="left")
     return figure
+
+
+def _runs(result: Any, run: int | Iterable[int] | str) -> list[int]:
+    """The runs to be drawn."""
+    count = result.data.sizes.get("run", 1)
+    if isinstance(run, str) and run != "all":
+        raise CatenaError(f"run is {run!r}; it is a number, several of them, or 'all'")
+    asked = list(range(count)) if isinstance(run, str) else [int(run)] if not isinstance(run, Iterable) else [int(k) for k in run]
+    if not asked:
+        raise CatenaError("no run was asked for; it is a number, several of them, or 'all'")
+    every = -(-len(asked) // MOST_RUNS)
+    return asked[::every]
 
 
 def save(result: Any, path: str | Path, what: str = "overview", **options: Any) -> Path:
@@ -106,9 +125,11 @@ def markdown() -> str:
     return "\n".join(["| plot | shows | options | needs |", "|---|---|---|---|", *rows])
 
 
-def _title(result: Any, end: float, run: int) -> str:
+def _title(result: Any, end: float, drawn: list[int]) -> str:
+    from .plots.overlay import listed
+
     runs = result.data.sizes.get("run")
-    batch = f", run {run} of {runs}" if runs else ""
+    batch = f", {'run' if len(drawn) == 1 else 'runs'} {listed(drawn)} of {runs}" if runs else ""
     partial = "" if result.complete else f" (partial, until {end:g} s)"
     return f"{result.data.attrs.get('mechanism', '')}{batch}{partial}"
 

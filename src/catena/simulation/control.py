@@ -26,6 +26,8 @@ import numpy as np
 from ..compiler.trace import elements, vector
 from ..errors import StateError, UnknownNameError
 from ..machine.lookup import Coordinate, coordinates, speeds_of
+from ..model.expression_functions import apply
+from ..model.expressions import evaluate
 from ..model.values import value_of
 from .actuators import Actuator
 from .control_laws import Controller, Hold, Sequence, held, sampling, traced
@@ -37,7 +39,8 @@ from .system import Law, System
 
 __all__ = ["PD", "PID", "Actuator", "ComputedTorque", "Controller", "Forces", "Hold", "Hybrid", "Impedance", "Law", "Sequence", "traced"]
 
-Gains = float | Mapping[str, float]
+Gain = Any  # a number, or a SymPy expression of the mechanism's parameters
+Gains = Gain | Mapping[str, Gain]
 Target = Trajectory | Mapping[str, float | Trajectory] | float  # q and v that are wanted; one number: of all coordinates
 Limits = str | float | Mapping[str, float | tuple[float, float]] | None  # "effort", one force, by names, or none
 
@@ -49,7 +52,8 @@ class PID(Controller):
 
         tau = kp e + ki z + kd (v* - v),      e = q* - q,      z' = e + (clipped tau - tau) / (ki T)
 
-    kp, ki, kd: gains, one for all or {joint or coordinate: gain}; those not named are zero. target: a Trajectory, {coordinate:
+    kp, ki, kd: gains, one for all or {joint or coordinate: gain}; those not named are zero; one may be a SymPy expression of the
+    mechanism's parameters, which a batch may vary. target: a Trajectory, {coordinate:
     number or Trajectory}, or one number for all coordinates. limits: the largest force, one for all, {joint or coordinate:
     force or (lowest, highest)}, or "effort" for those of the joints; smooth: by a tanh instead of a corner. anti_windup: the
     integral is led back while a limit holds the force, in the time T (s); True takes T = sqrt(kd / ki), or kp / ki without
@@ -85,7 +89,7 @@ class PID(Controller):
         kp, ki, kd = (_each("PID", name, system, at, getattr(self, name)) for name in ("kp", "ki", "kd"))
         q, v, _ = system.follow(target).at(system.t)
         error = [q[j] - system.q[c.qi] for j, c in enumerate(at)]
-        integral = [j for j in range(len(at)) if ki[j]]
+        integral = [j for j in range(len(at)) if not _absent(ki[j])]
         z = ca.SX.sym("z", len(integral))
         tau = [ca.SX(0)] * system.nv
         if self.gravity:
@@ -101,13 +105,13 @@ class PID(Controller):
             rate.append(error[j] + over / (ki[j] * self._time(kp[j], ki[j], kd[j])))
         names = tuple(f"integral of {at[j].name}" for j in integral)
         begin = _each("PID", "integral", system, at, self.integral)
-        return held(self.sample, system, Law(given, vector(rate), z, names, tuple(begin[j] for j in integral)))
+        return held(self.sample, system, Law(given, vector(rate), z, names, tuple(float(begin[j]) for j in integral)))
 
-    def _time(self, kp: float, ki: float, kd: float) -> float:
+    def _time(self, kp: Any, ki: Any, kd: Any) -> Any:
         """In which the integral is led back, s."""
         if not isinstance(self.anti_windup, bool):
             return float(self.anti_windup)
-        return float(np.sqrt(kd / ki)) if kd else (kp / ki or 1.0)
+        return apply("sqrt", [kd / ki]) if not _absent(kd) else 1.0 if _absent(kp) else kp / ki
 
 
 def PD(kp: Gains, kd: Gains, target: Target, *, gravity: bool = True, limits: Limits = None, smooth: bool = False,
@@ -229,24 +233,41 @@ def _aimed(system: System, target: Target) -> tuple[Trajectory, tuple[Coordinate
     return found, places(system.mechanism, found.names)
 
 
-def _each(kind: str, what: str, system: System, at: tuple[Coordinate, ...], gains: Gains) -> list[float]:
-    """One gain for each controlled coordinate."""
+def _each(kind: str, what: str, system: System, at: tuple[Coordinate, ...], gains: Gains) -> list[Any]:
+    """One gain for each controlled coordinate: a number, or an expression of the system's parameters."""
+    names = list(system.mechanism.parameters)
+
+    def value(x: Gain) -> Any:
+        return evaluate(x, {name: system.p[k] for k, name in enumerate(names)}) if _symbolic(x) else float(x)
+
     if not isinstance(gains, Mapping):
-        return [float(gains)] * len(at)
-    found = [0.0] * len(at)
+        return [value(gains)] * len(at)
+    found: list[Any] = [0.0] * len(at)
     for name, x in gains.items():
         speeds_of(system.mechanism, name)  # an UnknownNameError for a name that is nowhere
         mine = [j for j, c in enumerate(at) if name in (c.name, c.speed, c.joint)]
         if not mine:
             raise UnknownNameError("controlled coordinate", name, [c.name for c in at], f"{kind}, whose {what} names it")
         for j in mine:
-            found[j] = float(x)
+            found[j] = value(x)
     return found
+
+
+def _symbolic(gain: Any) -> bool:
+    """Whether a gain is an expression of parameters."""
+    return bool(getattr(gain, "free_symbols", None))
+
+
+def _absent(gain: Any) -> bool:
+    """Whether a gain is zero, whatever the parameters are."""
+    return isinstance(gain, float) and gain == 0.0
 
 
 def _gains(what: str, gains: object) -> None:
     """Refuse gains that are negative or not numbers."""
     for name, x in gains.items() if isinstance(gains, Mapping) else [("", gains)]:
+        if _symbolic(x):
+            continue
         if isinstance(x, bool) or not isinstance(x, int | float | np.number) or not 0 <= x < np.inf:
             place = f" of {name!r}" if name else ""
             raise StateError(f"{what}{place} = {x!r}; a gain is a finite number, zero or above: it pulls towards the target")

@@ -62,6 +62,10 @@ def _parts(x: Any, depth: int) -> Iterator[bytes]:
         yield from _parts([x.co_code, list(x.co_consts), x.co_names], depth + 1)
     elif isinstance(x, types.MethodType):
         yield from _parts([x.__func__, x.__self__], depth + 1)
+    elif type(x).__module__.partition(".")[0] == "sympy":  # an expression of parameters, which keeps its parts in slots
+        from sympy import srepr
+
+        yield srepr(x).encode()
     elif isinstance(x, ca.Function):
         yield x.serialize().encode()
     elif isinstance(x, (ca.SX, ca.MX, ca.DM, type, types.ModuleType, types.BuiltinFunctionType)):

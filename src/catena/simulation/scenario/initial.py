@@ -26,8 +26,9 @@ UNIT_SLACK = 1e-3  # a quaternion written with four digits has the length one to
 
 def read_initial(
     t: Table | None, m: Mechanism, top: Table, machine: Callable[[Mechanism], Machine] | None = machine_of
-) -> tuple[Array, Array, Array]:
-    """q and v of the start, with loops closed by a machine, and the guess they were closed from. machine None leaves them open."""
+) -> tuple[Array, Array, dict[str, list[str]], Array]:
+    """q and v of the start, with loops closed by a machine; the names that were given, {"q": [...], "v": [...]}; the guess they were closed from. machine None
+    leaves them open."""
     q, v = neutral(m), np.zeros(len(state_entries(m, "v")))
     kept: dict[str, list[str]] = {"q": [], "v": []}
     if t is not None:
@@ -47,7 +48,7 @@ def read_initial(
             q, v = assembled(machine(m), q, v, kept["q"], kept["v"])
         except CatenaError as why:
             top.fault(f"initial: {why}")
-    return q, v, guess
+    return q, v, {key: kept[key] for key in "qv"}, guess
 
 
 def neutral(m: Mechanism) -> Array:

@@ -41,7 +41,7 @@ WORDS = {"limits": ("check", "ignore", "stop"), "friction": ("smooth", "stick"),
 class Scenario:
     """A mechanism, and what `catena.simulate` is to do with it.
 
-    q, v: the start. near: the guess from which its loops were closed. options: the other arguments of `simulate`.
+    q, v: the start. near: the guess from which its loops were closed; kept: the names that were given, {"q": [...], "v": [...]}. options: the other arguments of `simulate`.
     """
 
     mechanism: Mechanism
@@ -51,6 +51,7 @@ class Scenario:
     near: Array
     options: Mapping[str, Any] = field(default_factory=dict)
     plots: tuple[str, ...] = PLOTS
+    kept: Mapping[str, list[str]] = field(default_factory=dict)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -156,7 +157,7 @@ def _read(t: Table, m: Mechanism, folder: Path, machine: Callable[[Mechanism], M
     if "until" not in t:
         t.fault('until is missing: how long to run. Write until = "5 s" under [scenario], or say --until 5')
     until = t.number("until", "time", 1.0, instead=1.0, symbolic=False)
-    q, v, near = read_initial(_initial(t), m, t, machine)
+    q, v, kept, near = read_initial(_initial(t), m, t, machine)
     options: dict[str, Any] = {}
     for key in ("start", "output", "step", "largest_step"):
         if key in t:
@@ -173,7 +174,7 @@ def _read(t: Table, m: Mechanism, folder: Path, machine: Callable[[Mechanism], M
             options[key] = found
     if "parameters" in t:
         options["parameters"] = _parameters(t, m)
-    return Scenario(m, until, q, v, near, options, _plots(t))
+    return Scenario(m, until, q, v, near, options, _plots(t), kept)
 
 
 def _initial(t: Table) -> Table | None:

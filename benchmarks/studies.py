@@ -1,0 +1,112 @@
+"""What does a study cost beside the driver that integrates its runs?
+
+A million runs of a double pendulum (2 s, RK4, steps of 1 ms, a row every 10 ms), both masses and both angles drawn, two measures a run,
+written to zarr: in the threads of one process, and on a Dask cluster of as many workers on this machine. Beside it the driver of equal
+steps alone, groups of lanes in as many threads, every row written down and forgotten. Asked: within 10 % of the driver, below
+1 GB of memory, and the cluster within 10 % of the threads.
+
+    python benchmarks/studies.py [RUNS] [driver|threads|dask ...]
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+from peers import TINY, size
+
+import catena
+from catena.simulation import fixed_step
+from catena.simulation.integrators import method
+from catena.simulation.system import System
+from catena.studies import engines
+
+WORDS = [word for word in sys.argv[1:] if not word.startswith("-")]
+RUNS = next((int(float(w)) for w in WORDS if w[0].isdigit()), size(1_000_000, 128))
+PARTS = [w for w in WORDS if not w[0].isdigit()] or ["driver", "threads", "dask"]
+UNTIL, STEP, ROWS = size(2.0, 0.05), 1e-3, size(200, 5)
+CORES = engines.cores()
+
+
+def double_pendulum() -> catena.Mechanism:
+    """Two rods below each other, 1 m each, of masses m1 and m2."""
+    import sympy
+
+    m = [sympy.Symbol("m1"), sympy.Symbol("m2")]
+    bodies = [catena.Body(f"rod {k + 1}", x, (0, 0, -0.5), (x / 12, x / 12, 0)) for k, x in enumerate(m)]
+    joints = [catena.Joint("upper", "revolute", "ground", "rod 1", axis=(0, 1, 0)),
+              catena.Joint("lower", "revolute", "rod 1", "rod 2", catena.Pose(position=(0, 0, -1)), axis=(0, 1, 0))]  # fmt: skip
+    return catena.Mechanism("double pendulum", bodies, joints, parameters={"m1": 1.0, "m2": 1.0})
+
+
+def study() -> catena.Study:
+    draws = {"q.upper": "uniform(-2, 2)", "q.lower": "uniform(-2, 2)", "m1": "uniform(0.5, 2)", "m2": "uniform(0.5, 2)"}
+    measures = {"end": "final(q['lower'])", "fastest": "max(abs(v['lower']))"}
+    return catena.study(double_pendulum(), draws, measures=measures, samples=RUNS, until=UNTIL, integrator="rk4", step=STEP, output=UNTIL / ROWS)
+
+
+def driver(s: catena.Study) -> tuple[float, float]:
+    """Seconds of the driver alone, of the clock and of processors: as many groups of lanes, in as many threads."""
+    system, m = System(s.varied.mechanism), method("rk4")
+    kernel = system.kernel("derivative")
+    W, steps = kernel.width, round(UNTIL / STEP)
+    values = s.design.rows(0, 64)
+    starts = [np.ascontiguousarray(np.concatenate([values[:W, :2], np.zeros((W, 3))], axis=1).T).reshape(-1) for _ in range(8)]
+
+    def share(groups: int) -> None:
+        buffer, K, out = np.zeros(sum(kernel.input_sizes) * W), np.zeros((4, system.size * W)), np.zeros((W, ROWS, system.size))
+        buffer.reshape(-1, W)[-2:] = values[:W, 2:].T
+        none = np.zeros((W, 0, system.nv))
+        for g in range(groups):
+            x = starts[g % 8].copy()
+            fixed_step.explicit(kernel.block_address, 0, m.A, m.B[None], m.C, x, buffer, K, none, 1, 0, 0.0, STEP, steps, steps // ROWS, out, 0, W)
+
+    share(1)
+    began = clocks()
+    with ThreadPoolExecutor(CORES) as pool:
+        list(pool.map(share, [RUNS // W // CORES] * CORES))
+    return spent(began)
+
+
+def timed(s: catena.Study, on: object = None) -> tuple[float, float]:
+    """Seconds of the study with machine code that is there already, written to zarr: of the clock, and of this process's processors."""
+    with tempfile.TemporaryDirectory() as folder:
+        began = clocks()
+        s.run(out=Path(folder) / "study.zarr", on=on)
+        return spent(began)
+
+
+def clocks() -> tuple[float, float]:
+    return time.perf_counter(), time.process_time()
+
+
+def spent(began: tuple[float, float]) -> tuple[float, float]:
+    now = clocks()
+    return now[0] - began[0], now[1] - began[1]
+
+
+def main() -> None:
+    s = study()
+    print(f"{RUNS} runs of a double pendulum, {UNTIL:g} s by RK4 with 1 ms, {CORES} cores: {s.estimate()}")
+    alone, work = driver(s) if "driver" in PARTS else (np.nan, np.nan)
+    print(f"{'driver alone':24} {alone:7.2f} s  {alone / RUNS * CORES * 1e6:6.2f} us of a core a run; {work:.2f} s of processors")
+    threads, own = timed(s) if "threads" in PARTS else (np.nan, np.nan)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    print(f"{'study, threads, zarr':24} {threads:7.2f} s  {threads / alone:5.3f} times the driver, {own / work:5.3f} in time of processors; at most {memory:.2f} GB of memory")
+    if "dask" not in PARTS:
+        return
+    from distributed import Client, LocalCluster
+
+    with LocalCluster(n_workers=CORES if not TINY else 1, threads_per_worker=1, dashboard_address=None, processes=not TINY) as cluster, Client(cluster) as client:
+        client.run(lambda text: engines._task(text, 0, 64), engines._pickled(s))  # each worker's machine code, once
+        cluster_time, _ = timed(s, client)
+    print(f"{'study, Dask, zarr':24} {cluster_time:7.2f} s  {cluster_time / threads:5.3f} times threads")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+"""Where a study runs: shards one after another in the threads of this process, in processes, or as tasks of a Dask cluster.
+
+Each engine yields shards as they are done, in any order; this process alone writes them. A task is a study and a span of runs; a worker
+keeps the machine code of the last study, and finds it on disk the next time.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import StudyError
+from .experiment import Block, Experiment
+
+if TYPE_CHECKING:
+    from .definition import Study
+
+Span = tuple[int, int, int]  # number of the shard, its first run, the one after its last
+Tell = Callable[[int], None]  # called with how many more runs are done
+AHEAD = 2  # tasks per worker that are given out at a time: results wait in the workers' memory
+PATIENCE = "10s"  # with a scheduler that does not answer
+AGAIN = 3  # times that processes which die are begun anew
+
+_ready: dict[str, Experiment] = {}
+
+
+def experiment_of(study: Study) -> Experiment:
+    """The experiment of a study, kept for the next shard."""
+    name = study.fingerprint
+    if name not in _ready:
+        _ready.clear()
+        _ready[name] = Experiment(study)
+    return _ready[name]
+
+
+def shard(study: Study, first: int, last: int, threads: int = 1, tell: Tell | None = None) -> Block:
+    """All runs of one shard, its blocks in threads."""
+    experiment = experiment_of(study)
+    spans = experiment.blocks(first, last)
+
+    def one(span: tuple[int, int]) -> Block:
+        found = experiment.block(*span)
+        if tell is not None:
+            tell(span[1] - span[0])
+        return found
+
+    if threads == 1 or len(spans) == 1:
+        return joined([one(span) for span in spans])
+    with ThreadPoolExecutor(threads) as pool:
+        return joined(list(pool.map(one, spans)))
+
+
+def joined(blocks: list[Block]) -> Block:
+    """Blocks that follow each other as one."""
+    if len(blocks) == 1:
+        return blocks[0]
+    names = blocks[0].measures
+    return Block(blocks[0].first, np.concatenate([b.variables for b in blocks]), {n: np.concatenate([b.measures[n] for b in blocks]) for n in names},
+                 [said for b in blocks for said in b.failure])  # fmt: skip
+
+
+def in_threads(study: Study, spans: Sequence[Span], threads: int, tell: Tell) -> Iterator[tuple[int, Block]]:
+    """Shards one after another, each in so many threads."""
+    for k, first, last in spans:
+        yield k, shard(study, first, last, threads, tell)
+
+
+# ---------------------------------------------------------------------------------------------------- processes
+def in_processes(study: Study, spans: Sequence[Span], count: int, tell: Tell) -> Iterator[tuple[int, Block]]:
+    """Shards in so many processes of this machine; those of a process that dies are run again."""
+    text, left = _pickled(study), list(spans)
+    for attempt in range(AGAIN + 1):
+        try:
+            for k, block in _pooled(text, left, count):
+                left = [span for span in left if span[0] != k]
+                tell(len(block.failure))
+                yield k, block
+            return
+        except BrokenProcessPool:
+            if attempt == AGAIN:
+                raise StudyError(f"processes of the study died {AGAIN + 1} times, for want of memory perhaps; {len(spans) - len(left)} of {len(spans)} shards were "
+                                 "finished and stay. Take smaller shards (shard=...), and go on with resume=True") from None  # fmt: skip
+
+
+def _pooled(text: bytes, spans: Sequence[Span], count: int) -> Iterator[tuple[int, Block]]:
+    waiting, running = list(reversed(spans)), dict[Future[Block], int]()
+    with ProcessPoolExecutor(count, get_context("spawn")) as pool:
+        while waiting or running:
+            while waiting and len(running) < AHEAD * count:
+                k, first, last = waiting.pop()
+                running[pool.submit(_task, text, first, last)] = k
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield running.pop(future), future.result()
+
+
+_last: tuple[bytes, Any] = (b"", None)
+
+
+def _task(text: bytes, first: int, last: int) -> Block:
+    """One shard in another process."""
+    global _last
+    if _last[0] != text:
+        _last = text, pickle.loads(text)
+    return shard(_last[1], first, last)
+
+
+def _pickled(study: Study) -> bytes:
+    try:
+        from cloudpickle import dumps  # type: ignore[import-untyped]
+    except ImportError:
+        from pickle import dumps
+    try:
+        return dumps(study)
+    except Exception as why:  # whatever pickle and the things it meets raise
+        raise StudyError(f"the study cannot be sent to other processes ({type(why).__name__}: {why}); let measures be texts or functions of a "
+                         "module, or run it in threads") from None  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------- Dask
+def on_dask(client: Any, study: Study, spans: Sequence[Span], tell: Tell) -> Iterator[tuple[int, Block]]:
+    """Shards as tasks of a Dask cluster. A worker that is lost loses its shards, which Dask runs again elsewhere."""
+    from distributed import as_completed
+
+    text = _pickled(study)
+    waiting, running = list(reversed(spans)), {}
+    shared = client.scatter(text, broadcast=True, hash=False)
+
+    def give() -> Any:
+        k, first, last = waiting.pop()
+        future = client.submit(_task, shared, first, last, pure=False, retries=AGAIN)
+        running[future.key] = k
+        return future
+
+    ahead = max(1, AHEAD * sum(client.nthreads().values()))
+    queue = as_completed([give() for _ in range(min(ahead, len(waiting)))])
+    for future in queue:
+        block = _gathered(future)
+        k = running.pop(future.key)
+        future.release()
+        tell(len(block.failure))
+        yield k, block
+        if waiting:
+            queue.add(give())
+
+
+def _gathered(future: Any) -> Block:
+    from distributed import KilledWorker
+
+    try:
+        return future.result()
+    except KilledWorker as why:
+        raise StudyError(f"workers of the cluster died again and again with the same shard ({why}), for want of memory perhaps; finished shards stay. Take "
+                         "smaller ones (shard=...), and go on with resume=True") from None  # fmt: skip
+
+
+def client_of(address: str) -> Any:
+    """A client of the Dask scheduler at "dask://host:port"."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise StudyError("a study on a cluster needs Dask, which is not installed: pip install 'catena[cluster]'") from None
+    place = "tcp://" + address.removeprefix("dask://") if address.startswith("dask://") else address
+    try:
+        return Client(place, timeout=PATIENCE, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as why:
+        raise StudyError(f"there is no Dask scheduler at {address} ({type(why).__name__}); start one with `dask scheduler`, and give its address, "
+                         "dask://host:8786") from None  # fmt: skip
+
+
+def cores() -> int:
+    """Of this machine, that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,160 @@
+"""From rows to measures: the quantities that measures name, and Python measures, of many runs at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..results.ledger import Ledger
+from ..results.result import Result
+from ..simulation import drivers, record
+from ..simulation.event_handler import Occurrence
+from ..simulation.plan import decoded
+from ..simulation.record import ObservedRows
+from .measures import Measure, Signal, place
+
+if TYPE_CHECKING:
+    from .experiment import Experiment
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """States x (runs, rows, size) and inputs u (runs, rows, nu) of runs at times t (rows,); what happened in them, where it is one run."""
+
+    runs: NDArray[np.intp]
+    t: Array
+    x: Array
+    u: Array
+    events: list[tuple[float, str]] = field(default_factory=list)
+
+
+def measure(experiment: Experiment, rows: Rows, p: Array, shown: dict[str, Array], failure: list[str]) -> None:
+    """Put the measures of these runs into `shown` {name: (runs, ...)}, and into `failure` why one has no value."""
+    source = Signals(experiment, rows, p)
+    for m in experiment.measures:
+        if m.function is not None:
+            values = _called(m, source, failure)
+        else:
+            values, missing = m.values(rows.t, source.table(m))
+            for step, lost in missing:
+                for k in np.flatnonzero(lost):
+                    _note(failure, int(rows.runs[k]), f"measure {m.name!r}: {step.text}: {step.reduction.never}")
+            bad = ~np.isfinite(values).reshape(len(values), -1).all(axis=1)
+            for k in np.flatnonzero(bad):
+                _note(failure, int(rows.runs[k]), f"measure {m.name!r} is {'not a finite number in all rows' if m.over_time else values[k]}")
+        if m.over_time:
+            at, own = _kept(experiment.rows, rows.t)
+            shown[m.name][np.ix_(rows.runs, at)] = values[:, own]
+        else:
+            shown[m.name][rows.runs] = values
+
+
+def _kept(wanted: Array, found: Array) -> tuple[Any, Any]:
+    """Which of the times wanted were found, and where."""
+    if len(wanted) == len(found):
+        return np.arange(len(wanted)), np.arange(len(found))
+    own = np.flatnonzero(np.isin(found, wanted))
+    return np.searchsorted(wanted, found[own]), own
+
+
+def _note(failure: list[str], run: int, sentence: str) -> None:
+    failure[run] = failure[run] or sentence
+
+
+class Signals:
+    """The quantities of some rows, computed when a measure names them."""
+
+    def __init__(self, experiment: Experiment, rows: Rows, p: Array):
+        self.experiment, self.rows, self.p = experiment, rows, p
+        self.plan = replace(experiment.plan, x0=rows.x[:, 0], p=p, lead=(len(p),))
+        self._observed: ObservedRows | None = None
+        self._known: dict[Signal, Array] = {}
+
+    @property
+    def observed(self) -> ObservedRows:
+        """Everything that is shown of the rows."""
+        if self._observed is None:
+            self._observed = record.observe(self.plan, self.rows.t, self.rows.x, self.rows.u, self.p)
+        return self._observed
+
+    def table(self, m: Measure) -> dict[str, Array]:
+        """{symbol: (runs, rows), or (runs, 1) of numbers}."""
+        names = self.plan.machine.parameter_names
+        numbers = {name: self.p[:, k : k + 1] for k, name in enumerate(names)}
+        return {"": np.zeros((len(self.p), 1)), **numbers, **{symbol: self._one(signal) for symbol, signal in m.signals}}
+
+    def _one(self, signal: Signal) -> Array:
+        if signal not in self._known:
+            self._known[signal] = self._computed(signal)
+        return self._known[signal]
+
+    def _computed(self, signal: Signal) -> Array:
+        rows, machine, system = self.rows, self.plan.machine, self.plan.system
+        word = signal.word
+        if word == "t":
+            return np.broadcast_to(rows.t, rows.x.shape[:2])
+        if word == "event":
+            first = [t for t, what in rows.events if signal.name in what]
+            return np.full((len(self.p), 1), first[0] if first else np.nan)
+        if word == "work":
+            return rows.x[..., -1]
+        if word in ("q", "v") and system.equations.state_is_qv:
+            return rows.x[..., place(machine, signal) + (system.nq if word == "v" else 0)]
+        if word in ("x", "y", "z"):
+            X = machine.pose(self._q(), signal.name, parameters=self.p[:, None] if self.p.shape[1] else None)
+            return X[..., "xyz".index(word), 3]
+        if word in ("q", "v", "a", "tau"):
+            return getattr(self.observed, word)[..., place(machine, signal)]
+        energies: dict[str, Callable[[], Array]] = {
+            "kinetic": lambda: self.observed.energy[..., 0], "potential": lambda: self.observed.energy[..., 1],
+            "energy": lambda: self.observed.energy.sum(axis=-1), "energy_error": lambda: self.observed.error,
+        }  # fmt: skip
+        return energies[word]()
+
+    def _q(self) -> Array:
+        """(runs, rows, nq)."""
+        s, x = self.plan.system, self.rows.x
+        if s.equations.state_is_qv:
+            return np.ascontiguousarray(x[..., : s.nq])
+        flat = x.reshape(-1, x.shape[-1])
+        q, _ = decoded(s, flat.T, np.repeat(self.p, x.shape[1], axis=0).T)
+        return q.reshape(*x.shape[:2], -1)
+
+    # ------------------------------------------------------------------------------------------------ results
+    def result(self, run: int | None = None) -> Result:
+        """A Result of all these runs, or of one."""
+        pick = slice(None) if run is None else slice(run, run + 1)
+        plan = replace(self.plan, x0=self.plan.x0[pick], p=self.p[pick], lead=() if run is not None else (len(self.p),), varied=bool(self.p.shape[1]))
+        seen = record.observe(plan, self.rows.t, self.rows.x[pick], self.rows.u[pick], plan.p)
+        happened = [(0, Occurrence(t, what)) for t, what in self.rows.events]
+
+        def trust() -> Ledger:
+            return record.ledger(plan, record.extremes(plan, seen), [], drivers.REACHED, drivers.OUTCOMES[drivers.REACHED], 0.0)
+
+        return Result(lambda: record.dataset(plan, seen, happened), trust, plan.machine.mechanism, {"machine": plan.machine})
+
+
+def _called(m: Measure, source: Signals, failure: list[str]) -> Array:
+    """The values of a Python measure; what it raises is noted for the runs that it was called with."""
+    assert m.function is not None
+    runs, n = source.rows.runs, len(source.p)
+    values = np.full(n, np.nan)
+    for k in [None] if m.batch else range(n):
+        own = range(n) if k is None else [k]
+        try:
+            found = np.asarray(m.function(source.result(k)), float)
+            if found.shape not in ((len(own),), *([()] if k is not None else [])):
+                raise ValueError(f"it returned shape {found.shape}; it returns {'one number per run' if k is None else 'one number'}")
+            values[list(own)] = found
+        except Exception as why:  # whatever a user's function raises
+            for j in own:
+                _note(failure, int(runs[j]), f"measure {m.name!r}: {type(why).__name__}: {why}")
+    for lost in np.flatnonzero(~np.isfinite(values)).tolist():
+        _note(failure, int(runs[lost]), f"measure {m.name!r} is {values[lost]}")
+    return values

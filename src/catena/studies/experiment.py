@@ -1,0 +1,275 @@
+"""Experiment: a study that is ready to run, in one process. It makes blocks of runs: numbers in, measures and failures out.
+
+    run numbers --design--> values --start--> q, v, parameters, joint forces --rollout or runners--> rows --measures--> one number a run
+
+Runs of equal steps without events go through one driver for the whole block; others group by group through `simulation.runner`. The
+groups of lanes are cut by the runs' numbers, so that a run has the same neighbours, and the same bits, wherever it runs. Where one of a
+group fails, each of them is run again by itself.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..compiler.host import default_width
+from ..errors import CatenaError, StudyError
+from ..machine.lookup import all_speeds_of
+from ..machine.machine import compile
+from ..results.result import Result
+from ..simulation import checks
+from ..simulation.plan import RunPlan, decoded, prepare, settled, started
+from ..simulation.run import simulate
+from ..simulation.runner import Runner
+from ..simulation.sinks import moved
+from . import evaluation
+from .closing import Nominal, close
+from .evaluation import Rows
+from .rollouts import Rollout
+
+if TYPE_CHECKING:
+    from .definition import Study
+
+Array = NDArray[np.float64]
+GROUP = 64  # runs; every block begins at a multiple of it, whatever the width of the lanes
+NUMBERS = 2**20  # of rows in one block, about: what a core's cache and a progress bar like
+LARGEST = 4096  # runs of a block
+
+
+@dataclass(frozen=True)
+class Block:
+    """Runs from `first` on: their variables (runs, count), measures {name: (runs,) or (runs, rows)}, and why each failed, "" if it did not."""
+
+    first: int
+    variables: Array
+    measures: dict[str, Array]
+    failure: list[str] = field(default_factory=list)
+
+
+class Experiment:
+    """The machine code of a study, and its nominal start."""
+
+    def __init__(self, study: Study):
+        self.study, self.design, self.measures = study, study.design, study.measures
+        varied, options = study.varied, dict(study.options)
+        self.machine = compile(varied.mechanism, threads=1)
+        self.variables = varied.variables
+        own = {k: x.default for k, x in inspect.signature(simulate).parameters.items() if x.kind is x.KEYWORD_ONLY}
+        asked = {k: x for k, x in own.items() if k not in ("verify", "out", "resume", "progress")} | options
+        q, v, until = asked.pop("q", None), asked.pop("v", None), asked.pop("until", 1.0)
+        names = {"q": _names(q), "v": _names(v)} | {key: list(x) for key, x in asked.pop("kept", {}).items()}
+        extra = {k: asked.pop(k) for k in list(asked) if k not in own}
+        control = varied.control
+        if any(x.goes == "tau" for x in self.variables):
+            control, asked["forces"] = None, _forces(control, asked.get("forces"), self.machine.nv)
+        given = {**dict(varied.mechanism.parameters), **(asked.pop("parameters", None) or {})}
+        asked |= {"parameters": given or None, "control": control, "threads": 1}
+        self.plan: RunPlan = prepare(self.machine, q, v, until, options=extra, **asked)
+        if len(self.plan.x0) != 1:
+            raise StudyError(f"the start of a study is one state; found the leading shape {self.plan.lead}. Vary it: {{'q.NAME': [...]}}")
+        self.nominal = self._nominal(names)
+        self.bounds = checks.bounds(self.machine) if asked["limits"] != "ignore" else None
+        self.rollout = Rollout.of(self.plan)
+
+    def _nominal(self, names: dict[str, list[str]]) -> Nominal:
+        s, plan = self.plan.system, self.plan
+        q, v = decoded(s, plan.x0.T, plan.p.T)
+        kept = {key: all_speeds_of(self.machine, names[key]) for key in "qv"}
+        for x in self.variables:
+            if x.goes in "qv":
+                kept[x.goes].append(all_speeds_of(self.machine, x.name.partition(".")[2])[0])
+        self.v0 = v[0]
+        return Nominal(q[0], plan.p[0], sorted(set(kept["q"])), sorted(set(kept["v"])))
+
+    # ------------------------------------------------------------------------------------------------ sizes
+    @cached_property
+    def rows(self) -> Array:
+        """The times of the rows, s, the start among them."""
+        return np.append(self.plan.start, self.plan.times)
+
+    @cached_property
+    def block_size(self) -> int:
+        """Runs of one block."""
+        fitting = NUMBERS // (len(self.rows) * self.plan.system.size) // GROUP * GROUP
+        return int(np.clip(fitting, GROUP, LARGEST))
+
+    def blocks(self, first: int, last: int) -> list[tuple[int, int]]:
+        """The blocks of a shard."""
+        return [(k, min(k + self.block_size, last)) for k in range(first, last, self.block_size)]
+
+    # ------------------------------------------------------------------------------------------------ one block
+    def block(self, first: int, last: int) -> Block:
+        """Run these runs."""
+        values = self.design.rows(first, last)
+        q, v, p, u, failure = self.starts(values)
+        shown = {m.name: np.full((last - first, len(self.rows)) if m.over_time else last - first, np.nan) for m in self.measures}
+        for part in self.trajectories(q, v, p, u, failure):
+            evaluation.measure(self, part, p[part.runs], shown, failure)
+        return Block(first, values, shown, failure)
+
+    def result(self, runs: Iterable[int] | int) -> Result:
+        """A Result of runs by their numbers, as the study ran them; over `run` where they are several."""
+        asked = [runs] if isinstance(runs, int | np.integer) else list(runs)
+        if not asked or not all(0 <= k < self.design.runs for k in asked):
+            raise StudyError(f"runs {asked} were asked for; this study has runs 0 to {self.design.runs - 1}")
+        width = default_width()
+        numbers = np.array(sorted({j for k in asked for j in range(k // width * width, min((k // width + 1) * width, self.design.runs))}))
+        values = np.concatenate([self.design.rows(k, k + 1) for k in numbers])
+        q, v, p, u, failure = self.starts(values)
+        found = {int(numbers[k]): (part, j) for part in self.trajectories(q, v, p, u, failure) for j, k in enumerate(part.runs)}
+        at = {int(k): j for j, k in enumerate(numbers)}
+        for k in asked:
+            if k not in found:
+                raise StudyError(f"run {k} has no result: {failure[at[k]]}")
+        parts = [found[k] for k in asked]
+        if any(not np.array_equal(part.t, parts[0][0].t) for part, _ in parts):
+            raise StudyError("these runs have rows at different times, as events have ended them; ask for them one by one")
+        rows = Rows(np.arange(len(asked)), parts[0][0].t, np.stack([part.x[j] for part, j in parts]), np.stack([part.u[j] for part, j in parts]), parts[0][0].events)
+        signals = evaluation.Signals(self, rows, np.stack([p[at[k]] for k in asked]))
+        return signals.result(0 if isinstance(runs, int | np.integer) else None)
+
+    def starts(self, values: Array) -> tuple[Array, Array, Array, Array, list[str]]:
+        """q, v, parameters, joint forces (runs, ...) of values (runs, variables); why a run cannot start."""
+        n, nv = len(values), self.machine.nv
+        q, v, p, u = (np.tile(x, (n, 1)) for x in (self.nominal.q, self.v0, self.nominal.p, self._inputs()))
+        target = {"q": q, "v": v, "p": p, "tau": u}
+        for x in self.variables:
+            own = values[:, self.design.names.index(x.name)]
+            target[x.goes][:, x.place] = own if x.goes != "tau" else u[:, x.place] + own
+        failure = [""] * n
+        _blame(self.machine.spec.parameter_check, p, failure)
+        good = np.flatnonzero([not said for said in failure])
+        if len(good) and self.machine.rows:
+            q[good], v[good], said = close(self.machine, self.nominal, q[good], v[good], p[good], self.plan.start)
+            for k, why in zip(good, said):
+                failure[k] = why
+        if self.bounds is not None:
+            for k in np.flatnonzero(((q < self.bounds[0]) | (q > self.bounds[1])).any(axis=1)):
+                _blame(lambda row: checks.within_limits(self.machine, row, self.bounds), q[k : k + 1], failure, int(k))  # type: ignore[arg-type]
+        return q, v, p, u[:, :nv], failure
+
+    def _inputs(self) -> Array:
+        """The joint forces that act in every run, (nv,)."""
+        if self.plan.forces is not None:
+            return self.plan.forces[0, 0]
+        control = self.plan.control
+        constant = control is not None and not callable(control) and not hasattr(control, "law")
+        return np.asarray(control, float) if constant else np.zeros(self.machine.nv)
+
+    # ------------------------------------------------------------------------------------------------ rows
+    def trajectories(self, q: Array, v: Array, p: Array, u: Array, failure: list[str]) -> Iterator[Rows]:
+        """The rows of all runs that start, in parts that have the same times; failures are noted."""
+        width, source = self._lanes([not said for said in failure])
+        if not len(source):
+            return
+        x0 = started(self.plan.system, self.plan.start, q[source], v[source], p[source])
+        x0 = settled(self.plan.system, self.plan.start, x0, p[source])
+        groups = [np.arange(k, k + width) for k in range(0, len(source), width)]
+        if self.rollout is not None:
+            part, failed = self.rollout.run(x0, p[source], u[source])
+            own = source[part.runs]
+            first = np.unique(own, return_index=True)[1]  # lanes that are filled up with copies are left out
+            keep = first[[not failure[k] for k in own[first]]]
+            if len(keep) and len(keep) == len(own) and (np.diff(keep) == 1).all():
+                yield replace(part, runs=own)
+            elif len(keep):
+                yield replace(part, runs=own[keep], x=part.x[keep], u=part.u[keep])
+            groups = [groups[g] for g in failed]
+        yield from _alike(self._one_by_one(groups, source, x0, p, u, failure))
+
+    def _lanes(self, good: list[bool]) -> tuple[int, NDArray[np.intp]]:
+        """Lanes, and which run is in each: groups by number; one that cannot start is replaced by another of its group."""
+        width = max(default_width(), 1)
+        found: list[int] = []
+        for first in range(0, len(good), width):
+            own = [k for k in range(first, min(first + width, len(good))) if good[k]]
+            found += [k if k < len(good) and good[k] else own[0] for k in range(first, first + width)] if own else []
+        return width, np.array(found, dtype=np.intp)
+
+    def _one_by_one(self, groups: list[NDArray[np.intp]], source: NDArray[np.intp], x0: Array, p: Array, u: Array, failure: list[str]) -> Iterator[Rows]:
+        """Group by group; where one fails, each of its runs by itself."""
+        for lanes in groups:
+            found = None if self.rollout is not None else self._runner(lanes, source, x0, p, u)
+            if found is not None:
+                yield from found
+                continue
+            for k in np.unique(source[lanes]):
+                lane = lanes[source[lanes] == k][0]
+                alone = self._runner(np.full(len(lanes), lane), source, x0, p, u, failure)
+                yield from alone or []
+
+    def _runner(self, lanes: NDArray[np.intp], source: NDArray[np.intp], x0: Array, p: Array, u: Array, failure: list[str] | None = None) -> list[Rows] | None:
+        """The rows of one group; None where one of it fails, which is noted in `failure`."""
+        runs = source[lanes]
+        forces = self.plan.forces
+        if forces is not None and any(x.goes == "tau" for x in self.variables):
+            forces = u[runs][:, None]
+        elif forces is not None:
+            forces = np.broadcast_to(forces, (len(runs), *forces.shape[1:]))
+        plan = replace(self.plan, x0=x0[lanes], p=p[runs], lead=(len(lanes),), forces=forces)
+        found = []
+        for rows in plan.groups:
+            if runs[rows.start] in runs[: rows.start]:
+                continue  # a copy, alone in its group
+            runner = Runner(plan, rows)
+            parts = list(runner.slices())
+            said = runner.sentence if runner.status > 1 else ""
+            if said and failure is None and rows.stop - rows.start > 1:
+                return None
+            if said:
+                if failure is None:
+                    return None
+                failure[runs[rows.start]] = said
+                continue
+            x, held = (np.concatenate(each, axis=1) for each in zip(*(moved(c, rows.stop - rows.start) for c in parts)))
+            events = [(o.time, o.what) for o in runner.agenda.log] if runner.agenda is not None else []
+            first = np.unique(runs[rows], return_index=True)[1]
+            found.append(Rows(runs[rows][first], np.concatenate([c.t for c in parts]), x[first], held[first], events))
+        return found
+
+
+def _alike(parts: Iterator[Rows]) -> Iterator[Rows]:
+    """Parts of the same times put together, where nothing happens in them."""
+    waiting: list[Rows] = []
+    for part in parts:
+        if part.events or (waiting and not np.array_equal(waiting[0].t, part.t)):
+            yield part
+        else:
+            waiting.append(part)
+    if waiting:
+        yield Rows(np.concatenate([w.runs for w in waiting]), waiting[0].t, np.concatenate([w.x for w in waiting]), np.concatenate([w.u for w in waiting]))
+
+
+def _blame(check: Callable[[Array], object], rows: Array, failure: list[str], first: int = 0) -> None:
+    """Say for each of the rows that a check refuses why it does: by halves, as a check takes many at once."""
+    try:
+        check(rows)
+    except CatenaError as why:
+        if len(rows) == 1:
+            failure[first] = str(why)
+            return
+        half = len(rows) // 2
+        _blame(check, rows[:half], failure, first)
+        _blame(check, rows[half:], failure, first + half)
+
+
+def _names(x: Any) -> list[str]:
+    return list(x) if isinstance(x, Mapping) else []
+
+
+def _forces(control: Any, forces: Any, nv: int) -> Any:
+    """The joint forces to which varied ones are added."""
+    if hasattr(control, "law") or callable(control):
+        raise StudyError("tau.NAME is a joint force that acts all the time; beside a controller, write it as a load: "
+                         "JointForce(...) with a parameter, and vary that")  # fmt: skip
+    if forces is not None:
+        raise StudyError("tau.NAME is varied and forces are given too; give one of them")
+    return np.zeros(nv) if control is None else np.asarray(control, float)
+
+

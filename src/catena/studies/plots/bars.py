@@ -1,0 +1,74 @@
+"""Bars of indices: Sobol, tornado; and the plane of Morris."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from ...results.plots.style import COLOURS, FAINT, INK, legend, page
+from .labels import chosen
+
+
+def _panels(indices: Any, measures: Any, rows: int) -> tuple[Figure, list[Any], list[str]]:
+    names = chosen(measures, [str(m) for m in indices["measure"].values], "measure")
+    figure = page(len(names), each=0.75 + 0.32 * rows)
+    return figure, list(figure.subplots(len(names), 1, squeeze=False)[:, 0]), names
+
+
+def sobol(indices: Any, measures: Any = None) -> Figure:
+    """One panel per measure: first-order and total indices of each variable, the largest on top, with confidence intervals."""
+    variables = [str(v) for v in indices["variable"].values]
+    figure, panels, names = _panels(indices, measures, len(variables))
+    for ax, name in zip(panels, names):
+        own = indices.sel(measure=name)
+        order = np.argsort(own["ST"].values)
+        y = np.arange(len(order))
+        for shift, key, colour, said in ((0.19, "S1", COLOURS[0], "first order"), (-0.19, "ST", COLOURS[4], "total")):
+            ax.barh(y + shift, own[key].values[order], 0.36, color=colour, label=said, xerr=own[f"{key}_conf"].values[order],
+                    error_kw={"ecolor": INK, "elinewidth": 0.8, "capsize": 2})  # fmt: skip
+        _named(ax, y, [variables[k] for k in order], name)
+        ax.set_xlim(min(0.0, 1.05 * float(own["S1"].min())), max(1.0, 1.05 * float(own["ST"].max())))
+    panels[-1].set_xlabel("part of the variance")
+    return figure
+
+
+def tornado(indices: Any, measures: Any = None) -> Figure:
+    """One panel per measure: from its value where a variable is low to where it is high, the widest on top."""
+    variables = [str(v) for v in indices["variable"].values]
+    figure, panels, names = _panels(indices, measures, len(variables))
+    for ax, name in zip(panels, names):
+        own = indices.sel(measure=name)
+        low, high, middle = (own[key].values for key in ("low", "high", "nominal"))
+        order = np.argsort(np.abs(high - low))
+        y = np.arange(len(order))
+        ax.barh(y, (low - middle)[order], 0.6, left=middle[order], color=COLOURS[0], label="variable low (5 %)")
+        ax.barh(y, (high - middle)[order], 0.6, left=middle[order], color=COLOURS[1], label="variable high (95 %)")
+        ax.axvline(middle[0], color=INK, linewidth=0.9)
+        _named(ax, y, [variables[k] for k in order], "")
+        ax.margins(x=0.06)
+        ax.set_xlabel(name)
+    return figure
+
+
+def morris(indices: Any, measures: Any = None) -> Figure:
+    """One panel per measure: the spread of elementary effects over their mean size; above the line they depend on other variables."""
+    figure, panels, names = _panels(indices, measures, 5)
+    for ax, name in zip(panels, names):
+        own = indices.sel(measure=name)
+        x, y = own["mu_star"].values, own["sigma"].values
+        end = 1.1 * max(x.max(), y.max(), 1e-300)
+        ax.plot([0, end], [0, end], color=FAINT, linewidth=0.8)
+        for k, variable in enumerate(str(v) for v in own["variable"].values):
+            ax.plot(x[k], y[k], "o", color=COLOURS[k % len(COLOURS)], label=variable, markersize=5)
+        ax.set(xlim=(0, end), ylim=(0, end), xlabel=f"mean size of effects on {name}", ylabel="their spread")
+        legend(ax)
+    return figure
+
+
+def _named(ax: Any, y: np.ndarray, names: list[str], title: str) -> None:
+    ax.set_yticks(y, names)
+    ax.grid(axis="y", visible=False)
+    ax.set_title(title, loc="left")
+    legend(ax)

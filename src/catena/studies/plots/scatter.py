@@ -1,0 +1,70 @@
+"""Scatter matrix: variables and measures against each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from ...results.plots.style import COLOURS, WIDTH
+from ..plotting import measures, telling, variables
+from .labels import chosen, label
+
+MOST, MOST_POINTS = 6, 5000
+
+
+def draw(table: Any, names: Any = None) -> Figure:
+    """Points below the diagonal, histograms on it; above it the rank correlation (Spearman). At most six, measures last."""
+    known = [*variables(table), *measures(table)]
+    own = chosen(names, known, "variable or measure") if names is not None else _telling(table)
+    values = [np.asarray(table[n].values, float) for n in own]
+    sound = np.flatnonzero(np.isfinite(np.stack(values)).all(axis=0))
+    shown = sound[:: max(1, len(sound) // MOST_POINTS)]
+    n = len(own)
+    figure = Figure(figsize=(WIDTH, 0.5 + 6.2 * max(n, 3) / 6 + 0.5), layout="constrained")
+    panels = figure.subplots(n, n, squeeze=False)
+    for i in range(n):
+        for j in range(n):
+            ax = panels[i, j]
+            if i == j:
+                ax.hist(values[i][sound], bins=30, color=COLOURS[0], alpha=0.75)
+                ax.set_yticks([])
+                ax.grid(False)
+            elif i > j:
+                ax.plot(values[j][shown], values[i][shown], ".", color=COLOURS[0], markersize=2.5, alpha=max(0.06, min(0.8, 400 / max(1, len(shown)))),
+                        markeredgewidth=0, rasterized=True)  # fmt: skip
+                ax.margins(0.05)
+            else:
+                _correlation(ax, values[j][sound], values[i][sound])
+            _marked(ax, table, own, i, j)
+    return figure
+
+
+def _telling(table: Any) -> list[str]:
+    own, seen = variables(table), telling(table)
+    room = max(1, MOST - len(seen[: MOST // 2]))
+    return [*own[:room], *seen[: MOST - len(own[:room])]]
+
+
+def _correlation(ax: Any, x: np.ndarray, y: np.ndarray) -> None:
+    from scipy.stats import spearmanr
+
+    flat = len(x) < 3 or not np.ptp(x) > 0 or not np.ptp(y) > 0
+    ax.axis("off")
+    rank = np.nan if flat else float(spearmanr(x, y)[0])
+    strength = 0.0 if flat else abs(rank)
+    ax.text(0.5, 0.5, "" if flat else f"{rank:+.2f}".replace("-", "−"), transform=ax.transAxes, ha="center", va="center", fontsize=8 + 6 * strength,
+            color=COLOURS[1] if strength > 0.3 else "#888888")  # fmt: skip
+
+
+def _marked(ax: Any, table: Any, own: list[str], i: int, j: int) -> None:
+    """Labels on the left and below alone."""
+    if i == len(own) - 1:
+        ax.set_xlabel(label(table, own[j], 20))
+    else:
+        ax.set_xticklabels([])
+    if j == 0:
+        ax.set_ylabel(label(table, own[i], 20))
+    elif i != j:
+        ax.set_yticklabels([])

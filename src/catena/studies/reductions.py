@@ -1,0 +1,82 @@
+"""Reductions: from a quantity over the rows of a run to one number. A registry; files and the command line know them by their words.
+
+Each takes t (rows,), s, and x (runs, rows), and gives (runs,); NaN where there is no such number, which is recorded for that run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..registry import Registry
+
+Array = NDArray[np.float64]
+BAND = 0.02  # of the largest distance from the last value: within it a quantity has settled
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A word, its function of (t, x, *more) -> (runs,), how many more arguments it may take, one line, why it may have no value."""
+
+    name: str
+    of: Callable[..., Array]
+    doc: str
+    more: int = 0
+    never: str = "it is not a finite number"
+
+
+def _integral(t: Array, x: Array) -> Array:
+    from scipy.integrate import simpson
+
+    return np.asarray(simpson(x, x=t, axis=-1)) if len(t) > 1 else np.zeros(len(x))
+
+
+def _mean(t: Array, x: Array) -> Array:
+    return _integral(t, x) / (t[-1] - t[0]) if len(t) > 1 else x[:, 0]
+
+
+def _rms(t: Array, x: Array) -> Array:
+    return np.sqrt(np.maximum(_mean(t, x * x), 0.0))
+
+
+def _crossing(t: Array, x: Array) -> Array:
+    """Where it first meets zero, linear between rows."""
+    below = x < 0.0
+    change = (below[:, 1:] != below[:, :-1]) | (x[:, 1:] == 0.0)
+    found = np.where(x[:, 0] == 0.0, t[0], np.nan)
+    k = change.argmax(axis=1)
+    runs = np.flatnonzero(change.any(axis=1) & np.isnan(found))
+    a, b = x[runs, k[runs]], x[runs, k[runs] + 1]
+    found[runs] = t[k[runs]] + (t[k[runs] + 1] - t[k[runs]]) * (a / (a - b))
+    return found
+
+
+def _settling(t: Array, x: Array, band: Array | float = BAND) -> Array:
+    """From when on it stays within `band` times its largest distance from its last value."""
+    distance = np.abs(x - x[:, -1:])
+    outside = distance > np.reshape(band, (-1, 1)) * distance.max(axis=1, keepdims=True)
+    last = outside.shape[1] - outside[:, ::-1].argmax(axis=1)  # the row after the last one outside
+    return np.where(outside.any(axis=1), t[np.minimum(last, len(t) - 1)], t[0])
+
+
+REDUCTIONS: Registry[Reduction] = Registry("reduction", [
+    Reduction("max", lambda t, x: x.max(axis=-1), "the largest value of the rows"),
+    Reduction("min", lambda t, x: x.min(axis=-1), "the smallest"),
+    Reduction("first", lambda t, x: x[:, 0], "the value at the start"),
+    Reduction("final", lambda t, x: x[:, -1], "the value at the end"),
+    Reduction("mean", _mean, "the mean over time"),
+    Reduction("rms", _rms, "the root of the mean square over time"),
+    Reduction("integral", _integral, "the integral over time, by Simpson's rule on the rows"),
+    Reduction("time_of", _crossing, "when it first meets zero (s), as in time_of(q['elbow'] - 1)", never="it does not meet zero during the run"),
+    Reduction("time_of_max", lambda t, x: t[x.argmax(axis=-1)], "when it is largest (s)"),
+    Reduction("time_of_min", lambda t, x: t[x.argmin(axis=-1)], "when it is smallest (s)"),
+    Reduction("settling", _settling, "when it has come to stay near its last value (s), within 2 % of the way, or settling(x, 0.05)", more=1),
+])  # fmt: skip
+
+
+def markdown() -> str:
+    """The reductions as a table, as docs/studies.md shows it."""
+    return "\n".join(["| over time | gives |", "|---|---|", *(f"| `{r.name}` | {r.doc} |" for r in REDUCTIONS.values())])
