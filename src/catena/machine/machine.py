@@ -162,6 +162,14 @@ class Machine:
         W = self._ask("reactions", (q, v, a), wrenches, parameters, t=t)[0]
         return {j.name: W[..., k, :] for k, j in enumerate(self.mechanism.ordered)}
 
+    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, parameters: Parameters | None = None) -> Array:
+        """Y (..., nv, 10 bodies) with tau = Y theta + armature a, less loads: the forces are linear in the inertial parameters theta.
+
+        Columns: mass, first moment and inertia about the body's origin (m, hx, hy, hz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz), body by body;
+        `catena.studies.inertial_names(machine)` names them. [KhalilDombre2002] chapter 12.
+        """
+        return self._ask("regressor", (q, v, a), None, parameters)[0]
+
     # ------------------------------------------------------------------------------------------------ loops
     def multipliers(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None, parameters: Parameters | None = None,
