@@ -7,12 +7,12 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from robots import machine_of
 
 import catena
 from catena.compiler.regressor import inertial_parameters
 from catena.studies import base_parameters, pseudo_inertia
 from catena.studies.base_parameters import projected, random_states
+from robots import machine_of, urdf
 
 pin = pytest.importorskip("pinocchio", reason="Pinocchio, beside which the regressor is tested, is not installed")
 
@@ -33,19 +33,20 @@ def puma():
     return catena.Mechanism("PUMA 560", bodies, joints)
 
 
-MECHANISMS = {"puma": lambda: catena.compile(puma()), "stanford": lambda: catena.compile(catena.load("stanford_arm")), "panda": lambda: machine_of("panda")}
+MECHANISMS = {"puma": lambda: catena.compile(puma()), "stanford": lambda: catena.compile(catena.load("stanford_arm")), "panda": lambda: catena.compile(catena.load(urdf("panda"), mimic=False))}
 
 
 def rank_at_50_digits(machine) -> int:
-    """The rank of the regressor over random states: its tape in numbers of 50 digits, then elimination with the largest pivots."""
+    """The rank of the regressor over random states: its tape in numbers of 50 digits, row after row eliminated."""
     tape, n = machine.function("regressor"), machine.spec.sizes.inertial
-    rng, rows = np.random.default_rng(5), []
+    rng, basis, idle = np.random.default_rng(5), [], 0
     with mpmath.workdps(50):
-        for _ in range(n // machine.nv + 3):
+        while idle < 2 * machine.nv:  # two states that add nothing
             states = [machine.sample(rng), rng.standard_normal(machine.nv), rng.standard_normal(machine.nv)]
             flat = played(tape, [[mpmath.mpf(float(x)) for x in y] for y in states])
-            rows += [[flat[k * machine.nv + i] for k in range(n)] for i in range(machine.nv)]
-        return eliminated(rows, mpmath.mpf(10) ** -12)
+            for i in range(machine.nv):
+                idle = 0 if added(basis, [flat[k * machine.nv + i] for k in range(n)]) else idle + 1
+    return len(basis)
 
 
 def played(tape, states):
@@ -68,17 +69,17 @@ def played(tape, states):
     return out
 
 
-def eliminated(rows, least) -> int:
-    """Rank by Gaussian elimination, columns of size one, complete pivots in each row's turn."""
-    size = [max(abs(r[k]) for r in rows) or mpmath.mpf(1) for k in range(len(rows[0]))]
-    rows, rank = [[x / s for x, s in zip(r, size)] for r in rows], 0
-    while rows:
-        value, i, j = max((abs(x), i, j) for i, r in enumerate(rows) for j, x in enumerate(r))
-        if value < least:
-            break
-        pivot, rank = rows.pop(i), rank + 1
-        rows = [[x - r[j] / pivot[j] * y if c != j else mpmath.mpf(0) for c, (x, y) in enumerate(zip(r, pivot))] for r in rows]
-    return rank
+def added(basis, row) -> bool:
+    """Whether a row is none of the basis (pivot column, row with a one there); it joins it then."""
+    size = max(abs(x) for x in row)
+    for j, known in basis:
+        if factor := row[j]:
+            row = [x - factor * y if y else x for x, y in zip(row, known)]
+    value, j = max((abs(x), j) for j, x in enumerate(row))
+    if value > mpmath.mpf(10) ** -12 * size:
+        basis.append((j, [x / row[j] for x in row]))
+        return True
+    return False
 
 
 @pytest.mark.parametrize(("name", "rank"), [("puma", 36), ("stanford", 24), ("panda", None)])
@@ -90,14 +91,12 @@ def test_the_rank_is_that_of_50_digits(name, rank):
     assert rank is None or base.rank == rank
 
 
-@pytest.mark.parametrize("name", ["two_link_arm", "every_joint", "four_bar", "gripper", "bead_on_hoop"])
+@pytest.mark.parametrize("name", ["two_link_arm", "four_bar", "stanford_arm"])
 def test_forces_are_the_regressor_times_the_parameters(name):
     machine = catena.compile(catena.load(name))
     q, v, a = random_states(machine, 5)
     armature = machine.layout.tree().armature
     without = machine.inverse_dynamics(q, v, a) - armature * a
-    if machine.mechanism.loads:
-        pytest.skip("loads act too") if name != "bead_on_hoop" else None
     ours, theirs = projected(machine, q, v, machine.regressor(q, v, a) @ inertial_parameters(machine.layout), without)
     assert np.abs(ours - theirs).max() < 1e-10 * max(1.0, np.abs(theirs).max())
 
@@ -111,8 +110,6 @@ def test_base_parameters_carry_the_forces():
 
 
 def test_the_regressor_is_that_of_pinocchio():
-    from robots import urdf
-
     machine, model = machine_of("ur5"), pin.buildModelFromUrdf(str(urdf("ur5")))
     q, v, a = random_states(machine, 4)
     bridge = catena.bridge.bridge(machine, "pinocchio")

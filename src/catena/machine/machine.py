@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -302,6 +302,18 @@ class Machine:
              parameters: Parameters | None = None, which: tuple[str, ...] = (), t: ArrayLike = 0.0) -> tuple[Array, ...]:  # fmt: skip
         """The results of a quantity, through the router."""
         return self._router.ask(find(quantity), states, wrenches, parameters, which, t)
+
+    def torch(self, quantity: str, *which: str) -> Callable[..., Any]:
+        """A quantity as a differentiable operator of PyTorch: float64 tensors on the CPU, any leading shape a batch. which: as in `function`."""
+        from .operators import torch_operator
+
+        return torch_operator(self, quantity, *which)
+
+    def jax(self, quantity: str, *which: str) -> Callable[..., Any]:
+        """A quantity as a differentiable operator of JAX: float64 arrays, any leading shape a batch; with grad (reverse), jit and vmap."""
+        from .operators import jax_operator
+
+        return jax_operator(self, quantity, *which)
 
     def function(self, quantity: str, *which: str, wrenches: Sequence[tuple[str, str]] = ()) -> ca.Function:
         """The tape of a quantity, as a CasADi function of q, v, a or tau (those it needs), wrenches and parameters.
