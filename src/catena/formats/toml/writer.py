@@ -46,7 +46,7 @@ def _lines(m: Mechanism) -> Iterator[str]:
     given = _as_given(m)
     written = [*(("body", _body(b)) for b in given.bodies), *(("joint", _joint(j)) for j in given.joints),
                *(("frame", _frame(f)) for f in given.frames), *(("loop", _joint(j)) for j in given.loops),
-               *(("load", _load(x)) for x in given.loads), *(("row", _load(x)) for x in m.nonholonomic),
+               *(("load", _load(x)) for x in given.loads), *(("row", _load(x)) for x in m.nonholonomic), *(("constraint", _load(x)) for x in m.constraints),
                *(("ground", _shape(s)) for s in m.ground),
                *(("contact", contact_pairs(c, _value, _string)) for c in m.contacts)]  # fmt: skip
     for heading, pairs in written:
@@ -137,7 +137,7 @@ def _load(thing: Keyed) -> Pairs:
     yield "kind", _string(thing.kind)
     for key in thing.schema():
         value = getattr(thing, key)
-        if value != ():
+        if value not in ((), ""):
             yield key, f"[{', '.join(map(_mixed, value))}]" if isinstance(value, tuple) else _mixed(value)
 
 

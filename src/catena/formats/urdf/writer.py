@@ -49,7 +49,7 @@ def _unsayable(m: Mechanism) -> Iterator[str]:
         yield "URDF has no shapes of the ground and no choice of pairs that collide"
     for j in m.loops:
         yield f"loop {j.name!r}: URDF has no loops"
-    for thing in (*m.loads, *m.nonholonomic):
+    for thing in (*m.loads, *m.row_records):
         yield f"{type(thing).__name__} {thing.name!r}: URDF has no loads and no rows"
     yield from (f"Contact {c.name!r}: URDF has no laws of contact" for c in m.contacts)
 
