@@ -11,10 +11,11 @@ that no joint can change, and whose two sides point the same way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import ClosureError
 from ..machine.constraint_rows import Rows, least_change, metric, position_count, rows_at, spaces
@@ -29,7 +30,10 @@ Array = np.ndarray
 Residual = Callable[["Machine", np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
-def assemble(m: Mechanism | Machine, q: Any = None, v: Any = None, fixed: Iterable[str] = (), *, parameters: Any = None) -> tuple[Array, Array]:
+def assemble(
+    m: Mechanism | Machine, q: ArrayLike | None = None, v: ArrayLike | None = None, fixed: Iterable[str] = (), *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+) -> tuple[Array, Array]:  # fmt: skip
     """(q, v) that close every loop: q near the guess, v the nearest to the given one in kinetic energy.
 
     q: the guess, by default every coordinate zero. v: the wanted speeds, by default rest. fixed: joints or coordinates

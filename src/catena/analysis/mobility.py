@@ -17,7 +17,7 @@ from ..machine.constraint_rows import Metric, Rows, metric, position_count, rows
 from ..machine.lookup import all_speeds_of, machine_of, state
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
-from ..registry import loaded
+from ..model.registry import loaded
 from .assembly import closed, gauss_newton
 from .closure_search import CLOSED
 

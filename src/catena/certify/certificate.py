@@ -30,7 +30,7 @@ from ..kernels.tree import layout
 from ..machine.machine import Machine, compile
 from ..machine.reactions import reactions
 from ..model.mechanism import Mechanism
-from ..registry import loaded
+from ..model.registry import loaded
 
 VAGUE = 0.1  # an approximate formulation that may err by more of the acceleration is no witness
 AGREEMENT = 1e-9  # largest relative difference of accelerations, and of the power balance

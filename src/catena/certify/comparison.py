@@ -15,7 +15,7 @@ from ..equations.formulations import DEFAULT, derive
 from ..errors import CatenaError, FormulationError, SingularError
 from ..machine.machine import Machine, compile
 from ..model.mechanism import Mechanism
-from ..registry import loaded
+from ..model.registry import loaded
 from .certificate import Array, random_states
 
 BATCH = 1024

@@ -69,7 +69,7 @@ class Applied:
     def row_wrenches(self) -> list[tuple[Scalar, ...]]:
         """The wrench of one unit of each of `rows` on the body it pushes, about the ground's origin; none where it acts along speeds."""
         found = [x for k, row in enumerate(self.mechanism.constraints) for x in self._pushes(k, len(row.labels))]
-        return found + [x for row in self.mechanism.nonholonomic for x in self._contact_wrenches(row)]
+        return found + [x for row in self.mechanism.nonholonomic for x in self.contact_wrenches(row)]
 
     def _pushes(self, k: int, count: int) -> list[tuple[Scalar, ...]]:
         """Of a constraint: what it does to the last of the bodies it pushes."""
@@ -79,7 +79,8 @@ class Applied:
         t, f = pairs[-1]
         return [tuple(ca.horzcat(t[i, :], f[i, :])[j] for j in range(6)) for i in range(count)]
 
-    def _contact_wrenches(self, row: Nonholonomic) -> list[tuple[Scalar, ...]]:
+    def contact_wrenches(self, row: Nonholonomic) -> list[tuple[Scalar, ...]]:
+        """The same of the rows of one speed row."""
         if row.text is not None:
             return [(0.0,) * 6]
         arm, directions = row.contact(self.axes(row.frame), self.value)

@@ -21,13 +21,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import CatenaError, FormatError, UnknownNameError
-from ..registry import loaded
+from ..model.registry import loaded
 from . import plotting, storage
 from .labels import TEXT, read_text
 from .ledger import Ledger
 from .storage import reason
 
 if TYPE_CHECKING:
+    import pandas as pd  # type: ignore[import-untyped]
     import xarray as xr
 
     from ..machine.machine import Machine
@@ -265,7 +266,7 @@ class Result:
         return self._rows("tau") + (self._rows("losses") if "losses" in self.data else 0.0)
 
     # ------------------------------------------------------------------------------------------------ tables and files
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pd.DataFrame:
         """One row per time (and run), one column per coordinate, speed, force and energy, such as "q elbow"; all SI."""
         import pandas as pd  # type: ignore[import-untyped]
 

@@ -61,7 +61,7 @@ def row_forces(s: Tracer, lam: ca.SX) -> dict[str, ca.SX]:
     for k, (j, w) in enumerate(pushes):
         on += [(j.child, lam[k] * w), (j.parent, -lam[k] * w)]
     for row in m.nonholonomic:
-        for unit in s.applied.row_wrenches(row):
+        for unit in s.applied.contact_wrenches(row):
             if row.text is None:
                 on.append((m.frame(row.frame).body, lam[count] * vector(unit)))
             count += 1

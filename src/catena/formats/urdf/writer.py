@@ -24,6 +24,9 @@ _SHAPES: dict[str, Callable[[Shape], dict[str, str]]] = {
 }
 
 
+SAYABLE = tuple(_SHAPES)  # the kinds of shapes that URDF has
+
+
 def text(m: Mechanism) -> str:
     """The file. Reading it gives a mechanism that moves in the same way; frames come back as bodies without mass."""
     if found := list(_unsayable(m)):

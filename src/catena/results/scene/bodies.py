@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 
 from ...model.mechanism import GROUND, Shape
+from ...model.registry import Registry
 from ...model.shapes import KINDS
-from ...registry import Registry
 from . import meshes
 from .drawing import BODY_COLOURS, DARK, STEEL, Colour, Drawing, along, glass, scaled
 from .geometry import Geometry, ball, box, capsule, cylinder, hull, joined, rod

@@ -15,8 +15,8 @@ import numpy as np
 from ...model.joint_kinds import CATALOGUE
 from ...model.mechanism import GROUND, Joint
 from ...model.motions import Freedom, Motion
+from ...model.registry import Registry
 from ...model.shapes import KINDS
-from ...registry import Registry
 from .drawing import DARK, GROUND_COLOUR, STEEL, Drawing, along
 from .geometry import arrow, ball, box, cylinder, joined, lathe, pedestal, pin
 
