@@ -11,7 +11,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
@@ -303,13 +303,13 @@ class Machine:
         """The results of a quantity, through the router."""
         return self._router.ask(find(quantity), states, wrenches, parameters, which, t)
 
-    def torch(self, quantity: str, *which: str) -> Callable[..., Any]:
+    def torch(self, quantity: str, *which: str) -> Callable[..., object]:
         """A quantity as a differentiable operator of PyTorch: float64 tensors on the CPU, any leading shape a batch. which: as in `function`."""
         from .operators import torch_operator
 
         return torch_operator(self, quantity, *which)
 
-    def jax(self, quantity: str, *which: str) -> Callable[..., Any]:
+    def jax(self, quantity: str, *which: str) -> Callable[..., object]:
         """A quantity as a differentiable operator of JAX: float64 arrays, any leading shape a batch; with grad (reverse), jit and vmap."""
         from .operators import jax_operator
 

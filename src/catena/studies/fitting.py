@@ -99,7 +99,7 @@ class Fit:
 
 
 def fit(
-    mechanism: Mechanism | Machine, data: Any, unknown: str | Iterable[str], *, cutoff: float | None = None, thin: int | None = None,
+    mechanism: Mechanism | Machine, data: object, unknown: str | Iterable[str], *, cutoff: float | None = None, thin: int | None = None,
     consistent: bool = False,
 ) -> Fit:  # fmt: skip
     """Fit parameters of a mechanism to measured motions and forces.

@@ -19,8 +19,8 @@ from ..compiler.trace import Tracer
 from ..errors import StudyError, unknown
 from ..machine.machine import Machine
 from ..model.motions import SMOOTH
+from ..model.registry import Registry
 from ..model.values import value_of
-from ..registry import Registry
 from ..simulation.joint_losses import losses
 from .base_parameters import inertial_names, order
 from .dimensions import parameter_units
