@@ -8,7 +8,7 @@ from peers import robot, size
 from catena.studies import MeasuredMotion, excitation, fit
 
 machine, _, _ = robot("ur5")
-way = excitation(machine, "inertial,friction", trials=size(30, 1), ranges={n: (-2.0, 2.0) for n in machine.coordinate_names})
+way = excitation(machine, "inertial,friction", trials=size(30, 1), ranges=dict.fromkeys(machine.coordinate_names, (-2.0, 2.0)))
 t = np.arange(0.0, 10.0, size(0.02, 0.2))
 q, v, a = way(t)
 tau = machine.inverse_dynamics(q, v, a) + 2.0 * v + 1.5 * np.tanh(v / 1e-3)
