@@ -59,6 +59,7 @@ _WHERE = {  # public name -> the module it lives in, and its name there if it is
     "interference": "results.interference",
     "study": "studies",
     "Study": "studies",
+    "fit": "studies",
     "control": "simulation.control",
     "trajectories": "simulation.trajectories",
     "events": "simulation.events",
@@ -116,7 +117,7 @@ if TYPE_CHECKING:
     from .results.interference import interference
     from .results.result import Result, load_result
     from .simulation import ALL_INTEGRATORS, control, events, simulate, trajectories
-    from .studies import Study, study
+    from .studies import Study, fit, study
 
 
 def _version() -> str:

@@ -15,5 +15,5 @@
     constraint_rows    the rows that loops and speed constraints add, at one state; terms: M, b, A and gamma
     reactions          the wrench in every joint, loops included
     bridge             the conventions of Pinocchio, MuJoCo and Drake
-    export             a quantity as C
+    export             a quantity as C; operators: as a differentiable operator of PyTorch and JAX
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -162,6 +162,14 @@ class Machine:
         W = self._ask("reactions", (q, v, a), wrenches, parameters, t=t)[0]
         return {j.name: W[..., k, :] for k, j in enumerate(self.mechanism.ordered)}
 
+    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, parameters: Parameters | None = None) -> Array:
+        """Y (..., nv, 10 bodies) with tau = Y theta + armature a, less loads: the forces are linear in the inertial parameters theta.
+
+        Columns: mass, first moment and inertia about the body's origin (m, hx, hy, hz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz), body by body;
+        `catena.studies.inertial_names(machine)` names them. [KhalilDombre2002] chapter 12.
+        """
+        return self._ask("regressor", (q, v, a), None, parameters)[0]
+
     # ------------------------------------------------------------------------------------------------ loops
     def multipliers(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None, parameters: Parameters | None = None,
@@ -294,6 +302,18 @@ class Machine:
              parameters: Parameters | None = None, which: tuple[str, ...] = (), t: ArrayLike = 0.0) -> tuple[Array, ...]:  # fmt: skip
         """The results of a quantity, through the router."""
         return self._router.ask(find(quantity), states, wrenches, parameters, which, t)
+
+    def torch(self, quantity: str, *which: str) -> Callable[..., object]:
+        """A quantity as a differentiable operator of PyTorch: float64 tensors on the CPU, any leading shape a batch. which: as in `function`."""
+        from .operators import torch_operator
+
+        return torch_operator(self, quantity, *which)
+
+    def jax(self, quantity: str, *which: str) -> Callable[..., object]:
+        """A quantity as a differentiable operator of JAX: float64 arrays, any leading shape a batch; with grad (reverse), jit and vmap."""
+        from .operators import jax_operator
+
+        return jax_operator(self, quantity, *which)
 
     def function(self, quantity: str, *which: str, wrenches: Sequence[tuple[str, str]] = ()) -> ca.Function:
         """The tape of a quantity, as a CasADi function of q, v, a or tau (those it needs), wrenches and parameters.

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from ..compiler import derivatives
 from ..compiler.joint_springs import AFTER, BEFORE, ENERGY
+from ..compiler.regressor import regressor
 from ..compiler.trace import Tracer
 from ..errors import StateError, UnknownNameError
 from ..kernels.tree import Layout
@@ -251,6 +252,10 @@ for _quantity in (
             Output("da_dp", "d a / d parameters", ("nv", "parameters"), optional=True),
         ),
         "Derivatives of the forward dynamics.", derivatives.forward_dynamics_derivatives, wrenches=True, time=True, moving=True,
+    ),
+    Quantity(
+        "regressor", QVA, (Output("Y", "tau = Y theta: columns m, hx, hy, hz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each body", ("nv", "inertial")),),
+        "The regressor Y of the inertial parameters: tau = Y theta + armature a, less loads.", regressor, moving=True,
     ),
 ):  # fmt: skip
     register(_quantity)

@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from ..compiler.joint_springs import Springs, springs
+from ..compiler.regressor import inertial_bodies
 from ..compiler.trace import Tracer
 from ..kernels.constraint_rows import row_names
 from ..kernels.motion import BALL
@@ -25,7 +26,8 @@ class Sizes(NamedTuple):
     """What the shapes of quantities depend on.
 
     nq coordinates, nv speeds; rows of constraints, loop_rows those of loops among them; joints of the tree, fixed ones
-    included, one per body; parameters; every_row, also those that can never act; all_joints, those of loops included.
+    included, one per body; parameters; every_row, also those that can never act; all_joints, those of loops included; inertial, the
+    inertial parameters, ten of each body that has columns in the regressor.
     """
 
     nq: int
@@ -36,6 +38,7 @@ class Sizes(NamedTuple):
     parameters: int
     every_row: int
     all_joints: int
+    inertial: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +65,8 @@ class Spec:
         m = self.mechanism
         joints, loop_rows = len(m.ordered), len(row_names(self.layout))
         every_row = sum(len(j.closure) for j in m.loops) + len(self.rows) - loop_rows
-        return Sizes(self.layout.nq, self.layout.nv, len(self.rows), loop_rows, joints, len(m.parameters), every_row, joints + len(m.loops))
+        inertial = 10 * len(inertial_bodies(self.layout))
+        return Sizes(self.layout.nq, self.layout.nv, len(self.rows), loop_rows, joints, len(m.parameters), every_row, joints + len(m.loops), inertial)
 
     @property
     def spec(self) -> Spec:

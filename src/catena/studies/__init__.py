@@ -10,20 +10,33 @@ closing         loops closed for all runs at once                    rollouts   
 evaluation      from rows to measures                                store        zarr on disk, shard by shard
 engines         threads, processes, Dask                             indices      Sobol indices and others
 grids           tables as grids                                      plots        pictures of tables
+
+    log --measured_motion--> q, v, a, tau --unknowns--> W --base_parameters--> what can be told --fitting--> Fit --fitted_mechanism--> Mechanism
+
+fitting         `catena.fit`: least squares with confidence          unknowns     groups of parameters, and their columns
+measured_motion logs, filtered and differentiated                    consistency  inertias that a body can have
+base_parameters what the structure tells                             excitation   motions that tell much
 """
 
 from __future__ import annotations
 
+from .base_parameters import BaseParameters, base_parameters, inertial_names
+from .consistency import Inertias, pseudo_inertia
 from .definition import Estimate, Study, study
+from .excitation import Excitation, excitation
+from .fitting import Fit, FittedValue, fit
 from .grids import as_grid
 from .indices import METHODS
+from .measured_motion import MeasuredMotion, measured_motion
 from .measures import vectorised
 from .plotting import PLOTS, plot, save
 from .ranges import DISTRIBUTIONS, lognormal, loguniform, normal, triangular, uniform
 from .reductions import REDUCTIONS
 from .store import open_study
+from .unknowns import GROUPS
 
 __all__ = [
-    "DISTRIBUTIONS", "METHODS", "PLOTS", "REDUCTIONS", "Estimate", "Study", "as_grid", "loguniform", "lognormal", "normal", "open_study", "plot", "save",
-    "study", "triangular", "uniform", "vectorised",
+    "DISTRIBUTIONS", "GROUPS", "METHODS", "PLOTS", "REDUCTIONS", "BaseParameters", "Estimate", "Excitation", "Fit", "FittedValue", "Inertias", "MeasuredMotion", "Study",
+    "as_grid", "base_parameters", "excitation", "fit", "inertial_names", "loguniform", "lognormal", "measured_motion", "normal", "open_study", "plot",
+    "pseudo_inertia", "save", "study", "triangular", "uniform", "vectorised",
 ]  # fmt: skip

@@ -1,0 +1,70 @@
+"""`catena fit`: parameters of a mechanism from measured motions and forces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ._reading import Arguments, Companion, Csv, File, Floating, Gravity, Set, Trust, Uncoupled, read, xacro
+from ._results import Force, free
+from ._tables import console, number, table
+
+if TYPE_CHECKING:
+    from ..studies import Fit
+
+
+def fit(
+    file: File,
+    data: Annotated[str, typer.Option(metavar="FILE", help="A .csv log: time, 'q NAME' of each coordinate, 'tau NAME' of each motor; 'v NAME' and 'a NAME' if measured.")],
+    unknown: Annotated[str, typer.Option(metavar="NAMES", help="What is sought, with commas between: masses, inertial, friction, damping, coulomb, armature, offset, "
+                                         "or names such as 'mass of fore' and of the mechanism's parameters.")],
+    cutoff: Annotated[float | None, typer.Option(help="Of the filter, Hz; by default ten times the motion's own band.")] = None,
+    consistent: Annotated[bool, typer.Option("--consistent", help="With inertial: inertias that bodies can have (needs Clarabel).")] = False,
+    out: Annotated[str | None, typer.Option(metavar="FILE", help="Write the mechanism with what was found, such as fitted.toml.")] = None,
+    floating: Floating = False,
+    no_mimic: Uncoupled = False,
+    gravity: Gravity = None,
+    companion: Companion = None,
+    parameters: Set = None,
+    arg: Arguments = None,
+    trust: Trust = False,
+    csv: Csv = False,
+    force: Force = False,
+) -> None:  # fmt: skip
+    """Find parameters from measured motions and forces, with their confidence, and name what the data cannot tell. Exit status 0: all
+    were told, 1: some were not, 2: bad input."""
+    from ..formats import save
+    from ..studies import fit as fitted
+
+    mechanism = read(file, floating, no_mimic, gravity, companion, parameters, xacro(arg, trust))
+    target = free(Path(out), force) if out else None
+    found = fitted(mechanism, data, unknown, cutoff=cutoff, consistent=consistent)
+    if csv:
+        print(found.to_pandas().to_csv(), end="")
+    else:
+        report(console(), mechanism.name, found)
+    if target is not None:
+        save(found.mechanism, target)
+        console().print(str(target), markup=False, soft_wrap=True)
+    if found.not_told:
+        raise typer.Exit(1)
+
+
+def report(screen: Any, name: str, found: Fit) -> None:
+    """What was done, the estimates, how well they fit, and what is not told."""
+    screen.print(f"{name}: {len(found.estimates)} estimates from {found.rows} rows", style="bold", markup=False)
+    for note in found.notes:
+        screen.print(f"  {note}", markup=False)
+    rows = [[e.name, number(e.value), number(e.sigma), f"{number(e.value - found.width * e.sigma)} to {number(e.value + found.width * e.sigma)}", e.unit, number(e.before),
+             "" if e.told else "not told"] for e in found.estimates]  # fmt: skip
+    screen.print(table(["parameter", "value", "sigma", "95 %", "unit", "before", ""], rows))
+    screen.print(f"left of the forces: {found.share:.3g} of them; condition number {found.condition:.3g}", markup=False)
+    if found.inertias is not None:
+        shown = [[b, *(number(x) for x in (found.inertias.of(b)[0], *found.inertias.of(b)[1], *found.inertias.of(b)[2]))] for b in found.inertias.bodies]
+        screen.print(table(["consistent", "mass", "com x", "y", "z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz"], shown))
+    for names, sentence in ((found.without_effect, "no force depends on"), (found.not_excited, "these data do not excite"),
+                            ([e.name for e in found.estimates if not e.told], "these data do not tell")):  # fmt: skip
+        if names:
+            screen.print(f"{sentence}: {', '.join(names)}", markup=False)

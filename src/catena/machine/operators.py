@@ -1,0 +1,200 @@
+"""Kernels as differentiable operators of PyTorch and JAX: a quantity and its exact pullback, both in lanes of machine code.
+
+    y = f(q, v, ...),      (dq, dv, ...) = (df/dq)' dy, (df/dv)' dy, ...
+
+Arrays are (..., n), any leading shape a batch; they are read where they are, without a copy, if they are contiguous float64 on the CPU.
+Derivatives are along the entries of the arrays: those of a quaternion are its four.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ..compiler.lanes import LaneKernel, compile_lanes
+from ..errors import StateError
+from .lanes_life import tape
+from .quantities import find
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+Array = NDArray[np.float64]
+
+
+class Operator:
+    """One quantity of one machine: its value, and its pullback."""
+
+    def __init__(self, machine: Machine, quantity: str, *which: str):
+        self.machine, self.quantity, self.which = machine, find(quantity), which
+        shapes = [y.size(machine.spec.sizes) for y in self.quantity.outputs_of(machine.spec.sizes)]
+        if len(shapes) != 1:
+            raise StateError(f"{quantity} has {len(shapes)} results; an operator has one: mass_matrix, forward_dynamics, inverse_dynamics and others")
+        if len(which) != self.quantity.frame + self.quantity.axes:
+            raise StateError(f"{quantity}: {'give the frame' + (' and its axes' if self.quantity.axes else '') if self.quantity.frame else 'it is no quantity of a frame'}")
+        self.shape, self.count = shapes[0], len(self.quantity.inputs)
+        self.sizes = tuple(machine.nq if x == "q" else machine.nv for x in self.quantity.inputs)
+        self.plain = not which
+
+    def value(self, *given: Array) -> Array:
+        """y (..., *shape)."""
+        if self.plain and given[0].ndim == 1:
+            return self.machine._single[self.quantity.name](*given) if not self.quantity.time else self.machine._single[self.quantity.name](*given, 0.0)
+        return self.machine._router.ask(self.quantity, given, None, None, self.which)[0]
+
+    def pullback(self, dy: Array, *given: Array) -> tuple[Array, ...]:
+        """(df/dx)' dy of each input, in its shape."""
+        lead = dy.shape[: dy.ndim - len(self.shape)]
+        batch = int(np.prod(lead))
+        flat = [_rows(x, lead, batch) for x in given] + [_rows(dy.reshape(*lead, -1), lead, batch)]
+        out, _ = self._kernel(flat + self._same, batch, threads=self.machine.threads)
+        return tuple(_summed(x.reshape(*lead, x.shape[-1]), y.shape) for x, y in zip(out, given))
+
+    @cached_property
+    def _same(self) -> list[Array]:
+        """What the tape takes besides: the parameters, and the time zero."""
+        spec = self.machine.spec
+        p = [np.array(list(spec.mechanism.parameters.values()), float)] if spec.parameter_names else []
+        return p + ([np.zeros(1)] if spec.timed else [])
+
+    @cached_property
+    def _kernel(self) -> LaneKernel:
+        f = tape(self.machine.spec, self.quantity, self.which)
+        x = f.sx_in()
+        y = f(*x)
+        dy = ca.SX.sym("dy", y.numel())
+        rowwise = ca.reshape(ca.SX(y).T, -1, 1)  # arrays are by rows
+        back = [ca.densify(ca.jtimes(rowwise, xi, dy, True)) for xi in x[: self.count]]
+        return compile_lanes(ca.Function(f"{self.quantity.name}_pullback", [*x[: self.count], dy, *x[self.count :]], ca.cse(back)))
+
+
+def _rows(x: Array, lead: tuple[int, ...], batch: int) -> Array:
+    return np.ascontiguousarray(np.broadcast_to(x, (*lead, x.shape[-1])).reshape(batch, x.shape[-1]))
+
+
+def _summed(x: Array, shape: tuple[int, ...]) -> Array:
+    """What was broadcast is summed."""
+    if x.shape == shape:
+        return x
+    x = x.sum(axis=tuple(range(x.ndim - len(shape))))
+    return x.sum(axis=tuple(k for k, n in enumerate(shape) if n == 1 and x.shape[k] != 1), keepdims=True)
+
+
+def torch_operator(machine: Machine, quantity: str, *which: str) -> Callable[..., Any]:
+    """The quantity as a function of float64 tensors on the CPU, with gradients and vmap."""
+    try:
+        import torch
+    except ImportError:
+        raise StateError("machine.torch needs PyTorch: pip install catena[torch]") from None
+    op = Operator(machine, quantity, *which)
+    double, wrap, enabled = torch.float64, torch.from_numpy, torch.is_grad_enabled
+
+    class Pullback(torch.autograd.Function):
+        """The pullback of the kernel, which can be mapped and has no derivatives of its own."""
+
+        @staticmethod
+        def forward(dy: Any, *xs: Any) -> Any:
+            return tuple(wrap(x) for x in op.pullback(dy.detach().contiguous().numpy(), *[x.detach().numpy() for x in xs]))
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            pass
+
+        @staticmethod
+        def backward(ctx: Any, *given: Any) -> Any:
+            raise StateError(f"{quantity}: second derivatives of an operator are not there; differences of its gradients are")
+
+        @staticmethod
+        def vmap(info: Any, dims: Any, *given: Any) -> Any:
+            """Each entry of the batch has gradients of its own, also where an input is the same for all."""
+            moved = [x.expand(info.batch_size, *x.shape) if d is None else x.movedim(d, 0) for x, d in zip(given, dims)]
+            deepest = moved[0].ndim - 1 - len(op.shape)
+            spread = [_front(x, deepest + 1) for x in moved[1:]]
+            found = Pullback.apply(moved[0], *spread)
+            return tuple(g.reshape(x.shape) for g, x in zip(found, moved[1:])), (0,) * len(found)
+
+    class Kernel(torch.autograd.Function):
+        """The kernel and its pullback."""
+
+        @staticmethod
+        def forward(*xs: Any) -> Any:
+            return wrap(op.value(*[x.detach().numpy() for x in xs]))
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx: Any, dy: Any) -> Any:
+            return Pullback.apply(dy, *ctx.saved_tensors)
+
+        @staticmethod
+        def vmap(info: Any, dims: Any, *xs: Any) -> Any:
+            """A batch in front, whatever dimension was mapped."""
+            deepest = max(x.ndim - (d is not None) for x, d in zip(xs, dims))
+            moved = [x if d is None else _front(x.movedim(d, 0), deepest) for x, d in zip(xs, dims)]
+            return Kernel.apply(*moved), 0
+
+    def operator(*xs: Any) -> Any:
+        if len(xs) != op.count:
+            raise StateError(f"{quantity} takes {', '.join(op.quantity.inputs)}; found {len(xs)} tensors")
+        for x, name in zip(xs, op.quantity.inputs):
+            if getattr(x, "dtype", None) is not double:
+                raise StateError(f"{quantity}: {name} is {getattr(x, 'dtype', type(x).__name__)}; kernels take torch.float64 tensors: {name}.double()")
+        if (enabled() and any(x.requires_grad for x in xs)) or not all(type(x) is torch.Tensor for x in xs) or torch._C._functorch.peek_interpreter_stack() is not None:
+            return Kernel.apply(*xs)
+        return wrap(op.value(*[x.detach().numpy() if x.requires_grad else x.numpy() for x in xs]))
+
+    operator.__doc__ = op.quantity.doc
+    return operator
+
+
+def _front(x: Any, deepest: int) -> Any:
+    """With ones after the batch, so that inputs of different depth are broadcast alike."""
+    return x.reshape(x.shape[0], *[1] * (deepest + 1 - x.ndim), *x.shape[1:])
+
+
+def jax_operator(machine: Machine, quantity: str, *which: str) -> Callable[..., Any]:
+    """The quantity as a function of float64 arrays of JAX, with gradients, jit and vmap."""
+    try:
+        import jax
+    except ImportError:
+        raise StateError("machine.jax needs JAX: pip install catena[jax]") from None
+    import jax.numpy as jnp
+
+    op = Operator(machine, quantity, *which)
+
+    def lead(xs: Any) -> tuple[int, ...]:
+        return tuple(jnp.broadcast_shapes(*(x.shape[:-1] for x in xs)))
+
+    def call(*xs: Any) -> Any:
+        if not any(isinstance(x, jax.core.Tracer) for x in xs):
+            return jnp.asarray(op.value(*[np.asarray(x) for x in xs]))
+        out = jax.ShapeDtypeStruct((*lead(xs), *op.shape), jnp.float64)
+        return jax.pure_callback(lambda *ys: op.value(*[np.asarray(y) for y in ys]), out, *xs, vmap_method="expand_dims")
+
+    def back(xs: Any, dy: Any) -> Any:
+        outs = tuple(jax.ShapeDtypeStruct(x.shape, jnp.float64) for x in xs)
+        if not any(isinstance(x, jax.core.Tracer) for x in (dy, *xs)):
+            return tuple(jnp.asarray(x) for x in op.pullback(np.asarray(dy), *[np.asarray(x) for x in xs]))
+        return jax.pure_callback(lambda d, *ys: op.pullback(np.asarray(d), *[np.asarray(y) for y in ys]), outs, dy, *xs, vmap_method="broadcast_all")
+
+    kernel = jax.custom_vjp(call)
+    kernel.defvjp(lambda *xs: (call(*xs), xs), back)
+
+    def operator(*xs: Any) -> Any:
+        if len(xs) != op.count:
+            raise StateError(f"{quantity} takes {', '.join(op.quantity.inputs)}; found {len(xs)} arrays")
+        for x, name in zip(xs, op.quantity.inputs):
+            if getattr(x, "dtype", None) != np.float64:
+                raise StateError(f"{quantity}: {name} is {getattr(x, 'dtype', type(x).__name__)}; kernels take float64 arrays: "
+                                 'jax.config.update("jax_enable_x64", True) makes JAX keep them')  # fmt: skip
+        return kernel(*xs) if any(isinstance(x, jax.core.Tracer) for x in xs) else call(*xs)
+
+    operator.__doc__ = op.quantity.doc
+    return operator
