@@ -59,6 +59,7 @@ _WHERE = {  # public name -> the module it lives in, and its name there if it is
     "interference": "results.interference",
     "study": "studies",
     "Study": "studies",
+    "sensitivities": "studies.sensitivity",
     "control": "simulation.control",
     "trajectories": "simulation.trajectories",
     "events": "simulation.events",
@@ -116,6 +117,7 @@ if TYPE_CHECKING:
     from .results.result import Result, load_result
     from .simulation import ALL_INTEGRATORS, control, events, simulate, trajectories
     from .studies import Study, study
+    from .studies.sensitivity import sensitivities
 
 
 def _version() -> str:

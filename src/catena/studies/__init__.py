@@ -10,6 +10,9 @@ closing         loops closed for all runs at once                    rollouts   
 evaluation      from rows to measures                                store        zarr on disk, shard by shard
 engines         threads, processes, Dask                             indices      Sobol indices and others
 grids           tables as grids                                      plots        pictures of tables
+sensitivity     derivatives of a run: `catena.sensitivities`         linearised   a system's tapes and their derivatives
+directions      with respect to what; outputs: of what               legs         a run cut at its events; saltation: across them
+integration     a leg with its variations                            adjoint      the steps of a leg backwards
 """
 
 from __future__ import annotations
@@ -21,9 +24,10 @@ from .measures import vectorised
 from .plotting import PLOTS, plot, save
 from .ranges import DISTRIBUTIONS, lognormal, loguniform, normal, triangular, uniform
 from .reductions import REDUCTIONS
+from .sensitivity import Sensitivities, sensitivities
 from .store import open_study
 
 __all__ = [
-    "DISTRIBUTIONS", "METHODS", "PLOTS", "REDUCTIONS", "Estimate", "Study", "as_grid", "loguniform", "lognormal", "normal", "open_study", "plot", "save",
-    "study", "triangular", "uniform", "vectorised",
+    "DISTRIBUTIONS", "METHODS", "PLOTS", "REDUCTIONS", "Estimate", "Sensitivities", "Study", "as_grid", "loguniform", "lognormal", "normal", "open_study", "plot", "save",
+    "sensitivities", "study", "triangular", "uniform", "vectorised",
 ]  # fmt: skip
