@@ -58,7 +58,7 @@ def _time(tapes: Linearised, leg: Leg, turn: Turn, x: Array, p: Array, rate: Arr
     bend = ca.jtimes(rise, X, f) + ca.jacobian(rise, t)
     outputs = [ca.densify(ca.jacobian(value, w)) for w in (X, P)] + [rise, bend]
     g_x, g_p, speed, curve = (np.array(y) for y in ca.Function("guard", here, outputs)(turn.t, x, leg.held, p))
-    speed, scale = float(speed), abs(float(curve)) * (leg.end - leg.begin)
+    speed, scale = speed.item(), abs(curve.item()) * (leg.end - leg.begin)
     if not abs(speed) > GRAZES * scale:
         raise StudyError(f"at t = {turn.t:.9g} s {turn.said}: {_named(tapes, turn)} grazes, it comes to zero with a rate of {speed:.3g} only. "
                          "There the run has no derivative: change the start or the parameters a little, or end the run before")  # fmt: skip
@@ -84,7 +84,7 @@ def _jump(tapes: Linearised, turn: Turn, before: Array, after: Array, p: Array) 
         J = _impact(tapes, turn)
         t, X, _, P = tapes.inputs
         found, J_x, J_p, J_t = (np.array(y) for y in ca.Function("jump", tapes.inputs, [J, *(ca.densify(ca.jacobian(J, w)) for w in (X, P, t))])(
-            turn.t, before, turn.held if size == tapes.system.size else turn.held, p))  # fmt: skip
+            turn.t, before, turn.held, p))  # fmt: skip
         if np.abs(np.delete(found.ravel() - after, work)).max() <= small:
             return J_x, J_p, J_t.ravel()
     elif not moved and meaning in (None, Meaning.LETS_GO, Meaning.HAPPENS):
@@ -102,7 +102,7 @@ def _impact(tapes: Linearised, turn: Turn) -> ca.SX:
     q, v, restitution = s.q, s.v, 0.0
     if guard.meaning is Meaning.REACHES_STOP and guard.side is not None:
         place = (lower if guard.side is LOWER else upper)[guard.subject]
-        q = ca.vertcat(q[: h.coordinate], place, q[h.coordinate + 1 :])
+        q = ca.vertcat(*(place if k == h.coordinate else q[k] for k in range(s.nq)))
         restitution = h.restitution
     M, A, rate, B, held, _ = s.binding(tapes.t, q, v, tapes.P, tapes.U[s.nv :])
     rows, missing, n = [A], [-rate], len(s.holding.speeds)
