@@ -60,6 +60,7 @@ _WHERE = {  # public name -> the module it lives in, and its name there if it is
     "study": "studies",
     "Study": "studies",
     "sensitivities": "studies.sensitivity",
+    "optimize": "studies.optimisation",
     "control": "simulation.control",
     "trajectories": "simulation.trajectories",
     "events": "simulation.events",
@@ -117,6 +118,7 @@ if TYPE_CHECKING:
     from .results.result import Result, load_result
     from .simulation import ALL_INTEGRATORS, control, events, simulate, trajectories
     from .studies import Study, study
+    from .studies.optimisation import optimize
     from .studies.sensitivity import sensitivities
 
 

@@ -39,6 +39,7 @@ for _name, _doc in {  # in the order of the flow
     "clearance": "Show how close shapes come to each other, at rest or along a result.",
     "run": "Simulate a mechanism as its [scenario] says.",
     "sweep": "Run a mechanism many times, with values that vary, and keep measures.",
+    "optimize": "Find the motion of least cost that a file's [optimize] asks for.",
     "plot": "Draw plots of a result or a study.",
     "animate": "Write a result as a GIF or as a page with a player.",
     "view": "Show a mechanism in the browser: look at it, move it by hand.",

@@ -12,22 +12,29 @@ engines         threads, processes, Dask                             indices    
 grids           tables as grids                                      plots        pictures of tables
 sensitivity     derivatives of a run: `catena.sensitivities`         linearised   a system's tapes and their derivatives
 directions      with respect to what; outputs: of what               legs         a run cut at its events; saltation: across them
+optimisation    optimal motions: `catena.optimize`                   transcription  one interval; nlp: all of them, for Ipopt
+costs           costs by name; optimum: what was found               optimize_file  the table [optimize] of a file
 integration     a leg with its variations                            adjoint      the steps of a leg backwards
 """
 
 from __future__ import annotations
 
+from .costs import COSTS
 from .definition import Estimate, Study, study
 from .grids import as_grid
 from .indices import METHODS
 from .measures import vectorised
+from .optimisation import optimize
+from .optimize_file import read_optimize
+from .optimum import Optimum
 from .plotting import PLOTS, plot, save
 from .ranges import DISTRIBUTIONS, lognormal, loguniform, normal, triangular, uniform
 from .reductions import REDUCTIONS
 from .sensitivity import Sensitivities, sensitivities
 from .store import open_study
+from .transcription import TRANSCRIPTIONS
 
 __all__ = [
-    "DISTRIBUTIONS", "METHODS", "PLOTS", "REDUCTIONS", "Estimate", "Sensitivities", "Study", "as_grid", "loguniform", "lognormal", "normal", "open_study", "plot", "save",
+    "COSTS", "DISTRIBUTIONS", "METHODS", "PLOTS", "REDUCTIONS", "TRANSCRIPTIONS", "Estimate", "Optimum", "Sensitivities", "Study", "as_grid", "loguniform", "lognormal", "normal", "open_study", "optimize", "plot", "read_optimize", "save",
     "sensitivities", "study", "triangular", "uniform", "vectorised",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import StudyError
-from ..machine.constraint_rows import loop_count
-from ..machine.lookup import all_speeds_of
-from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from ..simulation.plan import RunPlan
 from ..simulation.system import System
@@ -21,7 +18,6 @@ from .variables import Varied, vary
 
 Array = NDArray[np.float64]
 WHOLE = {"q0": "q", "v0": "v", "tau": "tau"}  # every coordinate along the speeds, every speed, every constant joint force
-LOOSE = 1e-9  # of a row's change that the start cannot make good
 
 
 @dataclass(frozen=True)
@@ -74,9 +70,8 @@ def _speed(m: Mechanism, place: int) -> int:
     return m.speed_names.index(m.coordinate_names[place])
 
 
-def directions(asked: Wanted, plan: RunPlan, tapes: Linearised, given: Mapping[str, Any]) -> Directions:
-    """The change that one unit of each variable makes. Loops stay closed: coordinates and speeds that `given` names, {"q": names, "v":
-    names}, and those that vary, stay; the others change by the least."""
+def directions(asked: Wanted, plan: RunPlan, tapes: Linearised) -> Directions:
+    """The change that one unit of each variable makes."""
     s, n = plan.system, len(asked.columns)
     pieces = plan.forces.shape[1] if plan.forces is not None else 1
     dq, dv, dp, du = np.zeros((s.nv, n)), np.zeros((s.nv, n)), np.zeros((tapes.np, n)), np.zeros((pieces, s.nv, n))
@@ -86,9 +81,6 @@ def directions(asked: Wanted, plan: RunPlan, tapes: Linearised, given: Mapping[s
         else:
             at = slice(None) if kind == "tau" else place[0]
             du[at, place if kind == "tau" else place[1], k] = 1.0
-    kept = {key: {*all_speeds_of(plan.machine, given[key]), *(place for _, kind, place in asked.columns if kind == key)} for key in "qv"}
-    if plan.machine.rows:
-        _close(plan, dq, dv, dp, kept, [name for name, _, _ in asked.columns])
     x = np.zeros((tapes.size, n))
     x[: s.nq], x[s.nq : s.nq + s.nv] = _rates(s, plan.x0[0], dq), dv
     return Directions(tuple(name for name, _, _ in asked.columns), x, dp, du)
@@ -101,32 +93,3 @@ def _rates(s: System, x: Array, dq: Array) -> Array:
     tracer = s.tracer()
     N = ca.Function("N", [tracer.q], [ca.densify(ca.jacobian(tracer.coordinate_rate(), tracer.v))])
     return np.array(N(x[: s.nq])) @ dq
-
-
-def _close(plan: RunPlan, dq: Array, dv: Array, dp: Array, kept: Mapping[str, set[int]], names: list[str]) -> None:
-    """Let coordinates, then speeds, follow so that the rows stay closed to first order: A dq = -e_p dp, A dv = -(A v)_q dq - (A v)_p dp."""
-    import casadi as ca
-
-    s, machine = plan.system, plan.machine
-    tracer, x, p, count = s.tracer(), plan.x0[0], plan.p[0], loop_count(machine)
-    error, rate, _, A = tracer.constraint_rows()
-    N = ca.jacobian(tracer.coordinate_rate(), tracer.v)
-    outputs = [A, ca.jacobian(error, tracer.p), ca.jacobian(rate, tracer.q) @ N, ca.jacobian(rate, tracer.p)]
-    f = ca.Function("rows", [tracer.t, tracer.q, tracer.v, tracer.p], [ca.densify(y) for y in outputs])
-    A, e_p, r_q, r_p = (np.array(y) for y in f(plan.start, x[: s.nq], x[s.nq : s.nq + s.nv], p))
-    _follow(machine, A[:count], -(e_p[:count] @ dp), dq, kept["q"], names)
-    _follow(machine, A, -(r_q @ dq + r_p @ dp), dv, kept["v"], names)
-
-
-def _follow(machine: Machine, A: Array, wanted: Array, change: Array, kept: set[int], names: list[str]) -> None:
-    """The smallest further change of what is free with A change = wanted."""
-    free = [k for k in range(A.shape[1]) if k not in kept]
-    missing = wanted - A @ change
-    if len(A):
-        change[free] += np.linalg.lstsq(A[:, free], missing, rcond=1e-10)[0]
-    left = np.abs(wanted - A @ change)
-    scale = np.maximum(1.0, np.abs(wanted).max(axis=0, initial=0.0))
-    for k in np.flatnonzero((left > LOOSE * scale).any(axis=0))[:1]:
-        loop, label = machine.rows[int(left[:, k].argmax())]
-        raise StudyError(f"sensitivities with respect to {names[k]!r}: loop {loop!r} does not stay closed in its {label} when it changes, with what "
-                         "else is given or varies; name fewer coordinates and speeds")  # fmt: skip

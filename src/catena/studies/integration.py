@@ -75,7 +75,7 @@ def taken(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, p: Array) -> tup
     """Where the steps of a leg begin (s), and how long each is."""
     if plan.how.kind == "fixed":
         count, h = equal_steps(plan, leg)
-        return leg.begin + h * np.arange(count), np.full(count, h)
+        return np.asarray(leg.begin + h * np.arange(count), np.float64), np.full(count, h)
     addresses = tapes.address("flow", 1), tapes.address("settle", 1)
     x, buffer, K = x.copy(), np.concatenate([[0.0], x, leg.held, p]), np.zeros((len(plan.how.A), len(x)))
     t, end = plan.after_switch(leg.begin), _end(plan, leg)
@@ -86,4 +86,5 @@ def taken(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, p: Array) -> tup
             begins.append(t)
         if status not in (drivers.REACHED, drivers.TOO_MANY) or len(begins) > plan.most:
             raise StudyError(f"the run of which sensitivities are asked stops at t = {t:.6g} s: {drivers.OUTCOMES[status]}")
-    return np.array(begins[:-1]), np.diff(begins)
+    found = np.array(begins, dtype=np.float64)
+    return found[:-1], found[1:] - found[:-1]

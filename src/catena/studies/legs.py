@@ -107,7 +107,8 @@ def _cut(plan: RunPlan, held: Array, marks: list[float], turns: list[Turn]) -> I
             own[:nv] = plan.forces[0, piece]
         here = [turn for turn in left if turn.t == end]
         left = left[len(here) :]
-        for turn in here or [None]:
+        turned: list[Turn | None] = [*here] or [None]
+        for turn in turned:
             yield Leg(begin, end, own, piece, turn)
             begin, held = end, held if turn is None else turn.then
             own = held.copy()

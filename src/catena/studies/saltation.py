@@ -20,7 +20,7 @@ from .legs import Leg, Turn
 from .linearised import Linearised
 
 Array = NDArray[np.float64]
-GRAZES = 1e-5  # the rate of a guard at its zero, beside how it changes during the leg: so slow a one grazes
+GRAZES = 1e-4  # the rate of a guard at its zero, beside how it changes during the leg: so slow a one grazes
 SAME = 1e-7  # a jump that is traced, beside the one of the run
 
 
@@ -57,8 +57,8 @@ def _time(tapes: Linearised, leg: Leg, turn: Turn, x: Array, p: Array, rate: Arr
     rise = ca.jtimes(value, X, f) + ca.jacobian(value, t)
     bend = ca.jtimes(rise, X, f) + ca.jacobian(rise, t)
     outputs = [ca.densify(ca.jacobian(value, w)) for w in (X, P)] + [rise, bend]
-    g_x, g_p, speed, curve = (np.array(y) for y in ca.Function("guard", here, outputs)(turn.t, x, leg.held, p))
-    speed, scale = speed.item(), abs(curve.item()) * (leg.end - leg.begin)
+    g_x, g_p, rises, bends = (np.array(y) for y in ca.Function("guard", here, outputs)(turn.t, x, leg.held, p))
+    speed, scale = rises.item(), abs(bends.item()) * (leg.end - leg.begin)
     if not abs(speed) > GRAZES * scale:
         raise StudyError(f"at t = {turn.t:.9g} s {turn.said}: {_named(tapes, turn)} grazes, it comes to zero with a rate of {speed:.3g} only. "
                          "There the run has no derivative: change the start or the parameters a little, or end the run before")  # fmt: skip

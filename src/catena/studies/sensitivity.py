@@ -85,8 +85,10 @@ def sensitivities(
     plan = planned(asked.varied.mechanism, q, v, until, {**options, "control": asked.varied.control, "tolerance": tolerance})
     found = outputs(plan.system, of)
     tapes = Linearised(plan.system, asked.places, found.integrals)
-    named = {key: list(x) if isinstance(x, Mapping) else [] for key, x in (("q", q), ("v", v))}
-    along = directions(asked, plan, tapes, named)
+    if plan.machine.rows:
+        rows = ", ".join(dict.fromkeys(name for name, _ in plan.machine.rows))
+        raise StudyError(f"sensitivities of {model.name!r}: it has the loops or speed rows {rows}, which are not differentiated yet; cut them, or vary by `catena.study`")
+    along = directions(asked, plan, tapes)
     way = way or ("adjoint" if len(found.names) < len(along.names) else "forward")
     x0, course = legs(plan)
     x0 = np.append(x0, np.zeros(tapes.size - plan.system.size))
