@@ -13,7 +13,7 @@ from catena import __version__, cli
 from catena.cli import _description, registry
 from catena.errors import CatenaError
 from catena.formats import examples, load, save
-from catena.registry import loaded
+from catena.model.registry import loaded
 
 BOX = """<robot name="box">
   <link name="base"/>

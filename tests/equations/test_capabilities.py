@@ -10,7 +10,7 @@ from catena.equations.features import FEATURES, needs
 from catena.equations.formulations import ALL_FORMULATIONS, derive, formulation
 from catena.errors import FormulationError
 from catena.model.courses import Course
-from catena.model.loads import JointSpring, KnifeEdge
+from catena.model.loads import Coupling, JointSpring, KnifeEdge
 from catena.model.mechanism import Joint, Mimic
 from catena.model.pose import Pose
 
@@ -18,6 +18,7 @@ CHAIN = zoo.random_tree(1, ["revolute", "revolute", "revolute", "revolute"], bra
 CASES = {
     "trees": CHAIN,
     "loops": CHAIN.with_(loops=(Joint("close", "ball", "ground", "body3", Pose(position=(1, 0, 0))),)),
+    "position constraints": CHAIN.with_(constraints=(Coupling("gear", ("revolute1", "revolute3"), (1.0, 2.0)),)),
     "speed rows": CHAIN.with_(nonholonomic=(KnifeEdge("skate", "body3", (0, 1, 0)),)),
     "ball joints": zoo.random_tree(2, ["revolute", "ball"]),
     "sliding joints": zoo.random_tree(3, ["prismatic", "helical"]),
@@ -31,9 +32,10 @@ CASES = {
     "flexible bodies by modes": flexible.on_hub(modes=1),
 }
 UNPLACED = {  # forces that the formulation has as generalised ones: where on the bodies they act, and so the reactions, is not known
-    "kane": {"loops", "speed rows", "loads"},
+    "kane": {"loops", "position constraints", "speed rows", "loads"},
     "boltzmann_hamel": {"loads"},
-    "recursive": {"speed rows"},
+    "recursive": {"position constraints", "speed rows"},
+    "newton_euler": {"position constraints"},
 }
 
 

@@ -274,7 +274,7 @@ def test_files_that_are_no_mechanism(read, text, word):
 def test_files_that_cannot_be_read(tmp_path):
     for name, data, word in (
         ("none.toml", None, "there is no such file"), ("bytes.toml", b"\xff\xfe", "not UTF-8"), ("x.step", b"", "suffix '.step' is not known"),
-        ("x.urdf.xacro", b"", "run xacro first"), ("plain", b"", "no suffix"),
+        ("x.urdf.xacro", b"", "the file is not XML"), ("plain", b"", "no suffix"),
     ):  # fmt: skip
         if data is not None:
             (tmp_path / name).write_bytes(data)

@@ -16,7 +16,7 @@ from catena.kernels.tree import layout
 from catena.model.flexible import discretise
 
 TREES = [name for name in flexible.ALL if name != "four_bar"]
-CAN = ("lagrange", "hamilton", "recursive", "variational")
+CAN = ("lagrange", "hamilton", "gibbs_appell", "jourdain", "recursive", "variational")
 
 
 @pytest.fixture(scope="module")

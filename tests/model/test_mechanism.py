@@ -87,10 +87,10 @@ def test_names_of_coordinates_and_speeds_are_the_machine_s():
 def test_the_documentation_names_every_kind_of_joint_load_and_row():
     from pathlib import Path
 
-    from catena.model.loads import LOADS, ROWS
+    from catena.model.loads import CONSTRAINTS, LOADS, ROWS
 
     page = (Path(__file__).parents[2] / "docs" / "file_format.md").read_text()
-    for word in (*KINDS, *LOADS, *ROWS):
+    for word in (*KINDS, *LOADS, *ROWS, *CONSTRAINTS):
         assert f"| {word} |" in page or f"`{word}`" in page, word
     for kind in CATALOGUE.values():
         assert kind.doc

@@ -26,7 +26,7 @@ def window(browser):
     errors = []
     page = browser.new_page(viewport={"width": 1200, "height": 760}, bypass_csp=True)  # playwright itself evaluates texts
     page.on("pageerror", lambda e: errors.append(str(e)))
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(240_000)  # a busy machine compiles slowly
     yield page
     page.close()
     assert not errors

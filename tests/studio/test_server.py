@@ -105,6 +105,23 @@ def test_two_look_one_edits(served):
             assert heard(looker)[0] == {"kind": "editor", "editor": True}  # the one that is left takes over
 
 
+def test_a_machine_without_a_browser_and_a_host_of_one_s_own(served, capsys, monkeypatch):
+    import webbrowser
+
+    from catena.studio.server import announce
+
+    monkeypatch.setattr(webbrowser, "open", lambda address: False)
+    server = served(Echo())
+    announce(server, browse=True)
+    said = capsys.readouterr()
+    assert server.address in said.out and said.err == "catena: no browser was found on this machine; open the address above\n"
+    open_to_all = served(Echo(), host="0.0.0.0")
+    announce(open_to_all, browse=False)
+    assert "listening on 0.0.0.0: everybody in this network who has the address can use it" in capsys.readouterr().err
+    with connect(f"ws://127.0.0.1:{open_to_all.port}/{open_to_all.token}/live", origin=f"http://127.0.0.1:{open_to_all.port}") as link:
+        assert heard(link)[0]["kind"] == "hello"  # by the name it was reached by
+
+
 def test_a_port_in_use(served):
     taken = served(Echo()).port
     with pytest.raises(CatenaError, match=rf"127.0.0.1:{taken} cannot be listened on \(.*\); take another --port, or 0 for any that is free"):

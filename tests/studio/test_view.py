@@ -82,7 +82,9 @@ def test_the_page(window, served):
     window.mouse.up()
     window.wait_for_function("before => Math.abs(stage.at[2][12] - before[12]) + Math.abs(stage.at[2][13] - before[13]) > 1e-3", arg=before)
     window.click("#ask-modes")
-    window.locator("#modes button, #modes-said").first.wait_for(state="attached")
+    window.wait_for_function("element('modes-said').textContent.startsWith('about the rest nearest')")
+    window.locator("#modes button").first.click()
+    window.wait_for_function("film !== null && film.name === 'mode 1'")
 
 
 def test_a_result_plays(window, served, tmp_path):

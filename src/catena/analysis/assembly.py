@@ -11,25 +11,29 @@ that no joint can change, and whose two sides point the same way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import ClosureError
-from ..machine.constraint_rows import Rows, least_change, loop_count, metric, rows_at, spaces
+from ..machine.constraint_rows import Rows, least_change, metric, position_count, rows_at, spaces
 from ..machine.lookup import all_speeds_of, machine_of, state, states, where
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from .assembly_in_lanes import assemble_rows
-from .closure_search import CLOSED, REACH, SPREADS, STARTS, STEPS, by_loop, regular, shortened
+from .closure_search import CLOSED, REACH, SPREADS, STARTS, STEPS, by_loop, called, regular, shortened
 from .joint_orientation import turns, upside_down
 
 Array = np.ndarray
 Residual = Callable[["Machine", np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
-def assemble(m: Mechanism | Machine, q: Any = None, v: Any = None, fixed: Iterable[str] = (), *, parameters: Any = None) -> tuple[Array, Array]:
+def assemble(
+    m: Mechanism | Machine, q: ArrayLike | None = None, v: ArrayLike | None = None, fixed: Iterable[str] = (), *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+) -> tuple[Array, Array]:  # fmt: skip
     """(q, v) that close every loop: q near the guess, v the nearest to the given one in kinetic energy.
 
     q: the guess, by default every coordinate zero. v: the wanted speeds, by default rest. fixed: joints or coordinates
@@ -64,11 +68,11 @@ def _rows(machine: Machine, q: Any, v: Any, held: list[int], parameters: Any) ->
 
 def closed(machine: Machine, q: Array, free: list[int]) -> Array:
     """The coordinates nearest to q that close every loop, moving only the free speeds; several starts."""
-    if not machine.mechanism.loops:
+    if not machine.mechanism.closes:
         return q
     inner = set(all_speeds_of(machine, [j.name for j in machine.mechanism.elastic if j.mimic is None]))
     rigid = [k for k in free if k not in inner]
-    if inner and len(rigid) >= spaces(residual(machine, q)[1], metric(machine).rows(slice(loop_count(machine)))).rank:
+    if inner and len(rigid) >= spaces(residual(machine, q)[1], metric(machine).rows(slice(position_count(machine)))).rank:
         try:  # flexible bodies as they are, if that closes it: a beam is bent by forces, not by assembly
             return _closed(machine, q, rigid)
         except ClosureError:
@@ -103,7 +107,7 @@ def starts(machine: Machine, q: Array, free: list[int], count: int = STARTS) -> 
 
 def gauss_newton(machine: Machine, q: Array, free: list[int], of: Residual | None = None) -> Array:
     """q (nq,) after damped steps of the free speeds towards e(q) = 0; e as `residual` or another function gives it."""
-    if not loop_count(machine) or not free:
+    if not position_count(machine) or not free:
         return q
     return damped_steps(machine, q, of or residual, lambda q, pull: free)
 
@@ -139,7 +143,7 @@ def damped_steps(machine: Machine, q: Array, of: Residual, free: Callable[[Array
 def residual(machine: Machine, q: Array) -> tuple[Array, Array]:
     """Residuals of the loops' rows that can act, and A."""
     error, _, _, A = machine.constraint_rows(q, np.zeros(machine.nv))
-    count = loop_count(machine)
+    count = position_count(machine)
     return error[:count], A[:count]
 
 
@@ -155,7 +159,7 @@ def consistent(machine: Machine, q: Array, v: Array, free: list[int]) -> Array:
 
     v - M_ff^-1 A_f' (A_f M_ff^-1 A_f')^+ (A v + B). A ClosureError where the speeds that are fixed contradict the loops.
     """
-    if not machine.mechanism.loops and not machine.rows:
+    if not machine.mechanism.closes and not machine.rows:
         return v
     rows, M = rows_at(machine, q, v), machine.mass_matrix(q)
     given, v = v, v.copy()
@@ -166,7 +170,7 @@ def consistent(machine: Machine, q: Array, v: Array, free: list[int]) -> Array:
     if left.max(initial=0.0) > 1e-9 * max(1.0, np.abs(v).max(initial=0.0)):
         gaps = by_loop(rows.names, left)
         worst = max(gaps, key=lambda name: gaps[name])
-        raise ClosureError(f"{where(machine)}: the speeds that are fixed tear loop {worst!r} open at {gaps[worst]:.3g} m/s "
+        raise ClosureError(f"{where(machine)}: the speeds that are fixed tear {called(machine.mechanism, worst)} open at {gaps[worst]:.3g} m/s "
                            "(or rad/s); fix fewer, or give them speeds that agree", gaps)  # fmt: skip
     return v
 
@@ -177,16 +181,19 @@ def _open(machine: Machine, q: Array, free: list[int]) -> ClosureError:
     if not gaps:
         text = f"loop {turned[0]!r} closes only with its two sides pointing opposite ways; reverse its axis"
         return ClosureError(f"{where(machine)}: {text}", dict.fromkeys(turned, 2.0))
-    sentences = [_sentence(rows, name, free) for name in sorted(gaps, key=lambda n: -gaps[n])[:5]]
+    sentences = [_sentence(machine, rows, name, free) for name in sorted(gaps, key=lambda n: -gaps[n])[:5]]
     tried = "with every coordinate fixed" if not free else f"the best of {STARTS} starts"
     return ClosureError(f"{where(machine)} cannot be assembled: {'; '.join(sentences)} ({tried}). "
                         "Check the lengths of the bodies in the loop, or give a better guess", gaps)  # fmt: skip
 
 
-def _sentence(rows: Rows, loop: str, free: list[int]) -> str:
+def _sentence(machine: Machine, rows: Rows, loop: str, free: list[int]) -> str:
     worst = max((k for k, (name, _) in enumerate(rows.names) if name == loop), key=lambda k: abs(rows.error[k]))
     label, size = rows.names[worst][1], abs(rows.error[worst])
-    unit = "m" if not label.startswith("rotation") else "(cosine)"
+    if any(x.name == loop for x in machine.mechanism.constraints):
+        unit, label = "(m or rad)", f"row {label!r}"
+    else:
+        unit = "m" if not label.startswith("rotation") else "(cosine)"
     stuck = np.abs(rows.A[worst, free]).max(initial=0.0) < 1e-9
     tail = ", where no joint that is free moves it" if stuck else ""
-    return f"loop {loop!r} stays open by {size:.3g} {unit} in its {label}{tail}"
+    return f"{called(machine.mechanism, loop)} stays open by {size:.3g} {unit} in its {label}{tail}"

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import ClosureError
-from ..machine.constraint_rows import least_change, loop_count, metric
+from ..machine.constraint_rows import least_change, metric, position_count
 from ..machine.lookup import where
 from ..machine.machine import Machine
-from .closure_search import CLOSED, REACH, SPREADS, STARTS, STEPS, by_loop, regular
+from .closure_search import CLOSED, REACH, SPREADS, STARTS, STEPS, by_loop, called, regular
 from .joint_orientation import facing_axes, side_of, spin_of, turn_between
 
 Array = np.ndarray
@@ -43,7 +43,7 @@ def assemble_rows(machine: Machine, q: Array, v: Array, free: list[int], p: Arra
 def _close(machine: Machine, q: Array, free: list[int], p: Array | None) -> dict[int, str]:
     """Close every row in place, from several starts. Returns {row: why} of those that stay open."""
     left, best, least = np.arange(len(q)), q.copy(), np.full(len(q), np.inf)
-    if not machine.mechanism.loops:
+    if not machine.mechanism.closes:
         return {}
     rng = np.random.default_rng(4)
     for attempt in range(STARTS if free else 1):
@@ -77,12 +77,12 @@ def _why(machine: Machine, q: Array, gap: float, p: Array | None) -> str:
         return "a loop closes only with its two sides pointing opposite ways; reverse its axis"
     gaps = by_loop(machine.rows[: len(error)], np.abs(error))
     worst = max(gaps, key=lambda name: gaps[name])
-    return f"loop {worst!r} stays open by {gaps[worst]:.3g} (m, or a cosine)"
+    return f"{called(machine.mechanism, worst)} stays open by {gaps[worst]:.3g} (m, or a cosine)"
 
 
 def _damped(machine: Machine, q: Array, rows: Array, free: list[int], of: Residual) -> Array:
     """Damped Gauss-Newton steps of all rows, each until they no longer help; as `assembly.damped_steps`."""
-    if not loop_count(machine) or not free:
+    if not position_count(machine) or not free:
         return q
     q = q.copy()
     error, A = of(q, rows)
@@ -109,7 +109,7 @@ def _damped(machine: Machine, q: Array, rows: Array, free: list[int], of: Residu
 
 def _near(machine: Machine, p: Array | None) -> Residual:
     """Residuals of the loops' rows that can act, and A."""
-    count = loop_count(machine)
+    count = position_count(machine)
 
     def of(q: Array, rows: Array) -> tuple[Array, Array]:
         error, _, _, A = machine.constraint_rows(q, np.zeros((len(q), machine.nv)), None if p is None else p[rows])
@@ -123,7 +123,7 @@ def _far(machine: Machine, p: Array | None) -> Residual:
     near = _near(machine, p)
     facing = [(j, facing_axes(j)) for j in machine.mechanism.loops if len(facing_axes(j))]
     names = {j.name for j, _ in facing}
-    keep = [k for k, (name, label) in enumerate(machine.rows[: loop_count(machine)])
+    keep = [k for k, (name, label) in enumerate(machine.rows[: position_count(machine)])
             if name not in names or not label.startswith("rotation")]  # fmt: skip
 
     def of(q: Array, rows: Array) -> tuple[Array, Array]:
@@ -166,5 +166,5 @@ def _consistent(machine: Machine, q: Array, v: Array, free: list[int], p: Array 
     for k in np.flatnonzero(torn):
         gaps: dict[str, Any] = by_loop(machine.rows, left[k])
         worst = max(gaps, key=lambda name: gaps[name])
-        text[int(k)] = f"the speeds that are fixed tear loop {worst!r} open at {gaps[worst]:.3g} m/s (or rad/s)"
+        text[int(k)] = f"the speeds that are fixed tear {called(machine.mechanism, worst)} open at {gaps[worst]:.3g} m/s (or rad/s)"
     return v + change, text

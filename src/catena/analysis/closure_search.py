@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ..model.mechanism import Mechanism
+
 Array = np.ndarray
 CLOSED = 1e-9  # the largest residual of a closed loop; Newton's steps go on as far as rounding lets them
 STARTS, STEPS, REACH = 30, 200, 1.0  # starts, steps of one, and how far a step may go (rad, m)
@@ -22,6 +24,12 @@ def regular(M: Array) -> Array:
     """M (n, n) with a trace of inertia, beside what each speed has, on speeds that move none."""
     own = np.diag(M)
     return M + 1e-14 * np.diag(np.where(own > 0.0, own, own.max(initial=0.0) or 1.0))
+
+
+def called(m: Mechanism, name: str) -> str:
+    """What adds a row, for people: a loop, a constraint or a speed row, and its name."""
+    words = {x.name: "constraint" for x in m.constraints} | {x.name: "speed row" for x in m.nonholonomic}
+    return f"{words.get(name, 'loop')} {name!r}"
 
 
 def by_loop(names: Iterable[tuple[str, str]], size: Array) -> dict[str, float]:

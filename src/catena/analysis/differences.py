@@ -23,7 +23,7 @@ _bare: WeakKeyDictionary[Machine, Machine] = WeakKeyDictionary()
 def long(machine: Machine) -> bool:
     """Whether a mechanism is long enough for this, and its loads simple enough."""
     m = machine.mechanism
-    return len(machine.layout.nodes) > LANES_UP_TO and not m.nonholonomic and (machine.spec.springs is not None or not m.loads)
+    return len(machine.layout.nodes) > LANES_UP_TO and not m.row_records and (machine.spec.springs is not None or not m.loads)
 
 
 def differences(machine: Machine, q: Array, lam: Array) -> tuple[Array, Array]:

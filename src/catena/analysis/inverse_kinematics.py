@@ -85,7 +85,7 @@ def _to_go(machine: Machine, frame: str, goal: tuple, q: Array) -> tuple[Array, 
     if p is not None:
         left.append(X[:3, 3] - p)
         rows.append(J[3:])
-    if machine.mechanism.loops:
+    if machine.mechanism.closes:
         error, A = residual(machine, q)
         left.append(error)
         rows.append(A)

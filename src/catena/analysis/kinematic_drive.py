@@ -21,7 +21,7 @@ from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from .assembly import closed, gauss_newton, residual
 from .assembly_in_lanes import closed_rows, opposite_sides
-from .closure_search import CLOSED
+from .closure_search import CLOSED, called
 
 Array = np.ndarray
 STRIDE = 8  # moments from one that is found from the one before to the next
@@ -54,6 +54,9 @@ def kinematics(m: Mechanism | Machine, driven: Mapping[str, Any], guess: Any = N
         raise QuestionError(
             f"kinematics: the speed rows of {where(machine)} tie speeds, not positions; simulate(...) follows them"
         )
+    if machine.spec.rheonomic:
+        raise QuestionError(f"kinematics: constraint {machine.spec.rheonomic[0]!r} of {where(machine)} moves with time, and instants have none here; "
+                            "leave it out and drive its coordinate, or simulate(...)")  # fmt: skip
     table = {c.name: c for c in coordinates(machine)} | {c.speed: c for c in coordinates(machine)}
     places, course = [], []
     for name, values in driven.items():
@@ -133,11 +136,12 @@ def _rates(machine: Machine, q: Array, held: list[int], free: list[int], speeds:
     v, a = np.zeros((2, len(q), machine.nv))
     v[:, held], a[:, held] = speeds, accelerations
     by, unit = metric(machine), np.sqrt(metric(machine).column)
-    _, _, _, A = machine.constraint_rows(q, v) if machine.rows else (None, None, None, np.zeros((len(q), 0, machine.nv)))
+    none = np.zeros((len(q), 0))
+    _, rate, _, A = machine.constraint_rows(q, v) if machine.rows else (none, none, none, np.zeros((len(q), 0, machine.nv)))
     inverse = _inverses(machine, A[:, :, free], by.speeds(free), free)
-    v[:, free] = -np.einsum("nij,nj->ni", inverse, np.einsum("nij,nj->ni", A, v))
+    v[:, free] = -np.einsum("nij,nj->ni", inverse, rate)
     fastest = np.abs(v / unit).max(axis=1, initial=0.0)
-    _require_closed(machine, A, by, np.einsum("nij,nj->ni", A, v), fastest, "speeds")
+    _require_closed(machine, A, by, rate + np.einsum("nij,nj->ni", A[:, :, free], v[:, free]), fastest, "speeds")
     gamma = machine.constraint_rows(q, v)[2] if machine.rows else np.zeros((len(q), 0))
     a[:, free] = np.einsum("nij,nj->ni", inverse, gamma - np.einsum("nij,nj->ni", A, a))
     size = fastest**2 + np.abs(a / unit).max(axis=1, initial=0.0)
@@ -168,5 +172,5 @@ def _require_closed(machine: Machine, A: Array, by: Metric, gap: Array, fastest:
     torn = left.max(axis=1, initial=0.0) > TORN * fastest
     for n in np.flatnonzero(torn)[:1]:
         k = int(left[n].argmax())
-        raise QuestionError(f"kinematics: the {what} of the driven coordinates tear loop {machine.rows[k][0]!r} of {where(machine)} "
+        raise QuestionError(f"kinematics: the {what} of the driven coordinates tear {called(machine.mechanism, machine.rows[k][0])} of {where(machine)} "
                             f"open, by {abs(gap[n, k]):.3g} in SI units; drive fewer coordinates, or motions that agree")  # fmt: skip

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..errors import QuestionError
 from ..machine.arguments import array
-from ..machine.constraint_rows import loop_count, metric, spaces
+from ..machine.constraint_rows import metric, position_count, spaces
 from ..machine.lookup import all_speeds_of, machine_of, state, states, where
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
@@ -78,7 +78,7 @@ def linearize(
     a = machine.forward_dynamics(q, v, tau - D * v)
     need = machine.inverse_dynamics(q, v, a) - tau + D * v
     t = tangent(machine, q, v, a, row_forces(machine, q, v, need))
-    loops = loop_count(machine)
+    loops = position_count(machine)
     T = spaces(t.A[:loops], metric(machine).rows(slice(loops))).T
     z = _independent(machine, T, coordinates)
     w = z if loops == len(t.A) else _independent(machine, t.spaces.T, None)

@@ -94,7 +94,7 @@ def _nearest(machine: Machine, names: list[str], p: Array, w: Array, q: Array) -
 
 def _loops(machine: Machine, q: Array) -> tuple[Array, Array]:
     """A basis (nv, k) of what loops leave free, and the step that closes them."""
-    if not machine.mechanism.loops:
+    if not machine.mechanism.closes:
         return np.eye(machine.nv), np.zeros(machine.nv)
     error, A = residual(machine, q)
     U, s, V = np.linalg.svd(A)

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from ..kernels.rank import EXACT
-from ..machine.constraint_rows import Metric, Rows, loop_count, metric, rows_at, spaces
+from ..machine.constraint_rows import Metric, Rows, metric, position_count, rows_at, spaces
 from ..machine.lookup import all_speeds_of, machine_of, state
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
+from ..model.registry import loaded
 from .assembly import closed, gauss_newton
 from .closure_search import CLOSED
 
@@ -30,8 +31,8 @@ STILL = 1e-9  # what moves by less, beside the lengths of the loops (`kernels.ra
 class Mobility:
     """How a mechanism can move at one configuration.
 
-    coordinates: nv. rows: the constraint rows of loops and of speeds (rolling, knife edges); speed_rows: how many of them are of
-    speeds. rank: of the constraint Jacobian A. redundant: (joint, direction) of the rows that repeat others, by one choice among
+    coordinates: nv. rows: the rows of loops, of constraints (gears, cams, expressions) and of speeds (rolling, knife edges); speed_rows,
+    tied_rows: how many of them are of speeds, of constraints. rank: of the constraint Jacobian A. redundant: (joint, direction) of the rows that repeat others, by one choice among
     several where there is one. singular: the rank is lower here than nearby. condition: the smallest singular value of A that
     counts, beside the largest. stuck: speeds that are zero in every motion that this configuration allows. actuated: speeds
     with a motor, None where motors are not given. held: how many of the degrees of freedom the motors can drive.
@@ -48,6 +49,7 @@ class Mobility:
     stuck: tuple[str, ...]
     actuated: tuple[str, ...] | None
     held: int
+    tied_rows: int = 0
 
     @property
     def degrees_of_freedom(self) -> int:
@@ -63,6 +65,9 @@ class Mobility:
     def overactuated(self) -> int:
         """Motors beyond those needed: so many that they can load the mechanism without moving it; 0 where motors are not given."""
         return 0 if self.actuated is None else len(self.actuated) - self.held
+
+    def _repr_html_(self) -> str:
+        return str(loaded("catena.results.notebook:plain")(self))
 
     def __str__(self) -> str:
         plural = "" if self.degrees_of_freedom == 1 else "s"
@@ -82,7 +87,7 @@ class Mobility:
         return "\n".join(lines)
 
     def _rows(self) -> str:
-        counts = {"of loops": self.rows - self.speed_rows, "of speeds": self.speed_rows}
+        counts = {"of loops": self.rows - self.speed_rows - self.tied_rows, "of constraints": self.tied_rows, "of speeds": self.speed_rows}
         told = " and ".join(f"{n} {what}" for what, n in counts.items() if n)
         if not told:
             return "no constraint rows"
@@ -117,9 +122,10 @@ def mobility(m: Mechanism | Machine, q: Any = None, actuated: Iterable[str] | No
     held = int(np.linalg.matrix_rank(ways[motors], tol=STILL)) if T.size and motors else 0
     still = [name for k, name in enumerate(machine.speed_names) if np.abs(ways[k]).max(initial=0.0) < STILL]
     return Mobility(
-        machine.mechanism.name, machine.nv, len(rows.names), len(machine.rows) - loop_count(machine), rank, redundant(rows, by),
+        machine.mechanism.name, machine.nv, len(rows.names), len(machine.rows) - position_count(machine), rank, redundant(rows, by),
         highest_rank(machine, q, T) > rank, float(values[rank - 1] / values[0]) if rank else 1.0, tuple(still),
         None if actuated is None else tuple(machine.speed_names[k] for k in motors), held,
+        sum(len(x.labels) for x in machine.mechanism.constraints),
     )  # fmt: skip
 
 

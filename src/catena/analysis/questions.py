@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import QuestionError
-from ..registry import Registry
+from ..model.registry import Registry
 
 
 @dataclass(frozen=True)

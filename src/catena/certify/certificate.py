@@ -30,6 +30,7 @@ from ..kernels.tree import layout
 from ..machine.machine import Machine, compile
 from ..machine.reactions import reactions
 from ..model.mechanism import Mechanism
+from ..model.registry import loaded
 
 VAGUE = 0.1  # an approximate formulation that may err by more of the acceleration is no witness
 AGREEMENT = 1e-9  # largest relative difference of accelerations, and of the power balance
@@ -99,6 +100,9 @@ class Certificate:
              f.note or _verdict(f))
             for f in self.findings
         ]  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        return str(loaded("catena.results.notebook:plain")(self))
 
     def __str__(self) -> str:
         head = ("formulation", "accelerations", "reactions", "power", "free run", "")

@@ -15,6 +15,7 @@ from ..equations.formulations import DEFAULT, derive
 from ..errors import CatenaError, FormulationError, SingularError
 from ..machine.machine import Machine, compile
 from ..model.mechanism import Mechanism
+from ..model.registry import loaded
 from .certificate import Array, random_states
 
 BATCH = 1024
@@ -63,6 +64,9 @@ class Comparison:
     def notes(self) -> list[str]:
         """A sentence for each formulation that is not in the table."""
         return [c.note for c in self.costs if c.note]
+
+    def _repr_html_(self) -> str:
+        return str(loaded("catena.results.notebook:plain")(self))
 
     def __str__(self) -> str:
         rows = [self.HEAD, *self.rows()]

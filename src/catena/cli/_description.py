@@ -36,6 +36,7 @@ def describe(m: Mechanism) -> dict[str, Any]:
         "loops": [_joint(j, m) for j in m.loops],
         "loads": [_load(x) for x in m.loads],
         "nonholonomic": [_load(x) for x in m.nonholonomic],
+        "constraints": [_load(x) for x in m.constraints],
         "frames": [{"name": f.name, "body": f.body} for f in m.frames],
         "beams": [_beam(x, m) for x in m.beams],
         "coordinates": [_named(n, u, j) for j in moving for n, u in zip(j.coordinate_names, coordinate_units(j))],
@@ -63,7 +64,7 @@ def locked(m: Mechanism, names: Sequence[str]) -> Mechanism:
 
 def mobility(machine: Machine) -> dict[str, Any]:
     """Degrees of freedom: nv less the rank of the constraint rows of loops and of speeds; None with why where loops do not close."""
-    if not machine.mechanism.loops and not machine.mechanism.nonholonomic:
+    if not machine.mechanism.constrained:
         return {"degrees_of_freedom": machine.nv, "rows": 0, "rank": 0}
     from ..analysis.mobility import mobility as of
 
@@ -123,7 +124,7 @@ def _free(machine: Machine, rng: np.random.Generator) -> Trip:
 def _tied(machine: Machine, rng: np.random.Generator) -> Trip:
     from ..analysis.assembly import assemble
 
-    q = assemble(machine)[0] if machine.mechanism.loops else machine.sample(rng, STATES)
+    q = assemble(machine)[0] if machine.mechanism.closes else machine.sample(rng, STATES)
     v, tau = rng.standard_normal((2, STATES, machine.nv))
     A = machine.constraint_rows(q, v)[3]
     v -= [spaces(rows, metric(machine)).inverse @ (rows @ x) for rows, x in zip(A, v)]  # speeds that the rows allow

@@ -1,47 +1,78 @@
-"""`catena export`: kernels of a mechanism as C."""
+"""`catena export`: a mechanism for other tools: kernels as C, or the whole of it as an FMU, C, MATLAB, Julia, Modelica, URDF."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ._reading import File, Floating, Gravity, Uncoupled, read
+from ._reading import Companion, File, Floating, Gravity, Set, Uncoupled, pairs, read
 from ._tables import console
+
+if TYPE_CHECKING:
+    from ..model.mechanism import Mechanism
 
 
 def export(
     file: File,
-    kernel: Annotated[list[str], typer.Option(help="Which kernel, such as inverse_dynamics; give it again for more of them.")],
-    out: Annotated[str, typer.Option(metavar="FOLDER", help="Where NAME.c and NAME.h go.")],
-    frame: Annotated[str | None, typer.Option(help="The frame, for pose, jacobian, frame_velocity and the like.")] = None,
+    out: Annotated[str, typer.Option(metavar="PATH", help="The .fmu file, or the folder for everything else.")],
+    fmu: Annotated[int | None, typer.Option(metavar="2|3", help="Write an FMU of this version of FMI.")] = None,
+    kind: Annotated[str, typer.Option(help="Kinds of an FMU: me (model exchange), cs (co-simulation).")] = "me,cs",
+    source: Annotated[bool, typer.Option("--source", help="An FMU of sources alone: compile nothing.")] = False,
+    to: Annotated[list[str] | None, typer.Option(help="Write the whole system as c, library, matlab, julia, modelica or urdf.")] = None,
+    motor: Annotated[list[str] | None, typer.Option(help="A joint or speed whose force is an input; again for more. Default: all.")] = None,
+    kernel: Annotated[list[str] | None, typer.Option(help="Write one kernel as C, such as inverse_dynamics; again for more.")] = None,
+    frame: Annotated[str | None, typer.Option(help="The frame, for kernels pose, jacobian, frame_velocity and the like.")] = None,
     axes: Annotated[str, typer.Option(help='The axes of a frame\'s quantity: "world" or "body".')] = "world",
     wrench: Annotated[list[str] | None, typer.Option(metavar="FRAME[:world]", help="Take a wrench at this frame.")] = None,
     name: Annotated[str | None, typer.Option(help="The C function's name, for one kernel.")] = None,
-    fixed: Annotated[bool, typer.Option("--fixed", help="Put the parameters' values into the code.")] = False,
+    fixed: Annotated[bool, typer.Option("--fixed", help="Put the parameters' values into a kernel's code.")] = False,
     floating: Floating = False,
     no_mimic: Uncoupled = False,
     gravity: Gravity = None,
+    companion: Companion = None,
+    parameters: Set = None,
 ) -> None:
-    """Write kernels as C99 that needs nothing but math.h."""
+    """Write a mechanism for other tools: kernels or the whole system as C99, an FMU, MATLAB, Julia, Modelica, URDF."""
+    from ..errors import CompileError
+    from ..exports.targets import TARGETS, Asked, write
+
+    if not (fmu is not None or to or kernel):
+        raise CompileError(f"say what to write: --fmu 2, --fmu 3, --to {{{', '.join(t for t in TARGETS if t != 'fmu')}}}, or --kernel NAME")
+    if fmu is not None and (to or kernel):
+        raise CompileError("--fmu writes one file, and --to and --kernel write into a folder; give them in separate commands")
+    written: list[str] = []
+    if kernel:
+        mechanism = read(file, floating, no_mimic, gravity, companion, parameters)
+        written += kernels(mechanism, kernel, out, frame, axes, wrench or [], name, fixed)
+    if fmu is not None or to:
+        asked = Asked(file, out, fmu, tuple(k.strip() for k in kind.split(",") if k.strip()), not source, tuple(motor) if motor else None, {
+            "floating": floating, "mimic": not no_mimic, "companion": companion, "gravity": list(gravity) if gravity else None,
+            "values": pairs("--set", parameters)})  # fmt: skip
+        for target in to or ["fmu"]:
+            written += write(target, asked)
+    screen = console()
+    for line in written:
+        screen.print(line, markup=False, soft_wrap=True)
+
+
+def kernels(mechanism: Mechanism, names: list[str], out: str, frame: str | None, axes: str, wrench: list[str], name: str | None, fixed: bool) -> list[str]:
+    """Write kernels as C; their paths."""
     from ..errors import CompileError
     from ..machine.export import c_kernel
     from ..machine.machine import compile
     from ..machine.quantities import find
 
-    if name and len(kernel) > 1:
-        raise CompileError(f"one name {name!r} was given for {len(kernel)} kernels; leave it out, or export one at a time")
-    machine = compile(read(file, floating, no_mimic, gravity))
-    wrenches = [(at.removesuffix(":world"), "world" if at.endswith(":world") else "body") for at in wrench or ()]
-    kernels = []
-    for quantity in kernel:
+    if name and len(names) > 1:
+        raise CompileError(f"one name {name!r} was given for {len(names)} kernels; leave it out, or export one at a time")
+    machine = compile(mechanism)
+    wrenches = [(at.removesuffix(":world"), "world" if at.endswith(":world") else "body") for at in wrench]
+    made = []
+    for quantity in names:
         known = find(quantity, "kernel")
         if known.frame and frame is None:
             named = ", ".join([*(x.name for x in machine.mechanism.frames), *(b.name for b in machine.mechanism.bodies)])
             raise CompileError(f"kernel {quantity!r} takes a frame; found none. Name it with --frame; frames and bodies are: {named}")
         which = [x for x in (frame, axes)[: known.frame + known.axes] if x is not None]
-        kernels.append(c_kernel(machine, quantity, *which, wrenches=wrenches, name=name, fixed=fixed))
-    screen = console()
-    for made in kernels:
-        for path in made.write(out):
-            screen.print(str(path), markup=False, soft_wrap=True)
+        made.append(c_kernel(machine, quantity, *which, wrenches=wrenches, name=name, fixed=fixed))
+    return [str(path) for x in made for path in x.write(out)]

@@ -103,9 +103,9 @@ def tables(d: dict[str, Any]) -> list[tuple[str, list[str], list[list[str]]]]:
         ("joints (rad, m, N m, N, s)", joint_columns, _joints(d["joints"], inner)),
         ("loops", joint_columns, _joints(d["loops"])),
         ("coordinates and speeds", ["q", "coordinate", "unit", "v", "speed", "unit"], coordinates),
-        ("loads and speed rows", ["name", "kind", "what"],
+        ("loads, speed rows and constraints", ["name", "kind", "what"],
          [[x["name"], x["kind"], ", ".join(f"{k} {v}" for k, v in x.items() if k not in ("name", "kind"))]
-          for x in (*d["loads"], *d["nonholonomic"]) if x["name"] not in inner]),
+          for x in (*d["loads"], *d["nonholonomic"], *d["constraints"]) if x["name"] not in inner]),
         ("parameters (SI)", ["name", "value"], [[name, number(x)] for name, x in d["parameters"].items()]),
         ("frames", ["name", "body"], [[f["name"], f["body"]] for f in d["frames"]]),
         ("at these coordinates: what holds the mechanism still (N m, N)", ["coordinate", "force"],

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..registry import Registry
+from ..model.registry import Registry
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,6 @@ for _name, _doc in {  # in the order of the flow
     "studio": "Edit a model in the browser: draw, change, run, plot, save.",
     "page": "Write a page in which the mechanism itself runs, in one file.",
     "gallery": "Run the worked examples and write a page for each.",
-    "export": "Write kernels as C99 that needs nothing but math.h.",
+    "export": "Write a mechanism for other tools: C, an FMU, MATLAB, Julia, Modelica, URDF.",
 }.items():
     register(Command(_name, f"catena.cli.{_name}:{_name}", _doc))

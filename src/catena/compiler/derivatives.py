@@ -26,7 +26,7 @@ def inverse_dynamics_derivatives(s: Tracer) -> tuple[ca.SX, ...]:
 
 def forward_dynamics_derivatives(s: Tracer) -> tuple[ca.SX, ...]:
     """d a / d(q, v, tau, p) = -M^-1 d(inverse dynamics) at the acceleration found; d a / d tau = M^-1."""
-    if s.layout.mechanism.loops or s.layout.mechanism.nonholonomic:
+    if s.layout.mechanism.constrained:
         return _tangent(s, ca.cse(s.forward_dynamics()), s.v, s.tau, *_free(s))
     inverse = _Inverse(s)
     dq, dv, *dp = (inverse(-part) for part in _slopes(s, inverse(s.tau - s.bias())))

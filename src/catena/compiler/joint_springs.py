@@ -86,5 +86,5 @@ def _unanswered(*_: Any) -> None:
 def springs(layout: Layout) -> Springs | None:
     """The springs of a mechanism whose loads are all linear in one coordinate; None where there are others, or speed rows, or no load."""
     m = layout.mechanism
-    only = bool(m.loads) and all(x.linear() for x in m.loads) and not m.nonholonomic
+    only = bool(m.loads) and all(x.linear() for x in m.loads) and not m.row_records
     return Springs(layout) if only else None

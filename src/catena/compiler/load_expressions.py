@@ -13,6 +13,7 @@ from ..model.expressions import evaluate, parse
 from ..model.loads import Nonholonomic, identifier
 from ..model.pose import ORIGIN, Matrix, Scalar, Vector
 from ..spatial import add, cross, dot, sub
+from .position_expressions import Placed, labels
 
 if TYPE_CHECKING:
     from .trace import Tracer
@@ -45,10 +46,18 @@ class Applied:
 
     # ------------------------------------------------------------------------------------------------ rows
     def rows(self) -> tuple[ca.SX, list[tuple[str, str]]]:
-        """The speed rows A v + B as one column, each zero, and their (name, direction)."""
+        """A v + B of the constraints and of the speed rows as one column, each zero, and their (name, direction)."""
         found = [x for row in self.mechanism.nonholonomic for x in self._row(row)]
-        names = [(row.name, label) for row in self.mechanism.nonholonomic for label in row.labels]
-        return ca.vertcat(*found) if found else ca.SX.zeros(0), names
+        return ca.vertcat(self.placed.rates, *found), labels(self.mechanism.row_records)
+
+    def positions(self) -> ca.SX:
+        """g of the constraints, and zeros for the speed rows, in the order of `rows`."""
+        return ca.vertcat(self.placed.rows, ca.SX.zeros(sum(len(row.labels) for row in self.mechanism.nonholonomic)))
+
+    @cached_property
+    def placed(self) -> Placed:
+        """The constraints."""
+        return Placed(self.s)
 
     def _row(self, row: Nonholonomic) -> list[ca.SX]:
         if row.text is not None:
@@ -57,8 +66,21 @@ class Applied:
         velocity = add(self.origin(row.frame)[1], cross(self.spin(row.frame), arm))
         return [ca.SX(dot(d, velocity)) for d in directions]
 
-    def row_wrenches(self, row: Nonholonomic) -> list[tuple[Scalar, ...]]:
-        """The wrench of one unit of each row of a speed constraint on its body, about the ground's origin; none of a text."""
+    def row_wrenches(self) -> list[tuple[Scalar, ...]]:
+        """The wrench of one unit of each of `rows` on the body it pushes, about the ground's origin; none where it acts along speeds."""
+        found = [x for k, row in enumerate(self.mechanism.constraints) for x in self._pushes(k, len(row.labels))]
+        return found + [x for row in self.mechanism.nonholonomic for x in self.contact_wrenches(row)]
+
+    def _pushes(self, k: int, count: int) -> list[tuple[Scalar, ...]]:
+        """Of a constraint: what it does to the last of the bodies it pushes."""
+        pairs = list(self.placed.pushes(k).values())
+        if not pairs:
+            return [(0.0,) * 6] * count
+        t, f = pairs[-1]
+        return [tuple(ca.horzcat(t[i, :], f[i, :])[j] for j in range(6)) for i in range(count)]
+
+    def contact_wrenches(self, row: Nonholonomic) -> list[tuple[Scalar, ...]]:
+        """The same of the rows of one speed row."""
         if row.text is not None:
             return [(0.0,) * 6]
         arm, directions = row.contact(self.axes(row.frame), self.value)

@@ -129,7 +129,7 @@ class Tracer(Kinematics):
     def forward_dynamics(self) -> ca.SX:
         """a (nv,) for the forces tau, under the loops' rows where there are any."""
         nv = self.layout.nv
-        if len(self.con.kind) or self.layout.mechanism.nonholonomic:
+        if len(self.con.kind) or self.layout.mechanism.row_records:
             return self.constrained()[0]
         if self.lift:
             return self._free()
@@ -142,7 +142,7 @@ class Tracer(Kinematics):
 
     def constrained(self) -> tuple[ca.SX, ca.SX]:
         """a (nv,) and the multipliers (m,) for the forces tau."""
-        if self.layout.mechanism.nonholonomic or self.lift:
+        if self.layout.mechanism.row_records or self.lift:
             return self._constrained_by_rows()
         m, nv = len(self.con.kind), self.layout.nv
         a, lam = self.blank(nv), self.blank(m)
@@ -196,13 +196,13 @@ class Tracer(Kinematics):
         """Residuals, their rates, gamma (m,) each, and A (m, nv): A v = rate, A a = gamma."""
         m = len(self.con.kind)
         error, rate, gamma, A = self.rows_of(self.con)
-        if not self.layout.mechanism.nonholonomic:
+        if not self.layout.mechanism.row_records:
             return error, rate, gamma, A
         held, _ = self.applied.rows()
         drift = ca.jtimes(held, self.q, self.coordinate_rate()) + ca.jacobian(held, self.t)
         loops = A if m else ca.SX.zeros(0, self.layout.nv)
         return (
-            ca.densify(ca.vertcat(error, ca.SX.zeros(held.numel()))),
+            ca.densify(ca.vertcat(error, self.applied.positions())),
             ca.densify(ca.vertcat(rate, held)),
             ca.densify(ca.vertcat(gamma, -drift)),
             ca.densify(ca.vertcat(loops, ca.jacobian(held, self.v))),
@@ -218,7 +218,7 @@ class Tracer(Kinematics):
         return vector(error), vector(rate), vector(gamma), matrix([self.lift.back(row) for row in A])
 
     def every_row(self) -> tuple[ca.SX, ...]:
-        """Of every row of every loop, and then of the speed rows: A (m, nv), and the wrench (m, 6) of one unit on its child, about
+        """Of every row of every loop, then of constraints and speed rows: A (m, nv), and the wrench (m, 6) of one unit on its child, about
         the ground's origin in its axes. Then of the children of all joints, loops included, R (b, 9) and p (b, 3) in the ground."""
         con, x, m = constraints(self.layout, self.value), self.work(), self.layout.mechanism
         count = len(con.kind)
@@ -228,7 +228,7 @@ class Tracer(Kinematics):
         rows, wrenches = [self.lift.back(row) for row in A], [on_child(con, x, W, k) for k in range(count)]
         held, _ = self.applied.rows()
         loops = matrix(rows) if rows else ca.SX.zeros(0, self.layout.nv)
-        wrenches += [w for row in m.nonholonomic for w in self.applied.row_wrenches(row)]
+        wrenches += self.applied.row_wrenches()
         poses = [self.pose(j.child) for j in (*m.ordered, *m.loops)]
         R = [elements(X[:, :3].T) for X in poses]
         return ca.densify(ca.vertcat(loops, ca.jacobian(held, self.v))), matrix(wrenches), matrix(R), matrix([elements(X[:, 3]) for X in poses])

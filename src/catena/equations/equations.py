@@ -97,6 +97,9 @@ class Equations:
         """The equations as plain text."""
         return self.sympy(seconds).text()
 
+    def _repr_latex_(self) -> str:
+        return self.latex()
+
     def latex(self, seconds: float = 10.0) -> str:
         """The equations as LaTeX, an align* environment."""
         return self.sympy(seconds).latex()

@@ -40,6 +40,7 @@ FEATURES = {
     for feature in (
         Feature("trees", lambda m: [f"mechanism {m.name!r}"]),
         Feature("loops", lambda m: [f"joint {j.name!r}" for j in m.loops]),
+        Feature("position constraints", lambda m: [f"constraint {x.name!r}" for x in m.constraints]),
         Feature("speed rows", lambda m: [f"row {row.name!r}" for row in m.nonholonomic]),
         Feature("ball joints", _motions(Motion.BALL)),
         Feature("sliding joints", _motions(Motion.SLIDE, Motion.SCREW)),

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..model.contact_points import contact_points
+from ..model.loads import Holonomic
 from ..model.motions import Motion
 from ..model.values import value_of
 from ..spatial import filled, select, sweep
@@ -79,9 +80,9 @@ def column_scales(layout: Layout) -> np.ndarray:
 
 
 def speed_row_scales(layout: Layout) -> list[float]:
-    """N of the speed rows, in order: the squared length of the mechanism; 0 for a text, which is measured by its entries."""
+    """N of constraints and speed rows, in order: the squared length of the mechanism; 0 for constraints and texts, measured by their entries."""
     size = usual_length(layout) ** 2
-    return [0.0 if row.text is not None else size for row in layout.mechanism.nonholonomic for _ in row.labels]
+    return [0.0 if isinstance(row, Holonomic) or row.text is not None else size for row in layout.mechanism.row_records for _ in row.labels]
 
 
 def loop_length(layout: Layout, loop: Joint) -> float:
@@ -99,7 +100,7 @@ def loop_length(layout: Layout, loop: Joint) -> float:
 def usual_length(layout: Layout) -> float:
     """A length of the mechanism where a loop gives none: of all its links, or a wheel's radius, or one."""
     links = [_position(layout, node.pose) for node in layout.nodes if node.parent >= 0]
-    lengths = ((row, name) for row in layout.mechanism.nonholonomic for name, key in row.schema().items() if key.measure == "length")
+    lengths = ((row, name) for row in layout.mechanism.row_records for name, key in row.schema().items() if key.measure == "length")
     wheels = [_number(layout, getattr(row, name)) for row, name in lengths]
     return float(np.linalg.norm(links)) or max(wheels, default=0.0) or _reach_of_contacts(layout) or 1.0
 

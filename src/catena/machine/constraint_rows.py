@@ -3,7 +3,8 @@
     A v + B = 0,     A a = gamma,     M a + bias = tau + A' lam
 
 `machine.rows` leaves out the rows that can never act (those of a planar loop across its plane repeat what the joints of the tree
-impose). Mobility and reactions need these too, so they are all here. Speed rows (a wheel that rolls, a knife edge) come last.
+impose). Mobility and reactions need these too, so they are all here. After the loops come the rows of constraints (gears, cams,
+expressions), and speed rows (a wheel that rolls, a knife edge) come last.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Rows:
-    """Every row of every loop and every speed row, at one state.
+    """Every row of every loop, constraint and speed row, at one state.
 
     names: (joint or row, direction) of each. between: (parent, child), the bodies it joins. error, rate, gamma (m,): residual
     (m, or the cosine of an angle; zero for speed rows), its rate, and A a. A: (m, nv). wrench: (m, 6), torque first: what one
     unit of the row's multiplier does to the child, about the ground's origin in the ground's axes (the parent feels the
-    opposite); zero for a speed row given as a text, which acts along the speeds as motors do.
+    opposite); zero for constraints and for speed rows given as a text, which act along the speeds as motors do.
     """
 
     names: tuple[tuple[str, str], ...]
@@ -124,26 +125,29 @@ def rows_at(machine: Machine, q: Array, v: Array | None = None, t: float = 0.0) 
     names, between = tuple((j.name, label) for j, label in found), tuple((j.parent, j.child) for j, _ in found)
     wrench = np.array([on_child(con, x, W, k) for k in range(len(found))]).reshape(-1, 6)
     loops = Rows(names, between, error, rate, gamma, A, wrench)
-    return _and_speed_rows(machine, q, v, t, loops) if m.nonholonomic else loops
+    return _and_others(machine, q, v, t, loops) if m.row_records else loops
 
 
 def between(machine: Machine) -> list[tuple[str, str, str]]:
     """(joint or row, parent, child) of every row, as `rows_at` has them."""
     m = machine.mechanism
     loops = [(j.name, j.parent, j.child) for j in m.loops for _ in j.closure]
+    tied = [(row.name, *machine.spec.pushed[row.name]) for row in m.constraints for _ in row.labels]
     bodies = [(row, GROUND if row.text is not None else m.frame(row.frame).body) for row in m.nonholonomic]
-    return loops + [(row.name, GROUND, body) for row, body in bodies for _ in row.labels]
+    return loops + tied + [(row.name, GROUND, body) for row, body in bodies for _ in row.labels]
 
 
-def loop_count(machine: Machine) -> int:
-    """How many of `machine.rows` belong to loops: they come first, the speed rows last."""
-    loops = {j.name for j in machine.mechanism.loops}
-    return sum(name in loops for name, _ in machine.rows) if machine.mechanism.nonholonomic else len(machine.rows)
+def position_count(machine: Machine) -> int:
+    """How many of `machine.rows` are of positions, those of loops and of constraints: they come first, the speed rows last."""
+    return len(machine.rows) - sum(len(row.labels) for row in machine.mechanism.nonholonomic)
 
 
-def _and_speed_rows(machine: Machine, q: Array, v: Array, t: float, loops: Rows) -> Rows:
-    first, found = loop_count(machine), machine.constraint_rows(q, v, t=t)
-    own = [wrench for row in machine.mechanism.nonholonomic for wrench in speed_row_wrenches(machine, q, row)]
+def _and_others(machine: Machine, q: Array, v: Array, t: float, loops: Rows) -> Rows:
+    """The rows of constraints and of speeds after those of loops."""
+    m, found = machine.mechanism, machine.constraint_rows(q, v, t=t)
+    first = len(machine.rows) - sum(len(row.labels) for row in m.row_records)
+    own = [(GROUND, np.zeros(6)) for row in m.constraints for _ in row.labels]
+    own += [wrench for row in m.nonholonomic for wrench in speed_row_wrenches(machine, q, row)]
     both = zip((loops.error, loops.rate, loops.gamma, loops.A), found)
     error, rate, gamma, A = (np.concatenate([x, y[first:]]) for x, y in both)
     between = (*loops.between, *((GROUND, body) for body, _ in own))

@@ -46,7 +46,7 @@ def _trace(f: ca.Function, s: Tracer) -> ca.SX:
         bare = Tracer(s.layout, s.snap)
         still = ca.Function("bias", [bare.q, bare.v, bare.p, bare.t], [bare.bias()])
         tau = tau + still(s.q, s.v, s.p, s.t) - s.bias()
-    return ca.densify(f(s.t if m.loads or m.nonholonomic else ca.SX(0), s.q, s.v, tau, s.p))
+    return ca.densify(f(s.t if m.loads or m.row_records else ca.SX(0), s.q, s.v, tau, s.p))
 
 
 def _again(mechanism: Mechanism, by: str, threads: int, snap: float, life: str) -> EquationMachine:

@@ -21,7 +21,7 @@ from ..compiler.joint_springs import AFTER, BEFORE, ENERGY
 from ..compiler.trace import Tracer
 from ..errors import StateError, UnknownNameError
 from ..kernels.tree import Layout
-from ..registry import Registry
+from ..model.registry import Registry
 from . import generic_kernels as generic
 from .generic_kernels import GenericKernel
 from .spec import Sizes, Trace

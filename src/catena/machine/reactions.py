@@ -66,6 +66,11 @@ def reactions(
     frames = (*AXES, *(f.name for f in machine.mechanism.frames), *(b.name for b in machine.mechanism.bodies))
     if axes not in frames:
         raise UnknownNameError("axes", axes, frames, "reactions")
+    if several := [x.name for x in machine.mechanism.constraints if x.name not in machine.spec.pushed]:
+        raise QuestionError(
+            f"reactions: constraint {several[0]!r} of {where(machine)} pushes several bodies without pushing them against each other, and what "
+            "of it a joint carries is not known; write it in coordinates, or as loops"
+        )
     tau = np.zeros(machine.nv) if tau is None else tau
     q, v, a, tau = [arguments.array(machine, "reactions", name, x) for name, x in (("q", q), ("v", v), ("a", a), ("tau", tau))]
     tree = machine._ask("reactions", (q, v, a), wrenches, t=t)[0]

@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import casadi as ca
+import numpy as np
+
 from ..compiler.joint_springs import Springs, springs
 from ..compiler.trace import Tracer
 from ..kernels.constraint_rows import row_names
 from ..kernels.motion import BALL
 from ..kernels.tree import SNAP, Layout, layout
-from ..model.mechanism import Mechanism
+from ..model.mechanism import GROUND, Mechanism
 from .parameter_check import ParameterCheck
 
 Trace = Callable[..., Any]  # a function of a Tracer (and a frame, and axes) that gives one expression or a tuple of them
@@ -88,9 +91,39 @@ class Spec:
 
     @cached_property
     def rows(self) -> tuple[tuple[str, str], ...]:
-        """(joint or row, direction) of each constraint row: those of loops that can act, then those of the speeds."""
+        """(joint or row, direction) of each constraint row: those of loops that can act, then those of constraints and of the speeds."""
         found = tuple(row_names(self.layout))
-        return (*found, *Tracer(self.layout, self.snap).applied.rows()[1]) if self.mechanism.nonholonomic else found
+        return (*found, *Tracer(self.layout, self.snap).applied.rows()[1]) if self.mechanism.row_records else found
+
+    @cached_property
+    def pushed(self) -> dict[str, tuple[str, str]]:
+        """{constraint: (parent, child)}, the bodies that its rows push, against each other; the ground twice where it acts along speeds alone.
+
+        One that pushes several bodies otherwise has no such pair, and is missing.
+        """
+        s, found = Tracer(self.layout, self.snap), {}
+        for k, row in enumerate(self.mechanism.constraints):
+            pushes = s.applied.placed.pushes(k)
+            ends = (GROUND, GROUND, *pushes)[-2:]
+            if len(pushes) < 2 or (len(pushes) == 2 and self._balanced(s, list(pushes.values()))):
+                found[row.name] = (ends[0], ends[1])
+        return found
+
+    @cached_property
+    def rheonomic(self) -> tuple[str, ...]:
+        """The constraints that depend on the time."""
+        if not self.mechanism.constraints:
+            return ()
+        s = Tracer(self.layout, self.snap)
+        return tuple(row.name for row, g in zip(self.mechanism.constraints, s.applied.placed.own) if ca.depends_on(g, s.t))
+
+    def _balanced(self, s: Tracer, pushes: list) -> bool:
+        """Whether two wrenches are opposite everywhere: at some places."""
+        both = [ca.horzcat(t, f) for t, f in pushes]
+        at = ca.Function("both", [s.t, s.q, s.p], [both[0] + both[1], both[0]])
+        rng, p = np.random.default_rng(5), list(self.mechanism.parameters.values())
+        found = [[np.abs(np.array(x)).max() for x in at(0.3, self.layout.sample(rng), p)] for _ in range(3)]
+        return all(left <= 1e-9 * size for left, size in found)
 
     @cached_property
     def parameter_check(self) -> ParameterCheck:
@@ -99,8 +132,8 @@ class Spec:
 
     @cached_property
     def timed(self) -> bool:
-        """Whether the mechanism has loads or speed rows: they are expressions, and may depend on the time."""
-        return bool(self.mechanism.loads or self.mechanism.nonholonomic)
+        """Whether the mechanism has loads, constraints or speed rows: they are expressions, and may depend on the time."""
+        return bool(self.mechanism.loads or self.mechanism.row_records)
 
     @cached_property
     def springs(self) -> Springs | None:

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -75,14 +76,19 @@ class Course:
 
     def __call__(self, q: Any, select: Any = None) -> tuple[Any, Any, Any]:
         """y, dy/dq and d2y/dq2 at a number, or, with a `select(condition, a, b)`, at a symbol q."""
-        pick = select or (lambda condition, a, b: a if condition else b)
-        found = _polynomial(self.pieces[0], q)
-        for piece in self.pieces[1:]:
-            found = tuple(pick(q >= piece[0], a, b) for a, b in zip(_polynomial(piece, q), found))  # type: ignore[assignment]
-        return found
+        return piecewise(self.pieces, q, select)
 
 
-def _polynomial(piece: tuple[float, tuple[float, ...]], q: Any) -> tuple[Any, Any, Any]:
+def piecewise(pieces: Sequence[tuple[float, tuple[Any, ...]]], q: Any, select: Any = None) -> tuple[Any, Any, Any]:
+    """y, dy/dq and d2y/dq2 of polynomials, each from its origin on."""
+    pick = select or (lambda condition, a, b: a if condition else b)
+    found = _polynomial(pieces[0], q)
+    for piece in pieces[1:]:
+        found = tuple(pick(q >= piece[0], a, b) for a, b in zip(_polynomial(piece, q), found))  # type: ignore[assignment]
+    return found
+
+
+def _polynomial(piece: tuple[float, tuple[Any, ...]], q: Any) -> tuple[Any, Any, Any]:
     """Horner's rule for a polynomial and its first two derivatives."""
     s = q - piece[0]
     y: Any = 0.0
@@ -112,3 +118,17 @@ def _third_difference(x: np.ndarray, y: np.ndarray) -> float:
     for k in range(1, 4):
         y = np.diff(y) / (x[k:] - x[:-k])
     return float(y[0])
+
+
+
+def closed_spline(x: Sequence[float], y: Sequence[Any]) -> tuple[tuple[float, tuple[Any, ...]], ...]:
+    """The pieces of the cubic spline through points of one period that begins anew with two continuous derivatives.
+
+    x (n,): numbers, rising. y (n,): numbers or symbols, in which the pieces are linear; the last is taken to be the first.
+    """
+    from scipy.interpolate import CubicSpline
+
+    unit = np.eye(len(y))
+    unit[-1] = unit[0]
+    c = CubicSpline(np.array(x), unit, bc_type="periodic").c[::-1]  # (power, piece, point)
+    return tuple((float(o), tuple(sum((float(k) * z for k, z in zip(c[power, i], y)), 0.0) for power in range(4))) for i, o in enumerate(x[:-1]))

@@ -19,8 +19,9 @@ from .bodies import Body
 from .contacts import Contact
 from .frozen import FrozenDict
 from .joints import Joint, Mimic
-from .loads import Load, Nonholonomic
+from .loads import Holonomic, Load, Nonholonomic
 from .pose import Pose, Scalar, Vector, vector
+from .registry import loaded
 from .shapes import CollisionFilter, Shape
 
 __all__ = ["GRAVITY", "GROUND", "Body", "Contact", "Frame", "Joint", "Mechanism", "Mimic", "Shape", "walk"]
@@ -49,7 +50,7 @@ class Mechanism:
     fault. notes: what the reader of the file remarked. beams: in a mechanism that `catena.model.flexible.discretise` made,
     what became of each flexible body. Before that step a flexible body is one body, without coordinates of its own. ground:
     the shapes of what stands still, all of which collide. collisions: which pairs of shapes are looked at.
-    contacts: pairs that may touch.
+    contacts: pairs that may touch. constraints: rows that the coordinates obey besides loops: gears, cams, drives, expressions.
     """
 
     name: str
@@ -68,9 +69,10 @@ class Mechanism:
     ground: tuple[Shape, ...] = ()
     collisions: CollisionFilter = CollisionFilter()
     contacts: tuple[Contact, ...] = ()
+    constraints: tuple[Holonomic, ...] = ()
 
     def __post_init__(self) -> None:
-        for attribute in ("bodies", "joints", "frames", "loops", "loads", "nonholonomic", "notes", "beams", "ground", "contacts"):
+        for attribute in ("bodies", "joints", "frames", "loops", "loads", "nonholonomic", "notes", "beams", "ground", "contacts", "constraints"):
             given = getattr(self, attribute)
             if not isinstance(given, Iterable):
                 raise MechanismError(f"mechanism {self.name!r}: {attribute} is a {type(given).__name__}; it is a list of them")
@@ -82,10 +84,13 @@ class Mechanism:
             raise MechanismError(f"mechanism {self.name!r}: gravity is {self.gravity!r}; it is three numbers, m/s2") from None
         object.__setattr__(self, "parameters", FrozenDict({str(k): float(v) for k, v in self.parameters.items()}))
 
+    def _repr_html_(self) -> str:
+        return str(loaded("catena.results.notebook:mechanism")(self))
+
     def __repr__(self) -> str:
         g = ", ".join(f"{x:g}" if isinstance(x, float) else str(x) for x in self.gravity)
         parts = [_counted(len(self.bodies), "body", "bodies"), _counted(len(self.joints), "joint"),
-                 *(_counted(len(x), word) for x, word in ((self.loops, "loop"), (self.nonholonomic, "speed row"),
+                 *(_counted(len(x), word) for x, word in ((self.loops, "loop"), (self.constraints, "constraint"), (self.nonholonomic, "speed row"),
                                                           (self.loads, "load"), (self.beams, "beam"), (self.contacts, "contact")) if x),
                  f"gravity ({g}) m/s2", *([f"parameters {', '.join(self.parameters)}"] if self.parameters else [])]  # fmt: skip
         return f"Mechanism({self.name!r}: {', '.join(parts)})"
@@ -146,6 +151,21 @@ class Mechanism:
     def speed_names(self) -> tuple[str, ...]:
         """The names of the speeds v, in order."""
         return tuple(name for j in self.moving for name in j.speed_names)
+
+    @property
+    def closes(self) -> bool:
+        """Whether its coordinates obey something: loops or constraints."""
+        return bool(self.loops or self.constraints)
+
+    @property
+    def constrained(self) -> bool:
+        """Whether its coordinates or speeds obey something: loops, constraints or speed rows."""
+        return bool(self.loops or self.constraints or self.nonholonomic)
+
+    @property
+    def row_records(self) -> tuple[Holonomic | Nonholonomic, ...]:
+        """What adds rows after those of loops, in the order of the rows: constraints, then speed rows."""
+        return (*self.constraints, *self.nonholonomic)
 
     @cached_property
     def elastic(self) -> tuple[Joint, ...]:

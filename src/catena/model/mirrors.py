@@ -45,8 +45,8 @@ def _without_image(m: Mechanism, normal: str) -> Iterator[str]:
     known = (*TURNS, *SLIDES, *PLAIN)
     yield from (f"joint {j.name!r} is {j.kind}; those of kind {', '.join(known)} are mirrored" for j in (*m.joints, *m.loops) if j.kind not in known)
     yield from (f"body {b.name!r} is flexible" for b in m.bodies if b.flexible is not None or any(x.body == b.name for x in m.beams))
-    for x in (*m.loads, *m.nonholonomic):
-        if x.holding("expression", "expressions", "text", "direction"):
+    for x in (*m.loads, *m.row_records):
+        if x.holding("expression", "expressions", "text", "position", "profile", "direction", "turning"):
             yield f"{x.kind} {x.name!r} has directions or expressions of its own; write those of the image"
     if normal == "z" and any(s.kind == "plane" for s in (*m.ground, *(s for b in m.bodies for s in b.shapes))):
         yield "a plane that collides is mirrored in x or y only"

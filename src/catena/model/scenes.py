@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..errors import MechanismError, UnknownNameError
+from .carriers import place_names
 from .contacts import Contact
 from .loads.keys import Keyed, identifier
 from .mechanism import GROUND, Body, Frame, Joint, Mechanism
@@ -61,6 +62,7 @@ def attach(scene: Mechanism, part: Mechanism, prefix: str, on: str = GROUND, at:
         frames=(*scene.frames, *map(taken.frame, part.frames), *taken.mount()),
         loads=(*scene.loads, *map(taken.keyed, part.loads)),
         nonholonomic=(*scene.nonholonomic, *map(taken.keyed, part.nonholonomic)),
+        constraints=(*scene.constraints, *map(taken.keyed, part.constraints)),
         contacts=(*scene.contacts, *map(taken.contact, part.contacts)),
         parameters={**scene.parameters, **{prefix + name: x for name, x in part.parameters.items()}},
         ground=(*scene.ground, *(taken.shapes() if taken.body == GROUND else ())),
@@ -141,15 +143,17 @@ def _without(m: Mechanism, what: str, joints: tuple[Joint, ...], bodies: tuple[B
     made = replace(m, bodies=bodies, joints=joints, loops=loops, frames=frames)
     places, names = there | {f.name for f in frames}, {*made.coordinate_names, *made.speed_names}
     symbols = {f"{letter}_{identifier(n)}" for letter in "qv" for n in names} | {"t", *m.parameters}
+    gone_places = {*(b.name for b in m.bodies), *(f.name for f in m.frames)} - places
 
     def stays(x: Any) -> bool:
         if isinstance(x, Contact):
             return {*x.between[0], x.between[1]} <= places
-        texts = [w for text in x.holding("expression", "expressions", "text") if isinstance(text, str) for w in _WORD.findall(text)]
-        return ({*x.holding("frame", "frames")} <= places and {*x.holding("coordinate", "coordinates", "speed")} <= names
+        texts = [w for text in x.holding("expression", "expressions", "text", "position") if isinstance(text, str) for w in _WORD.findall(text)]
+        words = {f"{axis}_{identifier(n)}" for n in gone_places for axis in "xyz"}
+        return ({*x.holding("frame", "frames", "turning", "sliding")} <= places and not words & set(texts) and {*x.holding("coordinate", "coordinates", "speed")} <= names
                 and all(w in symbols for w in texts if w[:2] in ("q_", "v_")))  # fmt: skip
 
-    parts: dict[str, Any] = {key: tuple(x for x in getattr(m, key) if stays(x)) for key in ("loads", "nonholonomic", "contacts")}
+    parts: dict[str, Any] = {key: tuple(x for x in getattr(m, key) if stays(x)) for key in ("loads", "nonholonomic", "constraints", "contacts")}
     gone = [x.name for key, kept in parts.items() for x in getattr(m, key) if x not in kept]
     gone += [j.name for j in m.loops if j not in loops]
     notes = (*m.notes, f"{what}: left out, as they need what is not there: {', '.join(gone)}") if gone else m.notes
@@ -187,14 +191,14 @@ class _Attached:
 
     def mount(self) -> Iterator[Frame]:
         """The part's ground as a frame, where something of the part names it."""
-        if any(GROUND in x.holding("frame", "frames") for x in (*self.source.loads, *self.source.nonholonomic)):
+        if any(GROUND in x.holding("frame", "frames", "turning", "sliding") for x in (*self.source.loads, *self.source.row_records)):
             yield Frame(self.name(GROUND), self.body, self.X)
 
     def keyed(self, x: Named) -> Named:
         """A load or row: names of frames, coordinates and speeds, and texts."""
         rename: dict[str, Callable[[str], str]] = {
-            **dict.fromkeys(("frame", "frames", "coordinate", "coordinates", "speed"), self.name),
-            **dict.fromkeys(("expression", "expressions", "text"), self.text)}  # fmt: skip
+            **dict.fromkeys(("frame", "frames", "turning", "sliding", "coordinate", "coordinates", "speed"), self.name),
+            **dict.fromkeys(("expression", "expressions", "text", "position", "profile"), self.text)}  # fmt: skip
         changes = {key: _each(getattr(x, key), rename[k.sort]) for key, k in x.schema().items() if k.sort in rename}
         return replace(self.renamed(x), name=self.name(x.name), **changes)
 
@@ -217,11 +221,16 @@ class _Attached:
 
         def new(match: re.Match[str]) -> str:
             word = match[0]
-            if word[:2] in ("q_", "v_"):
+            if word[:2] in ("q_", "v_") or word in self.places:
                 return word[:2] + self.prefix + word[2:]
             return self.name(word) if word in self.source.parameters else word
 
         return _WORD.sub(new, text)
+
+    @property
+    def places(self) -> dict[str, tuple[str, int]]:
+        """The words for places of the part's frames."""
+        return place_names(self.source)
 
     def renamed(self, x: Record) -> Record:
         """A record whose numbers are expressions of the parameters under their new names."""

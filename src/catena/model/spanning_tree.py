@@ -81,9 +81,9 @@ def _is_tree(m: Mechanism) -> bool:
 
 
 def spoken_of(m: Mechanism) -> set[str]:
-    """The joints whose coordinates loads and speed rows name."""
-    things = (*m.loads, *m.nonholonomic)
-    texts = [x for thing in things for x in thing.holding("expression", "expressions", "text") if isinstance(x, str)]
+    """The joints whose coordinates loads, constraints and speed rows name."""
+    things = (*m.loads, *m.row_records)
+    texts = [x for thing in things for x in thing.holding("expression", "expressions", "text", "position") if isinstance(x, str)]
     words = {w for text in texts for w in re.findall(r"[A-Za-z_]\w*", text)}
     named = {x for thing in things for x in thing.holding("coordinate", "coordinates", "speed")}
     found = set()

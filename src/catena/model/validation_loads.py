@@ -1,11 +1,14 @@
-"""What can be wrong with loads and speed rows, as their keys say; the third page of `validation`."""
+"""What can be wrong with loads, speed rows and constraints, as their keys say; the third page of `validation`."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from ..errors import ExpressionError, unknown
+from . import carriers
+from .carriers import place_names
 from .expressions import parse
 from .loads import Key, identifier
 from .loads.keys import Keyed
@@ -16,13 +19,29 @@ from .values import value_of
 
 def load_faults(m: Mechanism) -> Iterator[str]:
     """Every fault of the loads and rows of a mechanism whose bodies and joints are sound."""
-    if not (m.loads or m.nonholonomic):
+    if not (m.loads or m.row_records):
         return
     known = _Known.of(m)
-    for what, things in (("load", m.loads), ("row", m.nonholonomic)):
+    names = False
+    for what, things in (("load", m.loads), ("row", m.nonholonomic), ("constraint", m.constraints)):
         for thing in things:
             found = [fault for name, key in thing.schema().items() for fault in _held(thing, name, key, known)]
+            names = names or bool(found)
             yield from (f"{what} {thing.name!r}: {fault}" for fault in (*found, *thing.faults(m.parameters)))
+    yield from _twice(m)
+    if not names:
+        yield from carriers.faults(m)
+
+
+def _twice(m: Mechanism) -> Iterator[str]:
+    """Two drives of one coordinate, two rows of one name."""
+    for name, count in Counter(row.name for row in m.row_records).items():
+        if count > 1 and any(row.name == name for row in m.constraints):
+            yield f"{count} constraints or rows are called {name!r}; give each its own name"
+    driven: dict[str, str] = {}
+    for row in m.constraints:
+        if (coordinate := row.drives()) and driven.setdefault(coordinate, row.name) != row.name:
+            yield f"constraint {row.name!r}: {coordinate!r} is driven by {driven[coordinate]!r} already; one drive per freedom is wanted"
 
 
 @dataclass(frozen=True)
@@ -33,6 +52,7 @@ class _Known:
     coordinates: Collection[str]
     speeds: Collection[str]
     symbols: Collection[str]
+    places: Collection[str]  # what a position row may use
     parameters: Mapping[str, float]
 
     @staticmethod
@@ -40,19 +60,24 @@ class _Known:
         coordinates, speeds = m.coordinate_names, dict.fromkeys(m.speed_names)
         symbols = (f"{letter}_{identifier(n)}" for letter, names in (("q", coordinates), ("v", speeds)) for n in names)
         frames, alike = (GROUND, *m._bodies, *m._frames), (n for n in coordinates if n in speeds)
-        return _Known(dict.fromkeys(frames), dict.fromkeys(alike), speeds, dict.fromkeys(("t", *m.parameters, *symbols)), m.parameters)
+        places = ("t", *m.parameters, *(f"q_{identifier(n)}" for n in coordinates), *place_names(m))
+        return _Known(
+            dict.fromkeys(frames), dict.fromkeys(alike), speeds, dict.fromkeys(("t", *m.parameters, *symbols)), dict.fromkeys(places), m.parameters
+        )
 
 
 def _held(thing: Keyed, name: str, key: Key, known: _Known) -> Iterator[str]:
     """The faults of one field."""
     value = getattr(thing, name)
-    wanted = {"frame": ("frame", known.frames), "coordinate": ("coordinate", known.coordinates),
+    wanted = {**dict.fromkeys(("frame", "turning", "sliding"), ("body", known.frames)), "frame": ("frame", known.frames), "coordinate": ("coordinate", known.coordinates),
               "speed": ("coordinate", known.speeds), "word": (name, key.words)}  # fmt: skip
     if key.sort.rstrip("s") in wanted:
         what, names = wanted[key.sort.rstrip("s")]
         yield from (unknown(what, x, names) for x in (value if isinstance(value, tuple) else (value,)) if x not in names)
     elif key.sort in ("text", "expression", "expressions"):
         yield from _texts(name, value if key.sort == "expressions" else (value,), known.symbols, key)
+    elif key.sort == "position":
+        yield from _texts(name, (value,), known.places, key)
     elif key.sort == "number":
         yield from _number(name, value, key, known.parameters)
     elif key.sort == "times" and not all(abs(t) < float("inf") for t in value):

@@ -12,9 +12,11 @@ import html
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -65,6 +67,24 @@ def animate(
     except OSError as error:
         raise CatenaError(f"{path}: the animation could not be written ({reason(error)})") from None
     return path
+
+
+@dataclass(frozen=True)
+class Playing:
+    """An animation that a notebook plays; `page` is its HTML."""
+
+    page: str
+
+    @classmethod
+    def of(cls, result: Result, **options: Any) -> Playing:
+        """Of a result, with the options of `animate`."""
+        with TemporaryDirectory() as folder:
+            return cls(animate(result, Path(folder) / "film.html", **options).read_text(encoding="utf-8"))
+
+    def _repr_html_(self) -> str:
+        from .notebook import player
+
+        return player(self.page)
 
 
 # ---------------------------------------------------------------------------------------------------- pictures

@@ -63,7 +63,7 @@ def reactions_with_contacts(result: Result, axes: str, q: Array, v: Array, a: Ar
     if "contact_residual" in result.data:
         raise CatenaError("the reactions of joints in a run by time stepping are not known yet: its contact forces are means over steps; run it by events")
     wrenches, t, own = contact_wrenches(result, q), result.time, result._parameters
-    if axes == "body" and not result.mechanism.loops:
+    if axes == "body" and not result.mechanism.constrained:
         found = result.machine.reactions(q, v, a, wrenches, own, t)
     elif own is not None:
         raise CatenaError("the reactions of joints in a run with contacts and parameters are known in the axes of bodies, without loops; "

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..model.registry import loaded
+
 MET = 10.0  # times the tolerance: a run no farther from a tighter one has the accuracy asked for
 OPEN, OPENING = 1e-3, 1e-6  # of its length, a loop is open; and not far from it: worth a word
 CLOSE = 1e-2  # a pivot this near to the threshold of rank, or the threshold to it: worth a word
@@ -279,6 +281,9 @@ class Ledger:
         verdict = f"accuracy met: {said}" if met else f"accuracy NOT met: {said}; the motion may be sensitive to its start, or a force may have a pulse shorter than the steps (largest_step, switches)"
         verdict = f"{self.verdict}; {said}" if self.doubts() else "; ".join(filter(None, (verdict, self.verdict)))
         return replace(self, verified=difference, verdict=verdict, met=met and not self.doubts())
+
+    def _repr_html_(self) -> str:
+        return str(loaded("catena.results.notebook:ledger")(self))
 
     def __str__(self) -> str:
         return "\n".join(f"{name:>18}  {value}" for name, value in self.rows())

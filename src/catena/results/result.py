@@ -21,12 +21,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import CatenaError, FormatError, UnknownNameError
+from ..model.registry import loaded
 from . import plotting, storage
 from .labels import TEXT, read_text
 from .ledger import Ledger
 from .storage import reason
 
 if TYPE_CHECKING:
+    import pandas as pd  # type: ignore[import-untyped]
     import xarray as xr
 
     from ..machine.machine import Machine
@@ -67,6 +69,9 @@ class Result:
         """Copies and pickles have the rows themselves."""
         return Result, (self.data, self.ledger, self.model)
 
+    def _repr_html_(self) -> str:
+        return str(loaded("catena.results.notebook:result")(self))
+
     def __repr__(self) -> str:
         sizes = ", ".join(f"{k} {v}" for k, v in self.data.sizes.items())
         return f"Result({self.data.attrs.get('mechanism', '')!r}: {sizes}; {self.ledger.outcome})"
@@ -95,11 +100,14 @@ class Result:
         """One of `catena.results.plotting.PLOTS`, as a matplotlib Figure; see `catena.results.plotting.plot` for its options."""
         return plotting.plot(self, what, **options)
 
-    def animate(self, path: str | Path, **options: Any) -> Path:
-        """Write an animation, .gif or .html; see `catena.results.animation.animate`."""
-        from .animation import animate
+    def animate(self, path: str | Path | None = None, **options: Any) -> Any:
+        """Write an animation, .gif, .mp4 or .html, and give its path; without a path, one that plays inside a notebook.
 
-        return animate(self, path, **options)
+        See `catena.results.animation.animate` for the options.
+        """
+        from .animation import Playing, animate
+
+        return Playing.of(self, **options) if path is None else animate(self, path, **options)
 
     # ------------------------------------------------------------------------------------------------ parts of it
     def select(self, run: int | None = None, every: int = 1) -> Result:
@@ -193,7 +201,7 @@ class Result:
             from .contact_wrenches import reactions_with_contacts
 
             found = reactions_with_contacts(self, axes, q, v, a, self._acting)
-        elif axes == "body" and not self.mechanism.loops:
+        elif axes == "body" and not self.mechanism.constrained:
             found = self.machine.reactions(q, v, a, parameters=self._parameters, t=self.time)
         else:
             found = self._reactions(axes, q, v, a, self._acting)
@@ -228,7 +236,7 @@ class Result:
         return {joint: np.stack([each[joint] for each in found]) for joint in found[0]} if many else found[0]
 
     def multipliers(self) -> xr.DataArray:
-        """(..., row): the forces of the loops' and nonholonomic rows (N for displacements, N m for directions)."""
+        """(..., row): the forces of the rows of loops, constraints and speed rows (N for displacements, N m for directions)."""
         import xarray as xr
 
         q, v = self._rows("q"), self._rows("v")
@@ -258,7 +266,7 @@ class Result:
         return self._rows("tau") + (self._rows("losses") if "losses" in self.data else 0.0)
 
     # ------------------------------------------------------------------------------------------------ tables and files
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pd.DataFrame:
         """One row per time (and run), one column per coordinate, speed, force and energy, such as "q elbow"; all SI."""
         import pandas as pd  # type: ignore[import-untyped]
 

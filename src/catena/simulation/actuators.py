@@ -1,4 +1,4 @@
-"""Actuators with an affine law: motors, position servos and velocity servos behind a gear, as MuJoCo's are."""
+"""Actuators behind a gear: affine motors and servos, as MuJoCo's are, and direct-current motors with their current."""
 
 from __future__ import annotations
 
@@ -53,15 +53,60 @@ class Actuator(Controller):
         rate = sum((r * system.v[c.vi] for r, c in zip(self.gear.values(), at)), ca.SX(0))
         b0, b1, b2 = self.bias
         force = _within(self.gain * _within(self._signal(system), self.signals) + b0 + b1 * length + b2 * rate, self.forces)
-        tau = [ca.SX(0)] * system.nv
-        for r, c in zip(self.gear.values(), at):
-            tau[c.vi] += r * force
-        return Law(vector(tau))
+        return Law(_behind(system, self.gear, force))
 
     def _signal(self, system: System) -> Any:
-        if not isinstance(self.signal, Trajectory):
-            return ca.SX(float(self.signal))
-        return system.follow(trajectory({self.name: self.signal})).at(system.t)[0][0]
+        return _over_time(system, self.name, self.signal)
+
+
+@dataclass(frozen=True)
+class DCMotor(Controller):
+    """A direct-current motor behind a gear; its current i (A) is a state of the run.
+
+        L i' = u - R i - k l',      tau = gear k i,      l = sum of gear q
+
+    gear: {coordinate: ratio}. voltage: u, V, a number or a Trajectory of one name. resistance: R, ohm. inductance: L, H; L / R is the
+    electrical time constant. constant: k, N m/A, which is V s/rad. current: i at the start, A. The rotor's inertia is the armature of the
+    joint, gear squared times its own. name: for people.
+    """
+
+    gear: Mapping[str, float]
+    voltage: float | Trajectory
+    resistance: float
+    inductance: float
+    constant: float
+    current: float = 0.0
+    name: str = "motor"
+
+    def __post_init__(self) -> None:
+        for what, unit in (("resistance", "ohm"), ("inductance", "H"), ("constant", "N m/A")):
+            x = getattr(self, what)
+            if not isinstance(x, int | float | np.number) or not 0 < x < np.inf:
+                raise StateError(f"motor {self.name!r}: {what} is {x!r}; it is a number above zero, {unit}")
+        if not self.gear or not all(isinstance(x, int | float | np.number) and np.isfinite(x) for x in (*self.gear.values(), self.current)):
+            raise StateError(f"motor {self.name!r}: gear is {{coordinate: ratio}} and current a number; found {dict(self.gear)}, {self.current}")
+
+    def law(self, system: System) -> Law:
+        """One state, the current."""
+        at, i = places(system.mechanism, tuple(self.gear)), ca.SX.sym("i")
+        rate = sum((r * system.v[c.vi] for r, c in zip(self.gear.values(), at)), ca.SX(0))
+        change = (_over_time(system, self.name, self.voltage) - self.resistance * i - self.constant * rate) / self.inductance
+        return Law(_behind(system, self.gear, self.constant * i), change, i, (f"current of {self.name}",), (float(self.current),))
+
+
+def _behind(system: System, gear: Mapping[str, float], force: ca.SX) -> ca.SX:
+    """tau (nv,) of a force behind a gear."""
+    tau = [ca.SX(0)] * system.nv
+    for r, c in zip(gear.values(), places(system.mechanism, tuple(gear))):
+        tau[c.vi] += r * force
+    return vector(tau)
+
+
+def _over_time(system: System, name: str, signal: float | Trajectory) -> ca.SX:
+    """A number, or the value of a trajectory of one name."""
+    if not isinstance(signal, Trajectory):
+        return ca.SX(float(signal))
+    return system.follow(trajectory({name: signal})).at(system.t)[0][0]
 
 
 def _within(x: ca.SX, span: Span) -> ca.SX:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.closure_search import by_loop
+from ..analysis.closure_search import by_loop, called
 from ..equations.formulation import FORMULATIONS
 from ..equations.formulations import formulation
 from ..errors import ClosureError, SimulationError, StateError, unknown
@@ -121,7 +121,7 @@ def closed(machine: Machine, t: float, q: Array, v: Array, p: Array) -> None:
             gaps = by_loop(machine.rows, worst)
             loop, label = machine.rows[int(worst.argmax())]
             raise ClosureError(
-                f"simulate: {where(machine)}: at the start loop {loop!r} {what} {gaps[loop]:.3g} {unit} in its {label}; "
+                f"simulate: {where(machine)}: at the start {called(machine.mechanism, loop)} {what} {gaps[loop]:.3g} {unit} in its {label}; "
                 "begin with q, v = catena.assemble(mechanism, q, v)",
                 gaps,
             )

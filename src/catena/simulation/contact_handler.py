@@ -350,7 +350,7 @@ class ContactHandler:
         """Where rows hold every speed, and none moves, nothing shall move by rounding either."""
         h = self.handler
         q, v = h.state_of()
-        if h.system.driven is not None or h.machine.mechanism.nonholonomic or float(v @ terms.M @ v) > RESTS**2 * self.energy:
+        if h.system.driven is not None or h.machine.mechanism.nonholonomic or h.machine.spec.rheonomic or float(v @ terms.M @ v) > RESTS**2 * self.energy:
             return
         R, by = h.bilateral(t, False)
         on = [3 * i + j for i, mode in zip(now, one.modes) if mode != OPEN for j in range(3 if mode == STICK else int(self.static[i] == 0.0))]

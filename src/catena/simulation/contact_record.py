@@ -55,7 +55,7 @@ def contact_state(system: System) -> list[ca.SX]:
         _, rate, _, B, z = h.rows(s)
         F, _ = h._acting(rate, B, z)
         count = sum(c.count for c in h.contacts)
-        closed = s.layout.mechanism.loops or s.layout.mechanism.nonholonomic
+        closed = s.layout.mechanism.constrained
         A = s.constraint_rows()[3] if closed else ca.SX.zeros(0, s.layout.nv)
         acting = ca.diag(z) @ F
         return [vector([m.gap for m in meets]), vector([x for m in meets for x in m.place]), rate[-count:],

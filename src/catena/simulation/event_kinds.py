@@ -15,7 +15,7 @@ from ..errors import SimulationError, unknown
 from ..machine.lookup import by_speed, speeds_of
 from ..machine.machine import Machine
 from ..model.mechanism import GROUND, Joint
-from ..registry import Registry
+from ..model.registry import Registry
 from .events import Event, Impulse, InstantEvent, Lock, Release, Stop, When
 from .switched_constraints import LOCKED, FrameMode, HoldableSpeed, LockableFrame
 

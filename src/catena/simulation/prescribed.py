@@ -46,7 +46,7 @@ def _partitioned(layout: Layout, driven: list[int]) -> ca.Function:
     nv, mechanism = layout.nv, layout.mechanism
     f = [k for k in range(nv) if k not in driven]
     a_d = ca.SX.sym("a_d", len(driven))
-    rows = bool(mechanism.loops or mechanism.nonholonomic)
+    rows = mechanism.constrained
     if not f and not rows:  # nothing is free: inverse dynamics
         a = vector([a_d[driven.index(k)] for k in range(nv)])
         given = [s.t, s.q, s.v, s.p, a_d, s.tau]
@@ -144,7 +144,7 @@ class Driven:
         v[self.locked] = 0.0
         if self.motion:
             q[self.qi], v[self.vi], _ = self.motion(t)
-        if self.layout.mechanism.loops or self.layout.mechanism.nonholonomic:
+        if self.layout.mechanism.constrained:
             q, v = self._closed(t, q, v, p)
         return q, v
 
@@ -180,7 +180,7 @@ class Driven:
         free = [k for k in range(self.layout.nv) if k not in self.speeds]
         q_d, v_d = ca.SX.sym("q_d", len(self.qi)), ca.SX.sym("v_d", len(self.vi))
         rows = None
-        if m.loops or m.nonholonomic:
+        if m.constrained:
             error, rate, _, A = s.constraint_rows()
             rows = Binding(error, rate, A, ca.SX.ones(A.shape[0]), s.row_scales())
         q, v = projected(s, rows, ca.SX.zeros(0), self.placed(s.q, s.v, q_d, v_d), free)

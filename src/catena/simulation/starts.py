@@ -40,7 +40,7 @@ def from_names(machine: Machine, q: Any, v: Any) -> tuple[Any, Any]:
 
 def assembled(machine: Machine, q: Array, v: Array, kept: Iterable[str] | None, kept_speeds: Iterable[str]) -> tuple[Array, Array]:
     """q and v on the loops and speed rows: the coordinates `kept` (None: all) and speeds stay, the others are found."""
-    if machine.mechanism.loops and kept is not None:
+    if machine.mechanism.closes and kept is not None:
         try:
             q, _ = assemble(machine, q, fixed=_held(machine, kept))
         except ClosureError as error:

@@ -254,7 +254,7 @@ class SwitchedConstraints:
     def _kept(self, s: Tracer, B: ca.SX, z: ca.SX, driven: Sequence[int]) -> ca.SX:
         """(m,) 1 for the rows that are on and say more than loops, driven speeds and other rows do, else 0."""
         m = s.layout.mechanism
-        A = s.constraint_rows()[3] if m.loops or m.nonholonomic else ca.SX.zeros(0, s.layout.nv)
+        A = s.constraint_rows()[3] if m.constrained else ca.SX.zeros(0, s.layout.nv)
         still = ca.SX.eye(s.layout.nv)[list(driven), :]
         C, both = ca.diag(ca.SX(s.con.column)), ca.vertcat(ca.diag(z) @ B, A, still)
         G, keep = ca.densify(both @ C @ both.T), np.full(both.shape[0], 0.0, dtype=object)

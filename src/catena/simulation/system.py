@@ -194,7 +194,7 @@ class System:
     @cached_property
     def pull(self) -> tuple[ca.SX, ca.SX]:
         """What a stabiliser adds to the accelerations, and its power."""
-        if not (self.mechanism.loops or self.mechanism.nonholonomic) or self.driven is not None:  # driven ones are projected
+        if not self.mechanism.constrained or self.driven is not None:  # driven ones are projected
             return ca.SX.zeros(self.nv), ca.SX(0)
         a, power = self.tape("pull", self.stabiliser, self.stabiliser.pull)(self.t, self.q, self.v, self.p)
         return a, power
@@ -290,7 +290,7 @@ class System:
     @cached_property
     def binding(self) -> ca.Function:
         """(t, q, v, p, modes) -> M; A of the rows and their rates; B of what can be held, its rates and switches."""
-        closed = self.mechanism.loops or self.mechanism.nonholonomic
+        closed = self.mechanism.constrained
 
         def rows(s: Tracer) -> tuple[ca.SX, ...]:
             _, rate, _, A = s.constraint_rows() if closed else (None, ca.SX.zeros(0), None, ca.SX.zeros(0, self.nv))
@@ -309,8 +309,8 @@ class System:
         return self.tape("touching", "", rows, modes=True)
 
     def row_power(self) -> ca.SX:
-        """What speed rows that depend on time put in: lambda (A v), where A v = -B is not zero."""
-        if not self.mechanism.nonholonomic:
+        """What constraints and speed rows that depend on time put in: lambda (A v), where A v = -B is not zero."""
+        if not self.mechanism.row_records:
             return ca.SX(0)
         s = self.tracer()
         rows, _ = s.applied.rows()
@@ -340,13 +340,13 @@ class System:
     @property
     def binds(self) -> bool:
         """Whether there are rows onto which a state is projected, or a motion on which it is put."""
-        rows = bool(self.mechanism.loops or self.mechanism.nonholonomic) and self.stabiliser.projects
+        rows = self.mechanism.constrained and self.stabiliser.projects
         return rows or bool(self.holding.locks or self.holding.contacts) or self.driven is not None
 
     def _rows(self, s: Tracer) -> Binding:
         """The rows that bind: loops and speed rows, and what is held while it is."""
         error, rate, A, size = ca.SX.zeros(0), ca.SX.zeros(0), ca.SX.zeros(0, self.nv), []
-        if (self.mechanism.loops or self.mechanism.nonholonomic) and self.stabiliser.projects:
+        if self.mechanism.constrained and self.stabiliser.projects:
             error, rate, _, A = s.constraint_rows()
             size = s.row_scales()
         e, r, _, B, z = self.holding.rows(s)
@@ -376,7 +376,7 @@ class System:
         energy = self.tape("energy", "", lambda s: [s.energy()])(*here)
         outputs = [self.q, self.v, self.acceleration, self.tau - self.losses - self.held[1], energy]
         rows: Any = (ca.SX.zeros(0), ca.SX(0))
-        if self.mechanism.loops or self.mechanism.nonholonomic:
+        if self.mechanism.constrained:
             rows = self.tape("observed rows", "", lambda s: [ca.vertcat(*s.constraint_rows()[:2]), s.rank_closeness()])(*here)
         outputs += [*rows, self.held[0], self.losses + self.held[1]]
         return ca.Function("observe", self.inputs, ca.cse([ca.densify(x) for x in outputs]))

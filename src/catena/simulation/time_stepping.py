@@ -129,7 +129,7 @@ class SteppedContacts:
         """
         gap, J = self.kinematics(s)
         J = ca.sparsify(J)
-        if s.layout.mechanism.loops or s.layout.mechanism.nonholonomic:
+        if s.layout.mechanism.constrained:
             A, Y = ca.sparsify(s.constraint_rows()[3]), solve_columns(s._factor, J.T)
             Y = ca.horzcat(*(Y[:, i] + s.smallest_change(A, -(A @ Y[:, i]))[0] for i in range(J.shape[0])))
             return gap, J, J @ Y, [ca.densify(Y)]
@@ -141,7 +141,7 @@ class SteppedContacts:
     def width(self, s: Tracer) -> int:
         """nv where W is left to the solver, which makes it of the points that touch; 0 where it is on the tape."""
         m = s.layout.mechanism
-        return s.layout.nv if self.count > MANY and not (m.loops or m.nonholonomic) else 0
+        return s.layout.nv if self.count > MANY and not m.constrained else 0
 
     def joint_forces(self, system: System) -> ca.SX:
         """(nv,) of the contacts' forces in the state."""
@@ -230,7 +230,7 @@ def _given(system: System, c: SteppedContacts, h: ca.SX) -> tuple[list[ca.SX], l
     """At one configuration: the arrays of a `ContactProblem`; then free speeds, q, the controller's state and the loads' work after the step,
     speeds before it, the impulses of the joint forces, and the entries that `response` keeps, whose patterns are the last."""
     s, acting = system.tracer(), system.controller.tau + system.losses
-    tree = not (system.mechanism.loops or system.mechanism.nonholonomic)
+    tree = not system.mechanism.constrained
     patterns: list[ca.Sparsity] = []
 
     def made() -> ca.Function:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.assembly import CLOSED
-from ..machine.constraint_rows import loop_count
+from ..machine.constraint_rows import position_count
 from ..machine.machine import Machine
 
 Array = NDArray[np.float64]
@@ -39,9 +39,9 @@ def close(machine: Machine, start: Nominal, q: Array, v: Array, p: Array, t: flo
     said = [""] * len(q)
     if not machine.rows:
         return q, v, said
-    if loop_count(machine):
+    if position_count(machine):
         q = _continued(machine, start, q, p, t)
-        gap = np.abs(machine.constraint_rows(q, np.zeros_like(v), _given(p), t)[0][:, : loop_count(machine)])
+        gap = np.abs(machine.constraint_rows(q, np.zeros_like(v), _given(p), t)[0][:, : position_count(machine)])
         for k in np.flatnonzero(~(gap.max(axis=1) < CLOSED)):
             said[k] = _open(machine, gap[k])
     return q, _consistent(machine, start, q, v, p, t, said), said
@@ -78,7 +78,7 @@ def _quaternions(machine: Machine) -> set[str]:
 
 
 def _newton(machine: Machine, q: Array, p: Array, free: list[int], t: float, rounds: int) -> Array:
-    count, still = loop_count(machine), np.zeros((len(q), machine.nv))
+    count, still = position_count(machine), np.zeros((len(q), machine.nv))
     best, least = q, np.full(len(q), np.inf)
     for _ in range(rounds):
         error, _, _, A = machine.constraint_rows(q, still, _given(p), t)

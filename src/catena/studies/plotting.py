@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import CatenaError, UnknownNameError
-from ..registry import Registry, loaded
+from ..model.registry import Registry, loaded
 from ..results.plotting import SUFFIXES
 from ..results.storage import reason
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..errors import CatenaError, QuantityError, unknown
 from ..formats.units import DIMENSIONS, base_units, name_of, quantity, split
-from ..registry import Registry
+from ..model.registry import Registry
 
 Array = NDArray[np.float64]
 MOST = 100_000_000  # values of one axis

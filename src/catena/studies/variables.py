@@ -20,8 +20,8 @@ from ..errors import CatenaError, StudyError, UnknownNameError, unknown
 from ..formats.units import DIMENSIONS
 from ..model.expression_syntax import fit_name
 from ..model.mechanism import Mechanism
+from ..model.registry import Registry
 from ..model.values import value_of
-from ..registry import Registry
 from ..simulation.control_laws import Sum
 from ..simulation.scenario.names import state_entries
 from .dimensions import parameter_units

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import CatenaError
 from ..model.mechanism import GROUND, Mechanism
-from ..registry import Registry
+from ..model.registry import Registry
 from .document import Document
 
 SPEED = "30 rpm"  # of a new motor

@@ -142,7 +142,7 @@ class Edits:
         m = self.reading.mechanism
         if m is None or self.q is None:
             return
-        tied = bool(m.loops)
+        tied = m.closes
         for k, c in enumerate(coordinates(m)):
             angle = any(f.motion.name != "SLIDE" for f in m.joint(c.joint).freedoms)
             x = self.q[c.qi]

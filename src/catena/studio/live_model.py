@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,7 @@ class LiveModel:
     structure: Mechanism | None = None
     machine: Machine | None = None
     compiled: int = field(default=0)  # how many structures so far
+    _lock: Lock = field(default_factory=Lock)
 
     def read(self, text: str) -> Reading:
         """Mechanism, scenario and faults of a text."""
@@ -66,16 +68,21 @@ class LiveModel:
 
     def at(self, m: Mechanism) -> Machine:
         """The machine of a mechanism; compiled only where its structure is another than last time."""
+        return self._both(m)[1]
+
+    def _both(self, m: Mechanism) -> tuple[Machine, Machine]:
+        """The machine that was compiled for this structure, and the same at the mechanism's own numbers."""
         made, values = lifted(m)
         bare = made.with_(parameters=dict.fromkeys(made.parameters, 1.0))
-        if bare != self.structure or self.machine is None:
-            self.machine, self.structure, self.compiled = Machine(made, life="lanes"), bare, self.compiled + 1
-        return self.machine.at(values)
+        with self._lock:  # runs, hands and questions come from several threads
+            if bare != self.structure or self.machine is None:
+                self.machine, self.structure, self.compiled = Machine(made, life="lanes"), bare, self.compiled + 1
+            base = self.machine
+        return base, base.at(values)
 
     def run(self, asked: Scenario, until: float | None = None, rate: float = 60.0, progress: Callable[[float], None] | None = None) -> Result:
         """The scenario's motion, at `rate` rows per second unless it asks for finer ones."""
-        tuned = self.at(asked.mechanism)
-        assert self.machine is not None
+        base, tuned = self._both(asked.mechanism)
         p = np.array(list(tuned.mechanism.parameters.values()))
         options = dict(asked.options)
         own = options.pop("parameters", {})
@@ -87,7 +94,7 @@ class LiveModel:
         output = min(1 / rate, float(spacing)) if np.ndim(spacing) == 0 and spacing is not None else 1 / rate
         options.setdefault("tolerance", 1e-7)
         options |= {"output": min(output, end / 4), "parameters": p if len(p) else None, "progress": progress}
-        return simulate(self.machine, q=asked.q, v=asked.v, until=end, **options)
+        return simulate(base, q=asked.q, v=asked.v, until=end, **options)
 
 
 def _sentences(why: CatenaError) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import re
 
+WORD = re.compile(r"(?<![\\A-Za-z{])([A-Za-z]{2,})(?![A-Za-z}])")  # a name of several letters, which TeX would take for a product
+
 
 def mathml(latex: str) -> str:
     """The lines of an align* environment as MathML, one block each; the LaTeX itself where no converter is installed or it fails."""
@@ -16,7 +18,7 @@ def mathml(latex: str) -> str:
     body = re.sub(r"\\(?:begin|end)\{align\*\}", "", body).strip()
     shown = []
     for line in re.split(r"\\\\\s*\n", body):
-        text = line.replace("&", " ").strip()
+        text = WORD.sub(r"\\mathrm{\1}\\,", line.replace("&", " ")).strip()
         if not text:
             continue
         try:

@@ -31,7 +31,7 @@ class Posed:
 def set_coordinate(machine: Machine, q: Array, c: Coordinate, value: float) -> Posed:
     """One coordinate at a value, the others where they are, or as the loops have it."""
     value = min(max(float(value), c.lower), c.upper)
-    if not machine.mechanism.loops:
+    if not machine.mechanism.closes:
         q = q.copy()
         q[c.qi] = value
         return Posed(q)
@@ -70,7 +70,7 @@ def pull(machine: Machine, q: Array, body: str, point: Array, position: Array, o
             mu *= 10.0
             if mu > 1e3:
                 break
-    if machine.mechanism.loops:
+    if machine.mechanism.closes:
         q = gauss_newton(machine, q, list(range(machine.nv)))
     return Posed(q)
 
@@ -84,7 +84,7 @@ def _left(machine: Machine, q: Array, body: str, point: Array, position: Array, 
     if orientation is not None:
         left.append(0.3 * rotation_vector(orientation @ X[:3, :3].T))
         rows.append(0.3 * J[:3])
-    if machine.mechanism.loops:
+    if machine.mechanism.closes:
         error, A = residual(machine, q)
         left.append(-3.0 * error)
         rows.append(3.0 * A)

@@ -156,17 +156,19 @@ class Server:
             heir.send("editor", editor=True)
 
 
-def run(session: Session, host: str = "127.0.0.1", port: int = 0, browse: bool = True) -> None:
-    """Serve a session until Ctrl-C; print its address, and open a browser where there is one."""
-    server = Server(session, host, port).start()
-    hook = getattr(session, "server", None)
-    if hook is None and hasattr(session, "attach"):
-        session.attach(server)
-    if host not in LOCAL:
-        print(f"catena: listening on {host}: everybody in this network who has the address can use it, and what is sent is not encrypted", file=sys.stderr)
+def announce(server: Server, browse: bool) -> None:
+    """Print the address, and open a browser where there is one."""
+    if server.host not in LOCAL:
+        print(f"catena: listening on {server.host}: everybody in this network who has the address can use it, and what is sent is not encrypted", file=sys.stderr)
     print(f"{server.address}  (Ctrl-C ends it)", flush=True)
     if browse and not _opened(server.address):
         print("catena: no browser was found on this machine; open the address above", file=sys.stderr)
+
+
+def run(session: Session, host: str = "127.0.0.1", port: int = 0, browse: bool = True) -> None:
+    """Serve a session until Ctrl-C."""
+    server = Server(session, host, port).start()
+    announce(server, browse)
     try:
         threading.Event().wait()
     finally:

@@ -26,11 +26,15 @@ from . import additions, schema
 from .document import Document
 from .edits import EDITS, Edits
 from .live_model import LiveModel, Reading
-from .run_series import RATE, film_of, series_of
-from .server import Client, Server
+from .run_series import FORCES, RATE, film_of, joint_forces, series_of
+from .server import Client
 
 Array = np.ndarray
 FIRST = 0.4  # s of motion that are shown while the rest is computed
+
+
+class Superseded(Exception):
+    """A run whose model has changed meanwhile."""
 
 
 class Studio(Edits):
@@ -41,6 +45,7 @@ class Studio(Edits):
         self.model, self.reading = LiveModel(document.path), Reading()
         self.scene: Scene | None = None
         self.q: Array | None = None
+        self.result: Result | None = None
         self.clients: list[Client] = []
         self.runs, self.shown, self.auto = 0, 0, True
         self._lock, self._news, self._over = threading.RLock(), threading.Event(), False
@@ -48,10 +53,6 @@ class Studio(Edits):
         self._news.set()
 
     # ------------------------------------------------------------------------------------------------ the page
-    def attach(self, server: Server) -> None:
-        """The server that it is behind of."""
-        self.server = server
-
     def page(self) -> str:
         """The page with its code written into it."""
         folder = resources.files("catena.studio")
@@ -124,6 +125,16 @@ class Studio(Edits):
             client.send("equations", by=by, latex=text, html=mathml(text))
         except CatenaError as why:
             client.send("equations", by=by, latex="", html="", said=str(why))
+
+    def _on_forces(self, client: Client, message: dict[str, Any]) -> None:
+        """What every joint does to its child, along the run that is shown: arrows at the joints."""
+        m, result = self.reading.mechanism, self.result
+        if m is None or result is None or self.scene is None:
+            raise CatenaError("run the model first; arrows show the forces of a run")
+        thin = result.thinned(FORCES)
+        names, points, force = joint_forces(self.model.at(m), thin)
+        bodies = [self.scene.bodies.index(name) for name, _ in points]
+        client.send("forces", force.astype("<f4").tobytes(), joints=names, bodies=bodies, points=[list(p) for _, p in points], times=thin.time.tolist(), number=self.runs)
 
     def _on_certificate(self, client: Client, message: dict[str, Any]) -> None:
         m = self.reading.mechanism
@@ -233,20 +244,22 @@ class Studio(Edits):
 
     def _run(self, text: str, reading: Reading) -> None:
         assert reading.scenario is not None
-        asked, said, result = reading.scenario, "", None
+        asked, said = reading.scenario, ""
+        result: Result | None = None
         self.runs += 1
-        parts = (FIRST, None) if asked.until > 2 * FIRST else (None,)
-        for until in parts:
-            if self._news.is_set() and self.document.text != text:
-                return  # something newer is to be shown
+        for until in (FIRST, None) if asked.until > 2 * FIRST else (None,):
+            self._tell("status", text="running ..." if self.model.compiled else "compiling ...")
+            try:
+                result = self.model.run(asked, until, RATE, lambda t: self._still(text))
+            except Superseded:
+                return
+            except SimulationError as why:
+                said, result = str(why), why.result if isinstance(why.result, Result) else None
+            except CatenaError as why:
+                said, result = str(why), None
             with self._lock:
-                self._tell("status", text="running ..." if self.model.compiled else "compiling ...")
-                try:
-                    result = self.model.run(asked, until, RATE)
-                except SimulationError as why:
-                    said, result = str(why), why.result if isinstance(why.result, Result) else None
-                except CatenaError as why:
-                    said, result = str(why), None
+                if self.document.text != text:
+                    return  # something newer is to be shown
                 if result is not None and len(result.time) > 1:
                     self._send_run(result, reading, said, done=until is None or bool(said))
                 elif said:
@@ -254,8 +267,14 @@ class Studio(Edits):
             if said:
                 return
 
+    def _still(self, text: str) -> None:
+        """Go on with a run only while its text is the newest."""
+        if self._over or self.document.text != text:
+            raise Superseded("there is a newer text")
+
     def _send_run(self, result: Result, reading: Reading, said: str, done: bool) -> None:
         assert self.scene is not None
+        self.result = result
         shown = film_of(result, self.scene)
         series, numbers = series_of(result, shown)
         film_bytes = wire.film_numbers(shown.at).astype("<f4").tobytes()

@@ -52,7 +52,7 @@ class Viewer:
         for c in coordinates(self.machine):  # within the limits
             q[c.qi] = min(max(q[c.qi], c.lower), c.upper)
         try:
-            return assemble(self.machine, q)[0] if self.machine.mechanism.loops else q
+            return assemble(self.machine, q)[0] if self.machine.mechanism.closes else q
         except CatenaError:
             return q
 
@@ -110,7 +110,7 @@ class Viewer:
         raise CatenaError(f"there is no coordinate {name!r}")
 
     def _closed(self, q: Array) -> Array:
-        return assemble(self.machine, q)[0] if self.machine.mechanism.loops else q
+        return assemble(self.machine, q)[0] if self.machine.mechanism.closes else q
 
     def _on_grab(self, client: Client, message: dict[str, Any]) -> None:
         body, point = str(message["body"]), np.array(message["point"], float)
@@ -133,18 +133,26 @@ class Viewer:
 
     # ------------------------------------------------------------------------------------------------ films
     def _on_modes(self, client: Client, message: dict[str, Any]) -> None:
-        """The modes about the equilibrium nearest to where it is; forces hold it where it does not rest."""
-        from ..analysis.statics import static_torques
+        """The modes about the rest nearest to where it is; where there is none that is stable, with its joints held here by forces."""
+        from ..analysis.statics import equilibrium, static_torques
         from ..analysis.vibration import modes
 
+        said = "about the rest nearest to where it stood"
         try:
-            found = modes(self.machine, self.q, static_torques(self.machine, self.q))
-        except CatenaError as why:
-            client.send("modes", modes=[], said=str(why))
-            return
+            rest = equilibrium(self.machine, self.q)
+            found = modes(self.machine, rest)
+            if (found.squares < 0).any():
+                raise CatenaError("it does not stay there")
+            self._posed(Posed(rest))
+        except CatenaError:
+            try:
+                found, said = modes(self.machine, self.q, static_torques(self.machine, self.q)), "about where it stands, held there by forces in its joints"
+            except CatenaError as why:
+                client.send("modes", modes=[], said=str(why))
+                return
         self.found_modes = found
         rows = [{"hertz": float(h) if np.isfinite(h) else None, "square": float(s)} for h, s in zip(found.hertz, found.squares)]
-        client.send("modes", modes=rows, said="held here by its joints" if message.get("held") else "")
+        client.send("modes", modes=rows, said=said)
 
     def _on_mode(self, client: Client, message: dict[str, Any]) -> None:
         k = int(message["number"])

@@ -2,8 +2,8 @@
 
     f = 0,   f' = A V + f_t = 0,   f'' = A V' + bias = 0
 
-Joints of the tree and of loops have f. A joint that mimics another and what the speeds obey (a knife edge, a rolling disc, a
-text) begin with f'. A row pushes the body it is about and pulls the other, or acts along the speeds of joints.
+Joints of the tree, of loops and constraints have f. A joint that mimics another and what the speeds obey (a knife edge, a rolling
+disc, a text) begin with f'. A row pushes the body it is about and pulls the other, or acts along the speeds of joints.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import casadi as ca
 import numpy as np
 
 from ...model.closure import RowKind
-from ...model.loads import Nonholonomic
+from ...model.loads import Holonomic, Nonholonomic
 from ...model.mechanism import GROUND
 from ...spatial import add, cross, dot
 from .joint_constraints import Bodies, Pair
@@ -79,19 +79,20 @@ def mimics(b: Bodies, s: JointSpeeds) -> Iterator[BodyRows]:
         if j.mimic is not None:
             along = ca.SX(1, s.u.numel())
             along[s.first[j.name]], along[s.first[j.mimic.joint]] = 1.0, -b.value(j.mimic.multiplier)
-            yield _along(j.name, along, ca.SX.zeros(1), s)
+            yield _along(j.name, along, ca.SX.zeros(1), s, ca.SX.zeros(1), ca.SX.zeros(1))
 
 
 def nonholonomic(b: Bodies, s: JointSpeeds) -> Iterator[BodyRows]:
-    """What the speeds obey, in the order of the mechanism: velocities of points of bodies, or texts in the joints' speeds."""
+    """What constraints and speed rows ask, in their order: velocities of points of bodies, or rows in the joints' speeds."""
     t, k = b.tracer, 0
-    texts = t.applied.rows()[0] if b.mechanism.nonholonomic else ca.SX(0, 1)
-    for row in b.mechanism.nonholonomic:
-        if row.text is not None:
-            along = ca.SX(1, s.u.numel())
-            along[s.own] = ca.jacobian(texts[k], t.v)
-            drift = ca.jtimes(texts[k], t.q, t.coordinate_rate()) + ca.jacobian(texts[k], t.t)
-            found = _along(row.name, along, drift, s)
+    texts, f = (t.applied.rows()[0], t.applied.positions()) if b.mechanism.row_records else (ca.SX(0, 1), ca.SX(0, 1))
+    for row in b.mechanism.row_records:
+        if isinstance(row, Holonomic) or row.text is not None:
+            part = slice(k, k + len(row.labels))
+            along = ca.SX(len(row.labels), s.u.numel())
+            along[:, s.own] = ca.jacobian(texts[part], t.v)
+            drift = ca.jtimes(texts[part], t.q, t.coordinate_rate()) + ca.jacobian(texts[part], t.t)
+            found = _along(row.name, along, drift, s, f[part], ca.substitute(texts[part], t.v, ca.SX.zeros(t.v.numel())))
         else:
             rate = ca.vertcat(*_slip(b, row))
             found = BodyRows(row.name, ca.SX.zeros(rate.numel()), rate, ca.jacobian(rate, b.V), b.rate(rate),
@@ -100,8 +101,9 @@ def nonholonomic(b: Bodies, s: JointSpeeds) -> Iterator[BodyRows]:
         k += len(found)
 
 
-def _along(name: str, along: ca.SX, drift: ca.SX, s: JointSpeeds) -> BodyRows:
-    return BodyRows(name, ca.SX.zeros(1), along @ s.u, along @ s.G, along @ s.g + drift, (False,), along=along)
+def _along(name: str, along: ca.SX, drift: ca.SX, s: JointSpeeds, f: ca.SX, B: ca.SX) -> BodyRows:
+    """Rows f with f' = along u + B, f'' = along u' + drift."""
+    return BodyRows(name, f, along @ s.u + B, along @ s.G, along @ s.g + drift, (False,) * along.shape[0], along=along)
 
 
 def _slip(b: Bodies, row: Nonholonomic) -> tuple:

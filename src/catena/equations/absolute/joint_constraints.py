@@ -58,16 +58,17 @@ class Bodies:
     """The links of a mechanism as free bodies: symbols P, R, V of their motion, and the pairs that join them.
 
     `pairs[i]` carries `links[i]`; `loops` are the pairs that close the tree. The symbols q, v, tau and p are the tracer's, and
-    `value` turns a scalar of the mechanism into a number or an expression of p. normal: of the plane, if there is one.
+    `value` turns a scalar of the mechanism into a number or an expression of p. normal: of the plane, if there is one; with
+    planar=False every mechanism is a spatial one.
     """
 
-    def __init__(self, mechanism: Mechanism):
+    def __init__(self, mechanism: Mechanism, planar: bool = True):
         self.mechanism, self.tracer = mechanism, Tracer(layout(mechanism), SNAP)
         self.value, self._welded = self.tracer.value, Welded(mechanism, self.tracer.value)
         self.links, self.ground = self._welded.links, self._welded.ground
         n = len(self.links)
         self.P, self.R, self.V = ca.SX.sym("P", 3 * n), ca.SX.sym("R", 9 * n), ca.SX.sym("V", 6 * n)
-        normal = None if mechanism.planar is False else plane(mechanism)
+        normal = None if mechanism.planar is False or not planar else plane(mechanism)
         self.normal = None if normal is None else tuple(snapped(x) for x in normal)
         self.pairs, self.loops = list(self._pairs()), list(self._loops())
 

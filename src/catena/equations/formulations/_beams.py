@@ -76,6 +76,29 @@ class TracedBeam:
         Q = self.tensor(self.c, self.c)
         return ca.trace(Q) * ca.SX.eye(3) - Q + ca.diag(ca.vertcat(*self.J))
 
+    # ------------------------------------------------------------------------------------------------ the fields one by one
+    @property
+    def masses(self) -> ca.SX:
+        """(1 + fields, 1 + fields): the integrals of rho, rho B_a and rho B_a B_b."""
+        S = ca.DM(self._S)
+        return self.m * ca.SX(ca.blockcat([[ca.DM(1), S.T], [S, ca.DM(self._P)]]))
+
+    def places(self) -> ca.SX:
+        """(3, 1 + fields): what multiplies 1 and B_a in r: nothing, and c_a along its axis."""
+        return ca.sparsify(ca.horzcat(ca.SX(3, 1), *(self._axis(k) * self.c[k] for k in range(self.c.numel()))))
+
+    def velocities(self, w: ca.SX, V: ca.SX, rate: ca.SX) -> ca.SX:
+        """(3, 1 + fields): what multiplies 1 and B_a in the velocity V + w x r + r' of the body's points, along its axes."""
+        dc = self.C @ rate
+        moved = ca.horzcat(V, *(self._axis(k) * dc[k] for k in range(dc.numel())))
+        return moved + ca.skew(w) @ self.places()
+
+    def _axis(self, k: int) -> ca.SX:
+        """The axis along which field k displaces."""
+        e = ca.SX(3, 1)
+        e[next(d for d in range(3) if k in self._fields[d])] = 1.0
+        return e
+
     def energies(self, V: ca.SX, w: ca.SX, rate: ca.SX, R: ca.SX, p: ca.SX, g: ca.SX) -> tuple[ca.SX, ca.SX]:
         """T and V. V, w (3,): of the frame along its own axes. rate: of the amplitudes. R, p: its pose. g: gravity."""
         dc, s = self.C @ rate, self.first(self.c)

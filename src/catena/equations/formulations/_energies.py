@@ -130,7 +130,7 @@ def energies(mechanism: Mechanism, coordinates: str = "joint") -> Energies:
         w, X = s.frame_velocity(beam.body, "body"), s.pose(beam.body)
         more = beam.energies(w[3:], w[:3], s.v[beam.own], X[:, :3], X[:, 3], vector(s.tree.gravity))
         T, V = T + more[0], V + more[1]
-    rows = s.constraint_rows()[1] if mechanism.loops or mechanism.nonholonomic else ca.SX(0, 1)
+    rows = s.constraint_rows()[1] if mechanism.constrained else ca.SX(0, 1)
     found, q, v, chart = [ca.SX(T), ca.SX(V), s.coordinate_rate(), s.tau + loads(s), rows], s.q, s.v, np.eye(s.layout.nv)
     if coordinates == "absolute":
         chart = absolute(s.layout)

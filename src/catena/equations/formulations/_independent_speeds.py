@@ -178,7 +178,7 @@ def own_rows(s: Tracer) -> OwnRows:
     unit, m, name = units(values), A.shape[0], s.layout.mechanism.name
     kept = independent_rows(values[0], unit)
     if not places and len(kept) < m:
-        raise SingularError(f"kane: only {len(kept)} of the {m} rows A v + B = 0 of {name!r} are independent; leave out those "
+        raise SingularError(f"only {len(kept)} of the {m} rows A v + B = 0 of {name!r} are independent; leave out those "
                             "that follow from the others")  # fmt: skip
     B = ca.substitute(rate, s.v, ca.SX.zeros(s.layout.nv))
     return OwnRows(A, B, gamma, kept, unit, places or [s.layout.somewhere(0)])

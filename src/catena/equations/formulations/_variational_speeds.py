@@ -28,7 +28,7 @@ def own_speeds(s: Tracer, names: Sequence[str] | None) -> VariationalSpeeds:
     """The speeds: the joints' own, or those named, and what the mechanism's rows leave independent of them."""
     own = _joint_speeds(s)
     chosen = own if names is None else _named(s, own, list(names))
-    return _independent(s, chosen) if s.layout.mechanism.nonholonomic else chosen
+    return _independent(s, chosen) if s.layout.mechanism.row_records else chosen
 
 
 def _joint_speeds(s: Tracer) -> VariationalSpeeds:

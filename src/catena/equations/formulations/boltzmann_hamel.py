@@ -260,6 +260,6 @@ register(Formulation(
     unknowns="angular velocities as quasi-velocities",
     source="[Quinn1991] eq. 22-39",
     year=1904,
-    cannot=frozenset({"joints by a function", "loops", "speed rows", "flexible bodies by modes"}),
+    cannot=frozenset({"joints by a function", "loops", "position constraints", "speed rows", "flexible bodies by modes"}),
     own_loads=False,
 ))  # fmt: skip

@@ -92,7 +92,7 @@ def kane(mechanism: Mechanism, rows: Map | None = None, speeds: Map | None = Non
     s = Tracer(layout(mechanism))
     t, masses = s.t, mass_centres(s)
     A, f = inertia(s, masses), forces(s, masses)
-    own = own_rows(s) if rows is None and (mechanism.loops or mechanism.nonholonomic) else None
+    own = own_rows(s) if rows is None and mechanism.constrained else None
     if own and speeds is None and dependent is None:
         u = adapted_speeds(s, own.complement(s, A), own.gamma)
     else:

@@ -37,11 +37,10 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from ...compiler.trace import elements, matrix, met, vector
+from ...compiler.trace import elements, matrix, vector
 from ...errors import SingularError
 from ...kernels.rank import motion_without_energy, usual_length
 from ...model.mechanism import Mechanism
-from ...model.values import value_of
 from ...spatial import add, apply, cross, full, rotate, scale, unrotate
 from ..absolute.charts import State, chart, state
 from ..absolute.constraint_rows import BodyRows, joint, mimics, nonholonomic, speeds
@@ -49,6 +48,7 @@ from ..absolute.joint_constraints import Bodies
 from ..equations import Equations, assembled
 from ..formulation import Formulation, StateKind, register
 from ._newton_euler_reactions import reactions
+from ._saddle_point import saddle_point, total_mass
 
 VANISHED = 1e-14  # a pivot this small beside the diagonal it came from is rounding
 
@@ -64,8 +64,9 @@ def newton_euler(mechanism: Mechanism) -> Equations:
     moved, *_ = solved(x.P, x.R, x.V, s.t, x.q, x.v, s.tau, s.p)
     return assembled(
         s, "newton_euler", x.names, x.x,
-        derivative=ca.vertcat(x.rate, moved), encode=x.start, decode=[x.q, x.v], acceleration=a, largest=len(unknowns), reactions=W,
-        multipliers=lam if mechanism.loops or mechanism.nonholonomic else None,
+        derivative=ca.vertcat(x.rate, moved), encode=x.start, decode=[x.q, x.v], acceleration=a, largest=len(unknowns),
+        reactions=None if mechanism.constraints else W,
+        multipliers=lam if mechanism.constrained else None,
     )  # fmt: skip
 
 
@@ -89,7 +90,7 @@ def _system(b: Bodies, x: State) -> tuple[ca.Function, list[str]]:
     W = _weights(b, x, B.T @ M @ B, rows)
     H, AB = B.T @ (M + G.T @ J @ G + A.T @ W @ A) @ B, A @ B
     order, unknowns = _order(b, x, tree, [*tied, *closing])
-    w, lam, D = _solve(b, H, AB, B.T @ (F - A.T @ W @ bias), -bias, order[: len(order) - sum(len(r) for r in closing)])
+    w, lam, D = saddle_point(b, H, AB, B.T @ (F - A.T @ W @ bias), -bias, order[: len(order) - sum(len(r) for r in closing)])
     moved, parts = B @ w, ca.vertsplit(lam, np.cumsum([0, *(len(r) for r in rows)]).tolist())
     a = G @ moved + g
     effort = ca.SX.zeros(u.u.numel())
@@ -108,33 +109,6 @@ def _on(k: int, A: ca.SX, force: ca.SX) -> ca.SX:
     return A[:, 6 * k : 6 * k + 6].T @ force
 
 
-def _solve(b: Bodies, H: ca.SX, A: ca.SX, F: ca.SX, gamma: ca.SX, order: list[int]) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """w', lambda of [H A^T; A 0] (w', -lambda) = (F, gamma); the tree's pivots, each beside its diagonal (rows: as they are).
-
-    order: the unknowns of the tree. The other rows of A, which close it, come last.
-    """
-    n, k = A.shape[1], len(order)
-    tree, closing = A[: k - n, :], A[k - n :, :]
-    K = ca.sparsify(ca.vertcat(ca.horzcat(H, tree.T), ca.horzcat(tree, ca.SX(k - n, k - n))))
-    K = ca.project(K, K.sparsity() + K.T.sparsity())[order, order]
-    D, LT, p = ca.ldl(K, False)
-    back, forces = np.argsort(order).tolist(), ca.horzcat(ca.vertcat(F, gamma[: k - n, :]), ca.vertcat(closing.T, ca.SX(k - n, closing.shape[0])))
-    z, Y = ca.horzsplit(ca.ldl_solve(forces[order, :], D, LT, p)[back, :], [0, 1, 1 + closing.shape[0]])
-    whole, lam = ca.diag(K), ca.SX.zeros(0)
-    if closing.shape[0]:
-        s = b.tracer
-        rows = ca.sparsify(s.constraint_rows()[3])
-        G = rows @ ca.diag(vector(s.con.column)) @ rows.T
-        _, lam = met(closing, Y[:n, :], gamma[k - n :] - closing @ z[:n], G, s.row_scales())
-        z = z + Y @ lam
-    return z[:n], ca.vertcat(-z[n:, :], lam), ca.vertcat(*(D[i] if whole[i].is_zero() else D[i] / whole[i] for i in range(k)))
-
-
-def _mass(b: Bodies) -> float:
-    """The mechanism's mass, kg."""
-    return sum(value_of(body.mass, b.mechanism.parameters) for body in b.mechanism.bodies) or 1.0
-
-
 def _weights(b: Bodies, x: State, M: ca.SX, rows: Sequence[BodyRows]) -> ca.SX:
     """W: the mechanism's mass on the rows of joints whose link lacks inertia, or may lack it where a parameter stands in it.
 
@@ -145,7 +119,7 @@ def _weights(b: Bodies, x: State, M: ca.SX, rows: Sequence[BodyRows]) -> ca.SX:
     for k, c in enumerate(x.charts):
         block = M[i : i + c.w.numel(), i : i + c.w.numel()]
         if ca.symvar(block) or motion_without_energy(np.array(ca.evalf(block))) is not None:
-            weights[first[k] : first[k + 1]] = [_mass(b) * (turn if angle else 1.0) for angle in rows[k].angles]
+            weights[first[k] : first[k + 1]] = [total_mass(b) * (turn if angle else 1.0) for angle in rows[k].angles]
         i += c.w.numel()
     return ca.sparsify(ca.diag(ca.SX(weights)))
 

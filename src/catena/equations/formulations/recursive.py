@@ -24,7 +24,7 @@ def recursive(mechanism: Mechanism, snap: float = SNAP) -> Equations:
     """Articulated-body forward dynamics, and the joints' wrenches by the outward pass at the acceleration found."""
     s = Tracer(layout(mechanism), snap)
     t, nq, nv = s.t, s.layout.nq, s.layout.nv
-    given, rows = [t, s.q, s.v, s.tau, s.p], len(s.con.kind) > 0 or bool(mechanism.nonholonomic)
+    given, rows = [t, s.q, s.v, s.tau, s.p], len(s.con.kind) > 0 or bool(mechanism.row_records)
     solved = kept_tape(mechanism, "constrained dynamics", snap, lambda: ca.Function("solved", given, ca.cse(list(s.constrained() if rows else (s.forward_dynamics(), ca.SX.zeros(0))))))
     a, lam = solved(*given)
     acceleration = ca.Function("acceleration", given, [a])
@@ -44,7 +44,7 @@ def recursive(mechanism: Mechanism, snap: float = SNAP) -> Equations:
         encode=ca.Function("encode", [s.q, s.v, s.p], [ca.vertcat(s.q, s.v)]),
         decode=ca.Function("decode", [x, s.p], [q, v]),
         acceleration=acceleration,
-        reactions=None if mechanism.nonholonomic else ca.Function("reactions", given, [ca.cse(wrenches(t, s.q, s.v, a, s.p, lam))]),
+        reactions=None if mechanism.row_records else ca.Function("reactions", given, [ca.cse(wrenches(t, s.q, s.v, a, s.p, lam))]),
         multipliers=ca.Function("multipliers", given, [ca.cse(lam)]) if rows else None,
         counts=Counts(nq + nv, nv if s.flexible else 3 if balls else 1, operations(acceleration)),
     )

@@ -93,7 +93,7 @@ def variational(
         derivative=ca.vertcat(rate, moved), encode=ca.vertcat(s.q, u.encode(s.q, s.v, s.p)),
         decode=[x[:n], u.decode(x[:n], x[n:], s.p)], acceleration=at_v, largest=len(u.independent),
         extra={"rows": _rows(s, u, M, b, Q), "energy": energy},
-        readable=None if speeds or mechanism.nonholonomic else (lambda: _statement(s, M, b, Q)),
+        readable=None if speeds or mechanism.row_records else (lambda: _statement(s, M, b, Q)),
     )  # fmt: skip
 
 

@@ -40,6 +40,24 @@ C = {op: line.removeprefix("math.") for op, line in PYTHON.items()} | {
 
 
 @dataclass(frozen=True)
+class Dialect:
+    """A language: operations by their texts, how a value is named, its words for infinity and what is no number.
+
+    sign: how tightly a sign binds; SUM where a minus may stand at the head of a sum alone.
+    """
+
+    operations: Mapping[str, str]
+    assign: str
+    infinity: str
+    not_a_number: str
+    sign: int = SIGNED
+
+
+AS_PYTHON = Dialect(PYTHON, "{} = {}", "math.inf", "math.nan")
+AS_C = Dialect(C, "const double {} = {};", "INFINITY", "NAN")
+
+
+@dataclass(frozen=True)
 class Argument:
     """An argument of the function: its name, a name for each of its entries, values to take where none are given.
 
@@ -58,7 +76,7 @@ class Argument:
 
 def python(f: ca.Function, arguments: Sequence[Argument], about: str, letter: str) -> str:
     """The source of a Python function of lists that returns a list."""
-    lines, results, used = _lines(read(f), arguments, PYTHON, letter, "{} = {}")
+    lines, results, used = statements(read(f), arguments, AS_PYTHON, letter)
     head = ", ".join(a.name if a.default is None else f"{a.name}={a.default!r}" for a in arguments)
     lists = [a for a in arguments if used & set(a.entries) and not a.scalar]
     unpack = [f"{', '.join(a.entries)}{',' * (len(a.entries) == 1)} = {a.name}" for a in lists]
@@ -82,7 +100,7 @@ def c_head(name: str, arguments: Sequence[Argument], outputs: Sequence[str]) -> 
 
 def c_body(tape: Tape, arguments: Sequence[Argument], results: Sequence[str], letter: str) -> str:
     """The statements of a C function. Arguments are read first and results stored last, so that they may share memory."""
-    lines, values, used = _lines(tape, arguments, C, letter, "const double {} = {};")
+    lines, values, used = statements(tape, arguments, AS_C, letter)
     entries = [(x, a.name, k) for a in arguments if not a.scalar for k, x in enumerate(a.entries)]
     unpack = [f"const double {x} = {name}[{k}];" for x, name, k in entries if x in used]
     stores = [f"{place} = {x};" for place, x in zip(results, values)]
@@ -90,8 +108,7 @@ def c_body(tape: Tape, arguments: Sequence[Argument], results: Sequence[str], le
     return "\n".join(f"    {line}" for line in (*unpack, *lines, *stores, *unused))
 
 
-def _lines(tape: Tape, arguments: Sequence[Argument], table: Mapping[str, str], letter: str,
-           assign: str) -> tuple[list[str], list[str], set[str]]:  # fmt: skip
+def statements(tape: Tape, arguments: Sequence[Argument], dialect: Dialect, letter: str) -> tuple[list[str], list[str], set[str]]:
     """The assignments, the results, and the names of the inputs that are used."""
     inputs = [entry for a in arguments for entry in a.entries]
     often, used = uses(tape), set[str]()
@@ -111,12 +128,12 @@ def _lines(tape: Tape, arguments: Sequence[Argument], table: Mapping[str, str], 
             used.add(inputs[node.at])
             value = inputs[node.at], ATOM
         elif node.op == "CONST":
-            value = _literal(constant(node), table)
+            value = _literal(constant(node), dialect)
         else:
-            value = _expression(node.op, arguments_here, table)
+            value = _expression(node.op, arguments_here, dialect)
             if often.get(n, 0) > 1 or len(value[0]) > LONG:
                 name = f"{letter}{len(lines) + 1}"
-                lines.append(assign.format(name, value[0]))
+                lines.append(dialect.assign.format(name, value[0]))
                 value = name, ATOM
         values.append(value)
     return lines, [results[k] for k in range(_size(tape))], used
@@ -129,20 +146,20 @@ def _size(tape: Tape) -> int:
 Text = tuple[str, int]  # an expression and how tightly it binds
 
 
-def _literal(x: float, table: Mapping[str, str]) -> Text:
-    infinity, none = ("INFINITY", "NAN") if table is C else ("math.inf", "math.nan")
-    size = none if math.isnan(x) else infinity if math.isinf(x) else repr(abs(x))
-    return (f"-{size}", SIGNED) if math.copysign(1.0, x) < 0 else (size, ATOM)
+def _literal(x: float, dialect: Dialect) -> Text:
+    size = dialect.not_a_number if math.isnan(x) else dialect.infinity if math.isinf(x) else repr(abs(x))
+    return (f"-{size}", dialect.sign) if math.copysign(1.0, x) < 0 else (size, ATOM)
 
 
-def _expression(op: str, arguments: Sequence[Text], table: Mapping[str, str]) -> Text:
+def _expression(op: str, arguments: Sequence[Text], dialect: Dialect) -> Text:
     """One operation, with no more brackets than it needs."""
+    table = dialect.operations
 
     def at_least(x: Text, level: int) -> str:
         return x[0] if x[1] >= level else f"({x[0]})"
 
     short: dict[str, Callable[[], Text]] = {
-        "NEG": lambda: (f"-{at_least(arguments[0], ATOM)}", SIGNED),
+        "NEG": lambda: (f"-{at_least(arguments[0], ATOM)}", dialect.sign),
         "SQ": lambda: (f"{at_least(arguments[0], ATOM)}*{at_least(arguments[0], ATOM)}", PRODUCT),
         "TWICE": lambda: (f"2.0*{at_least(arguments[0], ATOM)}", PRODUCT),
         "INV": lambda: (f"1.0/{at_least(arguments[0], ATOM)}", PRODUCT),

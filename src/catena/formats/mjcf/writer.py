@@ -54,6 +54,7 @@ def _unsayable(m: Mechanism) -> Iterator[str]:
     loads = WrittenLoads(m)
     yield from (f"{type(x).__name__} {x.name!r}: {why}" for x in m.loads if (why := loads.unsayable(x)))
     yield from (f"{type(x).__name__} {x.name!r}: MJCF has no rows of speeds" for x in m.nonholonomic)
+    yield from (f"{type(x).__name__} {x.name!r}: MJCF has no constraint of that kind" for x in m.constraints)
     yield from (f"body {name!r} moves and has no mass; MuJoCo asks every moving body for some, or for a child fixed to it that has" for name in _light(m))
 
 

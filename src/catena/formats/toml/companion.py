@@ -1,6 +1,6 @@
 """Companion: a TOML file that adds to a mechanism of another format what that format cannot say.
 
-Loops, frames, loads, rows, gravity, parameters, shapes of the ground, collisions; for bodies that are there already: shapes; and
+Loops, frames, loads, rows, constraints, gravity, parameters, shapes of the ground, collisions; for bodies that are there already: shapes; and
 for joints that are there already: limits, damping, friction, armature.
 """
 
@@ -14,7 +14,7 @@ from ...model.mechanism import Body, Joint, Mechanism
 from ..draft import Draft
 from .contacts import read_contact
 from .joints import read_limits, read_loop, read_losses
-from .loads import read_load, read_row
+from .loads import read_constraint, read_load, read_row
 from .reader import open_file, read_expressions, read_frame, read_parameters
 from .schema import COMPANION_KEYS, LOSS_KEYS
 from .shapes import read_collisions, read_shape
@@ -39,6 +39,7 @@ def add(draft: Draft, path: Path) -> None:
         loops=(*m.loops, *(read_loop(t) for t in top.tables("loop"))),
         loads=(*m.loads, *(load for t in top.tables("load") if (load := read_load(t)))),
         nonholonomic=(*m.nonholonomic, *(row for t in top.tables("row") if (row := read_row(t)))),
+        constraints=(*m.constraints, *(tie for t in top.tables("constraint") if (tie := read_constraint(t)))),
         contacts=(*m.contacts, *(contact for t in top.tables("contact") if (contact := read_contact(t)))),
         gravity=top.vector("gravity", "acceleration", default=m.gravity),
         parameters={**m.parameters, **top.ledger.parameters},

@@ -1,4 +1,4 @@
-"""Loads and rows: [[load]] and [[row]] tables, as the keys of each kind say."""
+"""Loads, rows and constraints: [[load]], [[row]] and [[constraint]] tables, as the keys of each kind say."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import TypeVar
 
 from ...errors import unknown
-from ...model.loads import LOADS, ROWS, Key, Load, Nonholonomic
+from ...model.loads import CONSTRAINTS, LOADS, ROWS, Constraint, Holonomic, Key, Load, Nonholonomic
 from ...model.loads.keys import Keyed
 from ...model.pose import Scalar, Vector
 from ..draft import MISSING
@@ -27,8 +27,13 @@ def read_row(t: Table) -> Nonholonomic | None:
     return _read(t, "row kind", ROWS)
 
 
-def _read(t: Table, what: str, known: Mapping[str, type[Kind]]) -> Kind | None:
-    kind, name = t.text("kind"), t.text("name", instead=t.where)
+def read_constraint(t: Table) -> Holonomic | None:
+    """A [[constraint]]; one without a kind is an expression."""
+    return _read(t, "constraint kind", CONSTRAINTS, Constraint.kind)
+
+
+def _read(t: Table, what: str, known: Mapping[str, type[Kind]], usual: str | None = None) -> Kind | None:
+    kind, name = usual if usual and "kind" not in t else t.text("kind"), t.text("name", instead=t.where)
     if kind not in known:
         if kind:
             t.fault(unknown(what, kind, known))
@@ -72,13 +77,13 @@ def _direction(t: Table, key: str, k: Key) -> Vector:
 
 
 _READERS: dict[str, Callable[[Table, str, Key], object]] = {
-    **dict.fromkeys(("frame", "coordinate", "speed", "word"), _name),
+    **dict.fromkeys(("frame", "turning", "sliding", "coordinate", "speed", "word"), _name),
     **dict.fromkeys(("frames", "coordinates"), _names),
     "number": lambda t, key, k: t.number(key, str(k.measure), instead=1.0),
     "numbers": _numbers,
     "expression": lambda t, key, k: t.expression(t.data.get(key), key),
     "expressions": lambda t, key, k: tuple(t.expression(x, key) for x in t.items(key)),
-    "text": lambda t, key, k: str(t.expression(t.text(key, instead="0"), key)),
+    **dict.fromkeys(("text", "position", "profile"), lambda t, key, k: str(t.expression(t.text(key, instead="0"), key))),
     "direction": _direction,
     "times": lambda t, key, k: tuple(t.scalar(x, key, "time", symbolic=False) for x in t.items(key)),
 }

@@ -17,7 +17,7 @@ from .bodies import read_body
 from .contacts import read_contact
 from .includes import with_includes
 from .joints import read_joints, read_loop
-from .loads import read_load, read_row
+from .loads import read_constraint, read_load, read_row
 from .poses import read_pose
 from .schema import FRAME_KEYS, TOP_KEYS
 from .shapes import read_collisions, read_shape
@@ -46,6 +46,7 @@ def draft(path: Path, top: Table) -> Draft:
         loops=tuple(read_loop(t) for t in top.tables("loop")),
         loads=tuple(load for t in top.tables("load") if (load := read_load(t))),
         nonholonomic=tuple(row for t in top.tables("row") if (row := read_row(t))),
+        constraints=tuple(tie for t in top.tables("constraint") if (tie := read_constraint(t))),
         contacts=tuple(contact for t in top.tables("contact") if (contact := read_contact(t))),
         parameters=top.ledger.parameters,
         ground=tuple(read_shape(t, collides=True) for t in top.tables("ground")),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 TOP_KEYS = (
     "name", "gravity", "planar", "as_found", "notes", "cut", "parameters", "expressions", "body", "joint", "frame", "loop", "load", "row",
-    "ground", "collisions", "contact", "include", "scenario", "optimize",
+    "constraint", "ground", "collisions", "contact", "include", "scenario", "optimize",
 )  # fmt: skip
-COMPANION_KEYS = ("gravity", "parameters", "expressions", "body", "ground", "collisions", "joint", "frame", "loop", "load", "row", "contact")
+COMPANION_KEYS = ("gravity", "parameters", "expressions", "body", "ground", "collisions", "joint", "frame", "loop", "load", "row", "constraint", "contact")
 
 BODY_KEYS = ("name", "mass", "com", "inertia", "shapes", "flexible")
 BEAM_KEYS = (

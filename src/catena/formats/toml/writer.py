@@ -19,12 +19,30 @@ from .beams import beam_pairs
 from .contacts import contact_pairs
 from .schema import LIMIT_KEYS, LOSS_KEYS
 
+Pairs = Iterator[tuple[str, str]]
 _DEFAULTS = {"lower": -math.inf, "upper": math.inf, "effort": math.inf, "speed": math.inf} | dict.fromkeys(LOSS_KEYS, 0.0)
 
 
 def text(m: Mechanism) -> str:
     """The file. Reading it gives an equal mechanism."""
     return "\n".join(_lines(m)) + "\n"
+
+
+def companion(m: Mechanism) -> str:
+    """A companion: what another format cannot say. Of the mechanism's bodies the shapes, and of its joints the armatures."""
+    lines = ["# Written by catena. All values are SI: m, kg, s, rad.", f"gravity = {_list(m.gravity)}"]
+    if m.parameters:
+        lines += ["\n[parameters]", *(f"{_key(name)} = {_value(value)}" for name, value in m.parameters.items())]
+    if m.collisions != CollisionFilter():
+        lines += ["\n[collisions]", *(f"{key} = {value}" for key, value in _collisions(m.collisions))]
+    bodies = (("body", _named(b.name, "shapes", f"[{', '.join(_table(_shape(s)) for s in b.shapes)}]")) for b in m.bodies)
+    joints = (("joint", _named(j.name, "armature", _each(j.armature))) for j in m.joints)
+    return "\n".join([*lines, *_headed([*bodies, *joints, *_things(m, m)])]) + "\n"
+
+
+def _named(name: str, key: str, value: str) -> Pairs:
+    yield "name", _string(name)
+    yield key, value
 
 
 def _lines(m: Mechanism) -> Iterator[str]:
@@ -44,17 +62,25 @@ def _lines(m: Mechanism) -> Iterator[str]:
         yield "\n[collisions]"
         yield from (f"{key} = {value}" for key, value in _collisions(m.collisions))
     given = _as_given(m)
-    written = [*(("body", _body(b)) for b in given.bodies), *(("joint", _joint(j)) for j in given.joints),
-               *(("frame", _frame(f)) for f in given.frames), *(("loop", _joint(j)) for j in given.loops),
-               *(("load", _load(x)) for x in given.loads), *(("row", _load(x)) for x in m.nonholonomic),
-               *(("ground", _shape(s)) for s in m.ground),
-               *(("contact", contact_pairs(c, _value, _string)) for c in m.contacts)]  # fmt: skip
+    yield from _headed([*(("body", _body(b)) for b in given.bodies), *(("joint", _joint(j)) for j in given.joints), *_things(given, m)])
+
+
+def _things(given: Mechanism, m: Mechanism) -> Iterator[tuple[str, Pairs]]:
+    """Everything but bodies and joints: frames, loops and loads as given, rows, constraints, shapes of the ground, contacts."""
+    yield from (("frame", _frame(f)) for f in given.frames)
+    yield from (("loop", _joint(j)) for j in given.loops)
+    yield from (("load", _load(x)) for x in given.loads)
+    yield from (("row", _load(x)) for x in m.nonholonomic)
+    yield from (("constraint", _load(x)) for x in m.constraints)
+    yield from (("ground", _shape(s)) for s in m.ground)
+    yield from (("contact", contact_pairs(c, _value, _string)) for c in m.contacts)
+
+
+def _headed(written: Iterable[tuple[str, Pairs]]) -> Iterator[str]:
+    """Tables of arrays under their headings."""
     for heading, pairs in written:
         yield f"\n[[{heading}]]"
         yield from (f"{key} = {value}" for key, value in pairs)
-
-
-Pairs = Iterator[tuple[str, str]]
 
 
 def _as_given(m: Mechanism) -> Mechanism:
@@ -137,7 +163,7 @@ def _load(thing: Keyed) -> Pairs:
     yield "kind", _string(thing.kind)
     for key in thing.schema():
         value = getattr(thing, key)
-        if value != ():
+        if value not in ((), ""):
             yield key, f"[{', '.join(map(_mixed, value))}]" if isinstance(value, tuple) else _mixed(value)
 
 

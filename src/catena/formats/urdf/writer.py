@@ -24,6 +24,9 @@ _SHAPES: dict[str, Callable[[Shape], dict[str, str]]] = {
 }
 
 
+SAYABLE = tuple(_SHAPES)  # the kinds of shapes that URDF has
+
+
 def text(m: Mechanism) -> str:
     """The file. Reading it gives a mechanism that moves in the same way; frames come back as bodies without mass."""
     if found := list(_unsayable(m)):
@@ -49,7 +52,7 @@ def _unsayable(m: Mechanism) -> Iterator[str]:
         yield "URDF has no shapes of the ground and no choice of pairs that collide"
     for j in m.loops:
         yield f"loop {j.name!r}: URDF has no loops"
-    for thing in (*m.loads, *m.nonholonomic):
+    for thing in (*m.loads, *m.row_records):
         yield f"{type(thing).__name__} {thing.name!r}: URDF has no loads and no rows"
     yield from (f"Contact {c.name!r}: URDF has no laws of contact" for c in m.contacts)
 

@@ -1,24 +1,34 @@
-"""Loads and speed rows: what acts on a mechanism besides gravity and motors, and what its speeds must obey besides loops.
+"""Loads, speed rows and position rows: what acts on a mechanism besides gravity and motors, and what its speeds and coordinates must
+obey besides loops.
 
-    keys         Load and Nonholonomic, the two families; the keys that their members have; the registries LOADS and ROWS
+    keys         Load, Nonholonomic and Holonomic, the three families; the keys that their members have; LOADS, ROWS, CONSTRAINTS
     springs      JointSpring, CoordinateSpring, Spring, Cable, Bushing, and the Strain of a flexible body
     forces       Force, JointForce
     tension      Tension
     compliant_contact   CompliantContact
+    machines     Drag, Clutch, Freewheel
     speed_rows   KnifeEdge, Rolling, SpeedRow
+    position_rows   Constraint, Drive, Coupling
+    gears        GearPair, Belt, RackAndPinion, Screw
+    cams         Cam
 
 Values are SI or expressions of parameters. Texts in `Force`, `JointForce` and `SpeedRow` may use t, the parameters, and
 every coordinate and speed: q_<name> and v_<name>, where a dot in a coordinate's name is written as an underscore (q_base_x).
 """
 
+from .cams import Cam
 from .compliant_contact import CompliantContact
 from .forces import Force, JointForce
-from .keys import LOADS, ROWS, Key, Load, Nonholonomic, Scene, identifier, register
+from .gears import Belt, GearPair, RackAndPinion, Screw
+from .keys import CONSTRAINTS, LOADS, ROWS, Holonomic, Key, Load, Nonholonomic, Places, Scene, identifier, register
+from .machines import Clutch, Drag, Freewheel
+from .position_rows import Constraint, Coupling, Drive
 from .speed_rows import KnifeEdge, Rolling, SpeedRow
 from .springs import Bushing, Cable, CoordinateSpring, JointSpring, Spring, Strain
 from .tension import Tension
 
 __all__ = [
-    "LOADS", "ROWS", "Bushing", "Cable", "CompliantContact", "CoordinateSpring", "Force", "JointForce", "JointSpring", "Key", "KnifeEdge", "Load", "Nonholonomic", "Rolling",
-    "Scene", "SpeedRow", "Spring", "Strain", "Tension", "identifier", "register",
+    "CONSTRAINTS", "LOADS", "ROWS", "Belt", "Bushing", "Cable", "Cam", "Clutch", "CompliantContact", "Constraint", "CoordinateSpring", "Coupling", "Drag", "Drive", "Force",
+    "Freewheel", "GearPair", "Holonomic", "JointForce", "JointSpring", "Key", "KnifeEdge", "Load", "Nonholonomic", "Places", "RackAndPinion", "Rolling", "Scene", "Screw",
+    "SpeedRow", "Spring", "Strain", "Tension", "identifier", "register",
 ]  # fmt: skip

@@ -1,5 +1,5 @@
-"""The families of loads and speed rows. A member is a frozen record that says everything about itself: how each of its
-fields is read, checked and written (`Key`), and what it does to a mechanism that moves (`act`, or `contact`).
+"""The families of loads, speed rows and position rows. A member is a frozen record that says everything about itself: how each
+of its fields is read, checked and written (`Key`), and what it does to a mechanism that moves (`act`, `contact` or `residual`).
 
 `register` adds a member from anywhere; nothing else in catena names one, except to make one.
 """
@@ -26,6 +26,9 @@ class Key:
         expression   a number, or a text of t, q_..., v_... and parameters
         expressions  three of them, x, y, z
         text         an expression that must be a text
+        position     a text of t, parameters, q_... and the places of frames, x_..., y_..., z_...
+        profile      a text of `angle` and parameters
+        turning      the name of a body that turns about one axis of the body in the field `carrier`; sliding: that slides along one
         direction    three numbers that are not all zero; kept with length one
         word         one of `words`
         times        any number of instants, s
@@ -64,6 +67,26 @@ TIMES = Key("times").of()
 def number(measure: str, zero: bool = True, negative: bool = False) -> dict[str, Key]:
     """The metadata of a number, zero or more unless it may be negative."""
     return Key("number", measure, zero, negative).of()
+
+
+class Places(Protocol):
+    """What a position row sees of a mechanism: scalars are numbers or symbols; vectors are triples in the ground's axes."""
+
+    def value(self, x: Scalar) -> Scalar:
+        """A field of sort number."""
+
+    def text(self, where: str, x: str | float) -> Scalar:
+        """A field of sort position or expression; where: the name of the row, for a fault."""
+
+    def profile(self, where: str, x: str, angle: Scalar) -> Scalar:
+        """A field of sort profile, at an angle."""
+
+    def coordinate(self, name: str) -> Scalar:
+        """A coordinate."""
+
+    def travel(self, body: str, carrier: str, sort: str) -> tuple[Scalar, Vector]:
+        """The angle or way of a body in its carrier, rad or m, for a field of sort turning or sliding; and its axis, in the ground's
+        axes where all coordinates are zero."""
 
 
 class Scene(Protocol):
@@ -167,14 +190,39 @@ class Nonholonomic(Keyed):
         raise NotImplementedError
 
 
+class Holonomic(Keyed):
+    """Something that coordinates obey: one or more rows g(q, t) = 0, which loops are too.
+
+    Rows act along the speeds, as motors do: A' lam with A = dg/dq N. Where they speak of the places of frames, they push there.
+    """
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each row means, for people."""
+        raise NotImplementedError
+
+    def residual(self, s: Places) -> tuple[Scalar, ...]:
+        """g, one for each label."""
+        raise NotImplementedError
+
+    def misfits(self, axes: Mapping[str, Vector]) -> Iterator[str]:
+        """What is wrong with the axes of its turning and sliding fields, {field: axis}."""
+        return iter(())
+
+    def drives(self) -> str:
+        """The coordinate whose motion over time it gives, if it does."""
+        return ""
+
+
 LOADS: dict[str, type[Load]] = {}
+CONSTRAINTS: dict[str, type[Holonomic]] = {}
 ROWS: dict[str, type[Nonholonomic]] = {}
 Member = TypeVar("Member", bound=type[Keyed])
 
 
 def register(member: Member) -> Member:
-    """Add a kind of load or of speed row: files, validation, every formulation and simulation know it from here on."""
-    family: dict[str, Any] = LOADS if issubclass(member, Load) else ROWS
+    """Add a kind of load, of speed row or of position row: files, validation, formulations and simulation know it from here on."""
+    family: dict[str, Any] = LOADS if issubclass(member, Load) else CONSTRAINTS if issubclass(member, Holonomic) else ROWS
     if member.kind in family:
         raise MechanismError(f"a load or row of kind {member.kind!r} exists already; give this one another word")
     family[member.kind] = member

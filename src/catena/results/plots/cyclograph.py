@@ -39,7 +39,7 @@ class Cyclograph:
     """The figures and paths of a result, ready for any axes."""
 
     def __init__(self, result: Result, every: float | None = None, until: float | None = None, frames: Names = None):
-        rows = _rows(result.time, every, until)
+        rows = _rows(result.time, every, _turn(result) if every is None and until is None else until)
         self.times = result.time[rows]
         self.view, self.bones = view_of(result.mechanism), skeleton(result.mechanism)
         own = result.data["parameters"].values if "parameters" in result.data else None
@@ -61,6 +61,15 @@ class Cyclograph:
             draw_arrows(ax, self.arrows[k], self.view)
         sticks.ground(ax, self.bones, self.view)
         dress(ax, self.view, self.reach)
+
+
+def _turn(result: Result) -> float | None:
+    """The end of the first turn of what turns most, where it goes round more than twice: figures of many turns lie over each other."""
+    angles = result.data["q"].values[:, result.data["coordinate_unit"].values == "rad"]
+    ways = np.abs(np.diff(angles, axis=0)).cumsum(axis=0)
+    if not ways.size or ways[-1].max() <= 4 * np.pi:
+        return None
+    return float(result.time[1 + np.searchsorted(ways[:, ways[-1].argmax()], 2 * np.pi)])
 
 
 def _rows(time: np.ndarray, every: float | None, until: float | None) -> np.ndarray:

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from ..result import Result
 from ..scene.view import view_of
 from .series import Names
-from .style import WIDTH, fitted, legend, pen
+from .style import WIDTH, Picture, fitted, legend, pen
 from .tip_paths import positions
 from .view import letters
 
@@ -26,7 +26,7 @@ def draw(result: Result, frames: Names = None) -> Figure:
         _lines(ax, flat, *letters(v))
         legend(ax)
         return figure
-    figure = Figure(figsize=(WIDTH, 5.6), layout="constrained")
+    figure = Picture(figsize=(WIDTH, 5.6), layout="constrained")
     panels = figure.subplots(2, 2)
     for ax, (i, j) in zip((panels[0, 0], panels[0, 1], panels[1, 0]), ((0, 2), (1, 2), (0, 1))):
         _lines(ax, {name: path[:, [i, j]] for name, path in found.items()}, "xyz"[i], "xyz"[j])

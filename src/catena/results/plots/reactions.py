@@ -7,13 +7,14 @@ from matplotlib.figure import Figure
 
 from ..result import Result, chosen
 from .series import Names
-from .style import balanced, legend, named, pen, stacked
+from .style import FAINT, balanced, legend, named, pen, stacked
 
 
-def draw(result: Result, joints: Names = None, axes: str = "body") -> Figure:
-    """For one joint its components along `axes` ("body", "joint", "world"); for several their sizes, fixed ones left out.
+def draw(result: Result, joints: Names = None, axes: str = "joint") -> Figure:
+    """For one joint its components along `axes`; for several their sizes, fixed ones left out.
 
-    "in part": some components in that joint are not determined by rigid bodies, and not in its size.
+    axes: "joint", at the joint's frame, where a free pin carries no torque about its axis; "body" and "world", about the origin of the
+    child. "in part": some components in that joint are not determined by rigid bodies, and not in its size; a line below says so.
     """
     m = result.mechanism
     known = [j.name for j in (*m.ordered, *m.loops)]
@@ -32,6 +33,9 @@ def draw(result: Result, joints: Names = None, axes: str = "body") -> Figure:
             ax.plot(result.time, values[:, place], label=names[place] + part, **pen(k))
         ax.set_ylabel(named(quantity, unit))
         legend(ax)
+    if np.isnan(found).any():
+        figure.supxlabel("in part: redundant constraints leave some components open; the size is that of the others", fontsize=7.5,
+                         color=FAINT, x=0.01, ha="left")  # fmt: skip
     return figure
 
 

@@ -13,6 +13,7 @@ from .style import by_unit, degrees_of, legend, named, pen, stacked
 
 Names = Iterable[str] | str | None
 
+ROUNDING = 1e-13  # of the largest value of a quantity: what is no more than this is drawn as zero
 UNIT = {"q": "coordinate_unit", "v": "speed_unit", "a": "acceleration_unit", "tau": "force_unit"}
 QUANTITY = {"rad": "angle", "m": "distance", "1": "quaternion", "rad/s": "angular speed", "m/s": "speed",
             "rad/s2": "angular acceleration", "m/s2": "acceleration", "N m": "joint torque", "N": "joint force"}  # fmt: skip
@@ -34,8 +35,10 @@ def accelerations(result: Result, only: Names = None, degrees: bool = False) -> 
 
 
 def torques(result: Result, only: Names = None) -> Figure:
-    """The joint torques and forces over time."""
-    return draw(result, "tau", only)
+    """The joint torques and forces over time; unless names are given, those of joints that something drives."""
+    every = [str(x) for x in result.data[result.data["tau"].dims[-1]].values]
+    driven = [name for name, values in zip(every, result.data["tau"].values.reshape(-1, len(every)).T) if np.any(values)]
+    return draw(result, "tau", (driven or None) if only is None else only)
 
 
 def draw(result: Result, name: str, only: Names = None, degrees: bool = False) -> Figure:
@@ -50,13 +53,15 @@ def draw(result: Result, name: str, only: Names = None, degrees: bool = False) -
 
 def panel(ax: Axes, result: Result, name: str, names: Sequence[str], degrees: bool = False) -> None:
     """The lines of some names of one unit."""
-    known, units = labels(result, name)
-    unit = units[known.index(names[0])]
+    data = result.data
+    every = [str(x) for x in data[data[name].dims[-1]].values]
+    unit = str(data[UNIT[name]].values[every.index(names[0])])
     for k, label in enumerate(names):
-        values, shown = degrees_of(result.data[name].values[:, known.index(label)], unit, degrees)
+        values, shown = degrees_of(data[name].values[:, every.index(label)], unit, degrees)
         ax.plot(result.time, values, label=label, **pen(k))
-    if not any(np.any(line.get_ydata()) for line in ax.lines):
-        ax.set_ylim(-1, 1)  # nothing but zeros
+    largest = max(np.abs(line.get_ydata()).max(initial=0.0) for line in ax.lines)
+    if largest <= ROUNDING * np.abs(data[name].values).max(initial=0.0):
+        ax.set_ylim(-1, 1)  # nothing but zeros, or rounding beside the others
     ax.set_ylabel(named(QUANTITY[unit], shown))
     legend(ax)
 

@@ -40,7 +40,9 @@ def stick(
 
 
 def ground(ax: Axes, bones: Skeleton, v: View) -> None:
-    """A small triangle under each joint on the ground."""
+    """A small triangle under each joint on the ground; markers of no points would stand in the corner of the page for a layout."""
+    if not len(bones.ground):
+        return
     at = v.flat(bones.ground)
     ax.plot(at[:, 0], at[:, 1], marker=(3, 0, 0), color=INK, markersize=8, markerfacecolor="#DDDDDD", linestyle="none",
             markeredgewidth=0.8, zorder=5, clip_on=False)  # fmt: skip

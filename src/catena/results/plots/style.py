@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from io import BytesIO
 from itertools import pairwise
 from typing import Any
 
@@ -73,9 +74,18 @@ def plain_ticks(figure: Figure) -> None:
             axis.set_major_formatter(Ticks())
 
 
+class Picture(Figure):
+    """A Figure that a notebook shows as a picture by itself, whether pyplot is there or not."""
+
+    def _repr_png_(self) -> bytes:
+        with BytesIO() as file:
+            self.savefig(file, format="png", dpi=110)
+            return file.getvalue()
+
+
 def page(rows: float, width: float = WIDTH, each: float = 2.0) -> Figure:
     """An empty figure as tall as so many panels need."""
-    return Figure(figsize=(width, 0.6 + each * rows), layout="constrained")
+    return Picture(figsize=(width, 0.6 + each * rows), layout="constrained")
 
 
 def stacked(count: int, each: float = 2.0) -> tuple[Figure, list[Axes]]:
@@ -90,7 +100,8 @@ def fitted(low: np.ndarray, high: np.ndarray, beside: float = 1.2, least: float 
     """A figure for one panel of equal scales from corner `low` to corner `high`, with so many inches beside it."""
     wide, tall = np.maximum(high - low, 1e-9 * max(*(high - low), 1e-9))
     height = np.clip((WIDTH - beside) * tall / wide, least, most)
-    return Figure(figsize=(WIDTH, height + 0.9), layout="constrained")
+    width = np.clip(height * wide / tall + beside + 0.6, 3.6, WIDTH)  # no blank half beside what is tall
+    return Picture(figsize=(width, height + 0.9), layout="constrained")
 
 
 def pen(k: int) -> dict[str, Any]:

@@ -41,12 +41,14 @@ def _letter(direction: Array, otherwise: str) -> str:
 
 
 def _triad(ax: Axes, v: View, length: float = 20.0) -> None:
-    """The ground's axes in the lower left corner."""
+    """The ground's axes below the lower left corner, out of the layout's way: what counts points would crush a small panel."""
     for k, name in enumerate("xyz"):
         x, y = v.flat(np.eye(3)[k]) * length
-        ax.annotate("", (x + 24, y + 24), (24, 24), xycoords="axes points", textcoords="axes points",
-                    arrowprops={"arrowstyle": "-|>", "color": FAINT, "lw": 0.8, "shrinkA": 0, "shrinkB": 0})  # fmt: skip
-        ax.annotate(name, (1.35 * x + 24, 1.35 * y + 24), xycoords="axes points", ha="center", va="center", color=FAINT)
+        arrow = ax.annotate("", (x, y - 4), (0, -4), xycoords="axes points", textcoords="axes points",
+                            arrowprops={"arrowstyle": "-|>", "color": FAINT, "lw": 0.8, "shrinkA": 0, "shrinkB": 0})  # fmt: skip
+        letter = ax.annotate(name, (1.35 * x, 1.35 * y - 4), xycoords="axes points", ha="center", va="center", color=FAINT)
+        for drawn in (arrow, letter):
+            drawn.set_in_layout(False)
 
 
 def _scale(ax: Axes, size: float) -> None:
@@ -56,4 +58,5 @@ def _scale(ax: Axes, size: float) -> None:
     power = 10.0 ** np.floor(np.log10(size / 4 or 1.0))
     length = next(k * power for k in (5, 2, 1) if k * power <= size / 4 or k == 1)
     bar = AnchoredSizeBar(ax.transData, length, f"{length:g} m", "lower right", pad=0.3, sep=3, frameon=False, color=INK)
+    bar.set_in_layout(False)
     ax.add_artist(bar)

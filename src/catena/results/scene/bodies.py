@@ -9,11 +9,12 @@ from functools import partial
 import numpy as np
 
 from ...model.mechanism import GROUND, Shape
+from ...model.registry import Registry
 from ...model.shapes import KINDS
-from ...registry import Registry
 from . import meshes
 from .drawing import BODY_COLOURS, DARK, STEEL, Colour, Drawing, along, glass, scaled
 from .geometry import Geometry, ball, box, capsule, cylinder, hull, joined, rod
+from .skeleton import Limb
 
 Array = np.ndarray
 PLANE: Colour = (0.80, 0.82, 0.85, 0.55)
@@ -42,7 +43,10 @@ def draw_bodies(d: Drawing) -> None:
     for limb in d.bones.limbs:
         k = next((i for i, b in enumerate(m.bodies) if b.name == limb.body or limb.body.startswith(f"{b.name} ")), 0)
         colour = BODY_COLOURS[k % len(BODY_COLOURS)]
-        if limb.body not in shaped:
+        if limb.body in shaped:  # a bob hangs on a rod
+            meshed = any(KINDS[s.kind].from_file and s.drawn for s in m.body(limb.body).shapes) if limb.body in m._bodies else False
+            _rods(d, limb.body, np.array([line for line in limb.lines if not meshed and _bare(limb, line.mean(axis=0))]), STEEL, 0.5)
+        else:
             _rods(d, limb.body, limb.lines, colour)
             if not len(limb.lines) and not len(limb.pins):
                 d.put(limb.body, "lump", lambda: ball(1.6 * d.unit), np.eye(4), colour, "bodies", limb.body)
@@ -70,11 +74,20 @@ def _nearest(a: Array, b: Array, p: Array) -> Array:
     return a + min(1.0, max(0.0, s)) * (b - a)
 
 
-def _rods(d: Drawing, body: str, lines: Array, colour: Colour) -> None:
-    u = d.unit
+def _bare(limb: Limb, point: Array) -> bool:
+    """Whether a point of a body lies outside all of its solids, or of the boxes around them."""
+    for s in limb.solids:
+        low, high = s.corners.min(axis=0) - s.radius, s.corners.max(axis=0) + s.radius
+        if ((point >= low - 1e-9) & (point <= high + 1e-9)).all():
+            return False
+    return True
+
+
+def _rods(d: Drawing, body: str, lines: Array, colour: Colour, thick: float = 1.0) -> None:
+    u = thick * d.unit
     for start, end in lines:
         length = float(np.linalg.norm(end - start))
-        key = f"rod {length:.9g}"
+        key = f"rod {thick} {length:.9g}"
         d.put(body, key, partial(rod, 1.0 * u, 0.72 * u, length), along(end - start, start), colour, "bodies", body)
 
 

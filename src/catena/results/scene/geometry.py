@@ -189,7 +189,15 @@ def creased(points: Array, faces: Array, angle: float = 35.0) -> Geometry:
     smooth, flat = unit(mean)[same[faces]], np.repeat(unit(flat)[:, None], 3, axis=1)
     sharp = np.einsum("fkx,fkx->fk", smooth, flat) < np.cos(np.radians(angle))
     normals = np.where(sharp[..., None], flat, smooth)
-    return Geometry(corners.reshape(-1, 3), normals.reshape(-1, 3), np.arange(3 * len(faces)).reshape(-1, 3))
+    return shared(Geometry(corners.reshape(-1, 3), normals.reshape(-1, 3), np.arange(3 * len(faces)).reshape(-1, 3)))
+
+
+def shared(g: Geometry) -> Geometry:
+    """The same with points once that are alike in place and normal."""
+    size = np.ptp(g.points, axis=0).max() or 1.0
+    rows = np.ascontiguousarray(np.round(np.concatenate([g.points * (1e6 / size), g.normals * 1e3], axis=1)).astype(np.int32))
+    _, first, which = np.unique(rows.view([("", rows.dtype)] * 6).ravel(), return_index=True, return_inverse=True)
+    return Geometry(g.points[first], g.normals[first], which.reshape(-1)[g.faces])
 
 
 def _lifted(z: float) -> Array:

@@ -15,7 +15,8 @@ import numpy as np
 from ...model.joint_kinds import CATALOGUE
 from ...model.mechanism import GROUND, Joint
 from ...model.motions import Freedom, Motion
-from ...registry import Registry
+from ...model.registry import Registry
+from ...model.shapes import KINDS
 from .drawing import DARK, GROUND_COLOUR, STEEL, Drawing, along
 from .geometry import arrow, ball, box, cylinder, joined, lathe, pedestal, pin
 
@@ -39,12 +40,13 @@ def draw_joints(d: Drawing) -> None:
     """Every joint that is drawn, its axes, and feet below those on the ground."""
     m = d.mechanism
     inner = {j.name for j in m.elastic}
+    meshed = {b.name for b in m.bodies if any(s.drawn and KINDS[s.kind].from_file for s in b.shapes)}  # their joints are seen already
     for j in (*m.joints, *m.loops):
         if j.name in inner or j.deflection is not None or not CATALOGUE[j.kind].drawn:
             continue
         for k, freedom in enumerate(j.freedoms):
             glyph = GLYPHS.get(freedom.motion.name.lower())
-            if glyph is not None:
+            if glyph is not None and not {j.parent, j.child} <= meshed:
                 glyph.draw(d, j, freedom, k)
             _axis(d, j, freedom)
     for at in d.bones.ground:

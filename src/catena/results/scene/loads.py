@@ -1,4 +1,4 @@
-"""Loads as they are drawn: a glyph for every kind of load that has one, in a registry. A kind without one is not drawn."""
+"""Loads as they are drawn: a glyph for every kind of load or constraint that has one, in a registry. A kind without one is not drawn."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from ...model.mechanism import Joint
 from ...model.motions import Motion
-from ...registry import Registry
+from ...model.registry import Registry
 from .drawing import DARK, MOTOR, SPRING, STEEL, Drawing, along, glass
 from .geometry import arrow, ball, coil, cylinder, joined, spiral
 
@@ -31,8 +31,8 @@ register = GLYPHS.register
 
 
 def draw_loads(d: Drawing, motors: tuple[str, ...] = ()) -> None:
-    """Every load that has a glyph, and a motor at each driven coordinate."""
-    for load in d.mechanism.loads:
+    """Every load and constraint that has a glyph, and a motor at each driven coordinate."""
+    for load in (*d.mechanism.loads, *d.mechanism.constraints):
         glyph = GLYPHS.get(load.kind)
         if glyph is not None:
             glyph.draw(d, load)
@@ -123,5 +123,5 @@ def _up(z: float) -> Array:
 
 
 for _kind, _draw in {"spring": _spring, "cable": _cable, "bushing": _bushing, "joint_spring": _joint_spring, "force": _force,
-                     "joint_force": lambda d, load: draw_motor(d, load.coordinate), "compliant_contact": _compliant}.items():  # fmt: skip
+                     **dict.fromkeys(("joint_force", "drive"), lambda d, load: draw_motor(d, load.coordinate)), "compliant_contact": _compliant}.items():  # fmt: skip
     register(LoadGlyph(_kind, _draw))

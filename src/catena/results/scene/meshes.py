@@ -20,7 +20,7 @@ from .geometry import Geometry, box, creased
 
 LARGEST = 100 * 2**20  # bytes of a file
 MOST = 60_000  # triangles of one mesh that are drawn; a finer one is made coarser
-VERSION = "3"  # of what is kept
+VERSION = "4"  # of what is kept
 
 
 class MeshError(CatenaError):

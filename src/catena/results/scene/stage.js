@@ -78,13 +78,22 @@ const RIBBON = [`#version 300 es
   }`, `#version 300 es
   precision mediump float; uniform vec4 colour; out vec4 seen; void main() { seen = vec4(colour.rgb * colour.a, colour.a); }`];
 
+const DRAFT = [`#version 300 es
+  layout(location=0) in vec3 point; layout(location=1) in vec3 normal; uniform mat4 model, camera; uniform vec3 eye, sun, up; uniform vec4 colour; uniform float glow; out vec4 c;
+  void main() { vec4 p = model * vec4(point, 1.0); gl_Position = camera * p; mat3 R = mat3(model); vec3 n = normalize(mat3(cross(R[1], R[2]), cross(R[2], R[0]), cross(R[0], R[1])) * normal);
+    if (dot(n, eye - p.xyz) < 0.0) n = -n; vec3 base = colour.rgb * colour.rgb; c = vec4(sqrt(base * (0.42 + 0.12 * dot(n, up) + 0.86 * max(dot(n, sun), 0.0)) + glow * vec3(0.2, 0.12, 0.02)) * colour.a, colour.a); }`, `#version 300 es
+  precision mediump float; in vec4 c; out vec4 seen; void main() { seen = c; }`];
+// How finely pictures are drawn: all of it; without shadow and smooth edges; or in two drafts, with coarse solids and fewer pixels.
+const QUALITY = [{ samples: 4, shadows: true, scale: 1 }, { samples: 0, shadows: false, scale: 1 }, { samples: 0, shadows: false, scale: 0.75, draft: 30000 },
+  { samples: 0, shadows: false, scale: 0.5, draft: 6000 }];  // draft: how many triangles
+
 class Stage {
   constructor(canvas) {
     this.canvas = canvas;
-    const gl = this.gl = canvas.getContext("webgl2", { antialias: true, alpha: true, preserveDrawingBuffer: true });
+    const gl = this.gl = canvas.getContext("webgl2", { antialias: false, alpha: true });
     if (!gl) throw new Error("this browser has no WebGL 2");
-    this.programs = Object.fromEntries(Object.entries({ SOLID, DEPTH, PICK, FLOOR, RIBBON }).map(([k, s]) => [k, this.program(s)]));
-    this.layers = {}; this.trails = []; this.arrows = []; this.extra = []; this.selected = null; this.shadows = true; this.header = null;
+    this.programs = Object.fromEntries(Object.entries({ SOLID, DRAFT, DEPTH, PICK, FLOOR, RIBBON }).map(([k, s]) => [k, this.program(s)]));
+    this.layers = {}; this.trails = []; this.arrows = []; this.extra = []; this.selected = null; this.shadows = true; this.header = null; this.quality = 0; this.ceiling = 0; this.slow = 0; this.paper = {};
     this.target = this.framebuffer(); this.shadow = this.shadowmap(1024);
     const corners = this.quad = gl.createBuffer();
     gl.bindBuffer(gl.ARRAY_BUFFER, corners); gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([0, -1, 1, -1, 0, 1, 1, 1]), gl.STATIC_DRAW);
@@ -111,7 +120,7 @@ class Stage {
     gl.enableVertexAttribArray(1); gl.vertexAttribPointer(1, 3, gl.FLOAT, false, 24, 12);
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, e); gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, faces, gl.STATIC_DRAW);
     gl.bindVertexArray(null);
-    return { vao, count: faces.length, a, e };
+    return { vao, count: faces.length, a, e, vertices, faces };
   }
   shadowmap(size) {
     const gl = this.gl, texture = gl.createTexture(), frame = gl.createFramebuffer();
@@ -129,15 +138,56 @@ class Stage {
     return { frame, colour, depth, w: 0, h: 0 };
   }
 
+  // ---------------------------------------------------------------- quality: what moves is drawn as finely as the machine can at 60 pictures a second
+  pace(milliseconds) {  // the time between two pictures of something that moves
+    if (milliseconds > 3000) return;  // the page was hidden
+    const weight = milliseconds > 100 ? 0.5 : 0.15; this.slow = (1 - weight) * this.slow + weight * (milliseconds > 23 ? 1 : 0);
+    if (this.slow > 0.6 && this.ceiling < QUALITY.length - 1) { this.ceiling++; this.slow = 0; }
+    this.quality = this.ceiling;
+  }
+  rest() { if (this.quality) { this.quality = 0; return true; } return false; }
+  sheet() {  // where a picture is drawn before it is put on the canvas
+    const gl = this.gl, q = QUALITY[this.quality], w = Math.max(1, Math.round(q.scale * this.canvas.width)), h = Math.max(1, Math.round(q.scale * this.canvas.height)), key = `${q.samples} ${q.scale}`;
+    const s = this.paper[key] = this.paper[key] || { frame: gl.createFramebuffer(), colour: gl.createRenderbuffer(), depth: gl.createRenderbuffer() };
+    if (s.w !== w || s.h !== h) {
+      s.w = w; s.h = h; gl.bindFramebuffer(gl.FRAMEBUFFER, s.frame);
+      for (const [buffer, format, at] of [[s.colour, gl.RGBA8, gl.COLOR_ATTACHMENT0], [s.depth, gl.DEPTH_COMPONENT24, gl.DEPTH_ATTACHMENT]]) {
+        gl.bindRenderbuffer(gl.RENDERBUFFER, buffer); gl.renderbufferStorageMultisample(gl.RENDERBUFFER, q.samples, format, w, h); gl.framebufferRenderbuffer(gl.FRAMEBUFFER, at, gl.RENDERBUFFER, buffer);
+      }
+    }
+    return s;
+  }
+  coarse(g) {  // few triangles in place of many: points that share a cell of a grid become one
+    const budget = QUALITY[this.quality].draft, known = g.coarse = g.coarse || {};
+    if (known[budget]) return known[budget];
+    const share = Math.max(24, budget * g.count / this.triangles);
+    if (g.count <= 3 * share) return (known[budget] = g);
+    const P = g.vertices, F = g.faces, low = [1e30, 1e30, 1e30], high = [-1e30, -1e30, -1e30], cells = Math.max(3, Math.round(Math.sqrt(share / 12)));
+    for (let i = 0; i < P.length; i += 6) for (let k = 0; k < 3; k++) { low[k] = Math.min(low[k], P[i + k]); high[k] = Math.max(high[k], P[i + k]); }
+    const wide = high.map((x, k) => (x - low[k]) || 1e-9), longest = Math.max(...wide), each = wide.map((x) => Math.max(share > 100 ? 4 : 2, Math.round(cells * x / longest))), n = Math.max(...each) + 1, of = new Map(), which = new Uint32Array(P.length / 6), sums = [];
+    for (let i = 0, v = 0; i < P.length; i += 6, v++) {
+      const c = [0, 1, 2].map((k) => Math.floor((P[i + k] - low[k]) / wide[k] * each[k])), side = [0, 1, 2].reduce((a, k) => Math.abs(P[i + 3 + k]) > Math.abs(P[i + 3 + a]) ? k : a, 0), key = ((c[0] * n + c[1]) * n + c[2]) * 6 + 2 * side + (P[i + 3 + side] > 0 ? 1 : 0);
+      let k = of.get(key); if (k === undefined) { k = of.size; of.set(key, k); sums.push([0, 0, 0, 0, 0, 0, 0]); }
+      which[v] = k; const s = sums[k]; for (let j = 0; j < 6; j++) s[j] += P[i + j]; s[6]++;
+    }
+    const cellOf = [...of.keys()].map((key) => Math.floor(key / 6)), faces = [];
+    for (let i = 0; i < F.length; i += 3) { const [a, b, c] = [which[F[i]], which[F[i + 1]], which[F[i + 2]]]; if (cellOf[a] !== cellOf[b] && cellOf[b] !== cellOf[c] && cellOf[a] !== cellOf[c]) faces.push(a, b, c); }
+    const mean = new Map();  // one place for all points of a cell, so that nothing gapes
+    sums.forEach((s, k) => { const m = mean.get(cellOf[k]) || [0, 0, 0, 0]; for (let j = 0; j < 3; j++) m[j] += s[j]; m[3] += s[6]; mean.set(cellOf[k], m); });
+    const vertices = new Float32Array(sums.flatMap((s, k) => { const m = mean.get(cellOf[k]), l = Math.hypot(s[3], s[4], s[5]) || 1; return [m[0] / m[3], m[1] / m[3], m[2] / m[3], s[3] / l, s[4] / l, s[5] / l]; }));
+    return (known[budget] = faces.length ? this.vao(vertices, new Uint32Array(faces)) : g);
+  }
+
   // ---------------------------------------------------------------- a scene
   load(header, blob, keepView = false) {
-    for (const g of this.geometries || []) { this.gl.deleteBuffer(g.a); this.gl.deleteBuffer(g.e); this.gl.deleteVertexArray(g.vao); }
+    for (const g of this.geometries || []) for (const one of new Set([g, ...Object.values(g.coarse || {})])) { this.gl.deleteBuffer(one.a); this.gl.deleteBuffer(one.e); this.gl.deleteVertexArray(one.vao); }
     this.header = header;
     this.geometries = header.geometries.map((g) => this.vao(new Float32Array(blob, g.start, 6 * g.points), new Uint32Array(blob, g.start + 24 * g.points, 3 * g.faces)));
     this.shape = Object.fromEntries(header.geometries.map((g, k) => [g.key, k]));
     this.parts = header.parts.map((p) => ({ ...p, local: M4.rows(p.pose) }));
     this.at = header.bodies.map(() => M4.rows([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0]));
     for (const [name, on] of Object.entries(header.layers)) if (!(name in this.layers)) this.layers[name] = on;
+    this.triangles = this.parts.reduce((s, p) => s + (this.layers[p.layer] ? this.geometries[p.geometry].count : 0), 1);
     this.pose(header.poses);
     if (!keepView || !this.camera) this.look();
   }
@@ -220,9 +270,11 @@ class Stage {
     if (!this.header) return;
     this.resize();
     const gl = this.gl, m = this.now = this.matrices(), all = this.list(), solid = all.filter((o) => o[2][3] >= 0.99), glass = all.filter((o) => o[2][3] < 0.99);
-    const light = this.sunlight();
+    const light = this.sunlight(), quality = QUALITY[this.quality], sheet = this.sheet();
+    this.shadows = quality.shadows;
+    if (quality.draft) for (const o of all) o[0] = this.coarse(o[0]);
     if (this.shadows) this.cast(solid, light.matrix);
-    gl.bindFramebuffer(gl.FRAMEBUFFER, null); gl.viewport(0, 0, this.canvas.width, this.canvas.height);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, sheet.frame); gl.viewport(0, 0, sheet.w, sheet.h);
     gl.clearColor(0, 0, 0, 0); gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     gl.enable(gl.DEPTH_TEST); gl.depthMask(true); gl.disable(gl.BLEND);
     this.solids(solid, m, light);
@@ -232,6 +284,9 @@ class Stage {
     const far = (o) => V.dot([o[1][12], o[1][13], o[1][14]], m.z);
     this.solids(glass.sort((a, b) => far(a) - far(b)), m, light);
     gl.depthMask(true);
+    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, sheet.frame); gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, null);
+    gl.blitFramebuffer(0, 0, sheet.w, sheet.h, 0, 0, this.canvas.width, this.canvas.height, gl.COLOR_BUFFER_BIT, sheet.w === this.canvas.width ? gl.NEAREST : gl.LINEAR);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
   }
   sunlight() {
     const h = this.header, { f, r, up } = this.base, sun = V.unit(V.add(V.add(V.scale(up, 1.0), f, 0.55), r, -0.45));
@@ -250,8 +305,8 @@ class Stage {
     gl.activeTexture(gl.TEXTURE0); gl.bindTexture(gl.TEXTURE_2D, this.shadow.texture); gl.uniform1i(p.shadow, 0); gl.uniform1i(p.shadows, this.shadows ? 1 : 0);
   }
   solids(list, m, light) {
-    const gl = this.gl, p = this.programs.SOLID;
-    this.lit(p, m, light);
+    const gl = this.gl, draft = QUALITY[this.quality].draft, p = draft ? this.programs.DRAFT : this.programs.SOLID;
+    if (draft) { gl.useProgram(p.program); gl.uniformMatrix4fv(p.camera, false, m.camera); } else this.lit(p, m, light);
     gl.uniform3fv(p.eye, this.camera.flat ? V.add(this.camera.middle, m.z, 100 * this.header.radius) : m.eye); gl.uniform3fv(p.sun, light.sun); gl.uniform3fv(p.up, this.header.up);
     for (const [g, at, colour, , glow] of list) {
       gl.uniformMatrix4fv(p.model, false, at); gl.uniform4fv(p.colour, colour); gl.uniform1f(p.glow, glow);

@@ -14,7 +14,7 @@ from pathlib import Path
 from ...formats.toml.tables import Table
 from ...formats.units import describe
 from ...model.mechanism import Mechanism
-from ..control import PD, PID, Actuator, ComputedTorque, Forces, Hybrid, Impedance
+from ..control import PD, PID, Actuator, ComputedTorque, DCMotor, Forces, Hybrid, Impedance
 from ..control_laws import Controller
 from ..wrenches import wrenches
 from .kinds import Context, Family, Kind, Reader, TableKey, flag, number, point, word
@@ -112,6 +112,9 @@ CONTROLLERS: Family[Controller] = Family("controller", (
     Kind("actuator", Actuator, (TableKey("gear", gains, True), TableKey("signal", number("any")), TableKey("gain", number("any")),
          TableKey("bias", _three), TableKey("signals", _span), TableKey("forces", _span), TableKey("name", word)),
          "tau = gear clip(gain clip(signal) + b0 + b1 l + b2 l'), l = sum of gear q"),
+    Kind("dc_motor", DCMotor, (TableKey("gear", gains, True), TableKey("voltage", number("any"), True), TableKey("resistance", number("any"), True),
+         TableKey("inductance", number("any"), True), TableKey("constant", number("any"), True), TableKey("current", number("any")),
+         TableKey("name", word)), "L i' = voltage - R i - k l', tau = gear k i, l = sum of gear q; i is a state"),
     Kind("wrenches", wrenches, (TableKey("file", beside, True),), "forces from outside over time, from a .csv file"),
     Kind("forces", Forces, (TableKey("table", path("tau"), True),), "forces as functions of time"),
 ))  # fmt: skip

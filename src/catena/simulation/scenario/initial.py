@@ -43,7 +43,7 @@ def read_initial(
                 if key != "v":
                     _unit(table, m, q)
     guess = q
-    if machine is not None and (m.loops or m.nonholonomic) and not top.ledger.faults:
+    if machine is not None and m.constrained and not top.ledger.faults:
         try:
             q, v = assembled(machine(m), q, v, kept["q"], kept["v"])
         except CatenaError as why:

@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 from ...errors import unknown
 from ...formats.toml.tables import Table
 from ...model.mechanism import Mechanism
-from ...registry import Registry
+from ...model.registry import Registry
 from .names import by_name
 
 Made = TypeVar("Made")

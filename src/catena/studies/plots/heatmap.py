@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from ...errors import CatenaError
-from ...results.plots.style import WIDTH
+from ...results.plots.style import WIDTH, Picture
 from ..grids import as_grid
 from ..plotting import axes, measures
 from .labels import chosen, label
@@ -29,7 +29,7 @@ def draw(table: Any, measure: str | None = None, x: str | None = None, y: str | 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of cells in which every run failed
         mean = grid[name].mean([d for d in grid[name].dims if d not in (across, upwards)], skipna=True).transpose(upwards, across)
-    figure = Figure(figsize=(WIDTH, 4.4), layout="constrained")
+    figure = Picture(figsize=(WIDTH, 4.4), layout="constrained")
     ax = figure.subplots()
     ax.grid(False)
     drawn = ax.pcolormesh(_edges(grid[across].values), _edges(grid[upwards].values), _ordered(grid, mean, across, upwards), cmap=COLOURS, rasterized=True)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from ...results.plots.style import COLOURS, WIDTH
+from ...results.plots.style import COLOURS, WIDTH, Picture
 from ..plotting import measures, telling, variables
 from .labels import chosen, label
 
@@ -22,7 +22,7 @@ def draw(table: Any, names: Any = None) -> Figure:
     sound = np.flatnonzero(np.isfinite(np.stack(values)).all(axis=0))
     shown = sound[:: max(1, len(sound) // MOST_POINTS)]
     n = len(own)
-    figure = Figure(figsize=(WIDTH, 0.5 + 6.2 * max(n, 3) / 6 + 0.5), layout="constrained")
+    figure = Picture(figsize=(WIDTH, 0.5 + 6.2 * max(n, 3) / 6 + 0.5), layout="constrained")
     panels = figure.subplots(n, n, squeeze=False)
     for i in range(n):
         for j in range(n):

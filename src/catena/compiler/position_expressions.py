@@ -1,0 +1,117 @@
+"""Position rows as expressions: what the constraints of a mechanism keep zero, and where on bodies they push.
+
+    g(q, P, t) = 0,      P the places of frames;      a unit of its multiplier pushes with dg/dP at each of them
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+
+from ..errors import MechanismError, UnknownNameError
+from ..model.carriers import place_names, travel
+from ..model.expression_syntax import names_in
+from ..model.expressions import evaluate, parse
+from ..model.loads import Holonomic, Nonholonomic, identifier
+from ..model.pose import Scalar, Vector
+
+if TYPE_CHECKING:
+    from .trace import Tracer
+
+
+class Placed:
+    """The rows g of a mechanism's constraints with symbols of one `Tracer`. It is the `Places` in which they are."""
+
+    def __init__(self, s: Tracer):
+        self.s, self.mechanism = s, s.layout.mechanism
+        self.coordinates = {n: k for k, n in enumerate(self.mechanism.coordinate_names)}
+        self.places: dict[str, ca.SX] = {}
+        self.own = [ca.vertcat(*(ca.SX(g) for g in row.residual(self))) for row in self.mechanism.constraints]
+
+    @cached_property
+    def rows(self) -> ca.SX:
+        """g of all constraints (m,), with frames where they are."""
+        return self._placed(ca.vertcat(*self.own)) if self.own else ca.SX.zeros(0)
+
+    @cached_property
+    def rates(self) -> ca.SX:
+        """g' = A v + B (m,)."""
+        return ca.jtimes(self.rows, self.s.q, self.s.coordinate_rate()) + ca.jacobian(self.rows, self.s.t)
+
+    def pushes(self, row: int) -> dict[str, tuple[ca.SX, ca.SX]]:
+        """{body: (torque about the ground's origin, force)} of one unit of a constraint's rows, each (m, 3), in the ground's axes."""
+        found: dict[str, tuple[ca.SX, ca.SX]] = {}
+        for frame, P in self.places.items():
+            f = ca.jacobian(self.own[row], P)
+            if f.nnz():
+                f, p = ca.densify(self._placed(f)), self.s.pose(frame)[:, 3]
+                t, body = ca.vertcat(*(ca.cross(p, f[k, :].T).T for k in range(f.shape[0]))), self.mechanism.frame(frame).body
+                t0, f0 = found.get(body, (ca.SX.zeros(*t.shape), ca.SX.zeros(*f.shape)))
+                found[body] = (t0 + t, f0 + f)
+        return found
+
+    def _placed(self, x: ca.SX) -> ca.SX:
+        names = list(self.places)
+        return ca.substitute([x], [self.places[n] for n in names], [self.s.pose(n)[:, 3] for n in names])[0] if names else x
+
+    # ------------------------------------------------------------------------------------------------ the places
+    def value(self, x: Scalar) -> Scalar:
+        """A number, or an expression of parameters as one of their symbols."""
+        return self.s.value(x)
+
+    def text(self, where: str, x: str | float) -> Scalar:
+        """A number, or a text of t, parameters, coordinates and places of frames."""
+        if isinstance(x, (int, float)):
+            return float(x)
+        known = place_names(self.mechanism)
+        used = {word: self._place(*known[word]) for word in names_in(x) if word in known}
+        return self._evaluated(where, x, {**self._symbols, **used})
+
+    def profile(self, where: str, x: str, angle: Scalar) -> Scalar:
+        """A text of `angle` and parameters."""
+        return self._evaluated(where, x, {**self._parameters, "angle": angle})
+
+    def _evaluated(self, where: str, x: str, table: dict[str, Any]) -> Scalar:
+        try:
+            return evaluate(parse(x, list(table)), table)
+        except ValueError as error:
+            raise MechanismError(f"{where!r}: {error}") from None
+
+    @cached_property
+    def _parameters(self) -> dict[str, Any]:
+        return {name: self.s.p[k] for k, name in enumerate(self.mechanism.parameters)}
+
+    @cached_property
+    def _symbols(self) -> dict[str, Any]:
+        return {**self._parameters, "t": self.s.t} | {f"q_{identifier(n)}": self.s.q[k] for n, k in self.coordinates.items()}
+
+    def _place(self, frame: str, axis: int) -> ca.SX:
+        return self.places.setdefault(frame, ca.SX.sym(f"p_{frame}", 3))[axis]
+
+    def coordinate(self, name: str) -> Scalar:
+        """A coordinate."""
+        if name not in self.coordinates:
+            raise UnknownNameError("coordinate", name, self.coordinates, f"constraints of mechanism {self.mechanism.name!r}")
+        return self.s.q[self.coordinates[name]]
+
+    def travel(self, body: str, carrier: str, sort: str) -> tuple[Scalar, Vector]:
+        """The angle or way of a body in its carrier, and its axis."""
+        found, total = travel(self.mechanism, body, carrier, sort), ca.SX(0)
+        for sign, j in found.terms:
+            total = total + sign * self._moved(j.name)
+        return total, found.axis
+
+    def _moved(self, joint: str) -> Scalar:
+        """The value of a joint of one freedom, also of one that mimics another."""
+        mimic = self.mechanism.joint(joint).mimic
+        if mimic is None:
+            return self.coordinate(joint)
+        return self.value(mimic.multiplier) * self._moved(mimic.joint) + self.value(mimic.offset)
+
+
+def labels(rows: Iterable[Holonomic | Nonholonomic]) -> list[tuple[str, str]]:
+    """(name, direction) of every row."""
+    return [(row.name, label) for row in rows for label in row.labels]

@@ -1,0 +1,70 @@
+"""The wrench in every joint by statics: what all beyond the joint needs, less what acts on it from outside.
+
+A formulation says, by its own arithmetic, which wrench each body needs to move as it does beside its weight. Loads, loops and
+rows of speeds push bodies from outside; motors do not, since they sit in joints.
+
+    reaction of joint k  =  sum over the bodies i beyond k of  (needed_i - loads_i - rows_i)
+
+All wrenches here are (torque about the ground's origin, force) in the ground's axes, until they are told about the child's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import casadi as ca
+
+from ...compiler.trace import Tracer, vector
+from ...kernels.constraint_rows import evaluate_rows, on_child
+from ...model.mechanism import GROUND
+
+
+def joint_wrenches(s: Tracer, needed: Mapping[str, ca.SX], lam: ca.SX | None = None) -> ca.SX:
+    """(joints, 6) in the order of `mechanism.ordered`: what each joint does to its child, about its origin in its axes.
+
+    needed: {body: wrench (6)}, of those that have mass. lam: the multipliers of all rows, loops first, where there are any.
+    """
+    m, total = s.layout.mechanism, {b.name: ca.SX.zeros(6) for b in s.layout.mechanism.bodies}
+    for body, w in needed.items():
+        total[body] = total[body] + w
+    for outside in (_loads(s), {} if lam is None else row_forces(s, lam)):
+        for body, w in outside.items():
+            if body != GROUND:
+                total[body] = total[body] - w
+    found = []
+    for j in reversed(m.ordered):  # leaves to root
+        w, X = total[j.child], s.pose(j.child)
+        if j.parent != GROUND:
+            total[j.parent] = total[j.parent] + w
+        R, p = X[:, :3], X[:, 3]
+        found.append(ca.horzcat((w[:3] - ca.cross(p, w[3:])).T @ R, w[3:].T @ R))
+    return ca.densify(ca.vertcat(*reversed(found)))
+
+
+def _loads(s: Tracer) -> dict[str, ca.SX]:
+    """What the mechanism's loads do to its bodies."""
+    return {body: ca.vertcat(t + ca.cross(s.pose(body)[:, 3], f), f) for body, (t, f) in s.applied.wrenches.items()}
+
+
+def row_forces(s: Tracer, lam: ca.SX) -> dict[str, ca.SX]:
+    """What the rows do to bodies with the multipliers lam: a loop's to its child, the opposite to its parent; a speed row's to its body.
+
+    A row that is a text acts along the speeds of joints, as a motor does, and so on no body from outside.
+    """
+    m, x, count = s.layout.mechanism, s.work(), len(s.con.kind)
+    found: dict[str, ca.SX] = {}
+    W, none = s.blank(count, 12), [0.0] * len(s.V)
+    if count:
+        evaluate_rows(s.tree, s.con, s.Q, none, none, x, W, *(s.blank(count) for _ in range(3)))
+    pushes = [(m.loops[int(s.con.loop[k])], vector(on_child(s.con, x, W, k))) for k in range(count)]
+    on: list[tuple[str, ca.SX]] = []
+    for k, (j, w) in enumerate(pushes):
+        on += [(j.child, lam[k] * w), (j.parent, -lam[k] * w)]
+    for row in m.nonholonomic:
+        for unit in s.applied.contact_wrenches(row):
+            if row.text is None:
+                on.append((m.frame(row.frame).body, lam[count] * vector(unit)))
+            count += 1
+    for body, w in on:
+        found[body] = found.get(body, ca.SX.zeros(6)) + w
+    return found

@@ -1,0 +1,128 @@
+"""maggi: constraints between free bodies, and the velocities they leave ([Maggi1896], [Kurdila1990]).
+
+Every link is a free body with the velocity V = (u of its centre of mass in the ground's axes, w in its own axes):
+
+    M V' = F + A' mu              its own Newton and Euler, with the forces mu of all constraints
+    A V' = -bias                  joints, differentiated twice
+    G V' = E v' - g               the joints' speeds, read from the two bodies of each; E = 1 but for those that follow others
+
+The rows A and G together are square and regular on a tree, so the velocities that the constraints leave are
+
+    V' = R v' + N,        R = [A; G]^-1 [0; E],     N = [A; G]^-1 [-bias; -g]
+
+and with A R = 0 Maggi's equations have no forces of constraints in them:
+
+    R' (M (R v' + N) - F) + J v' = tau          J: rotors, F: weights, -w x I w and loads
+
+The kinematics is that of rows between two bodies, met by elimination; no recursion over the tree is used. Loops and speed
+rows A_c V' = -bias_c leave A_c R v' = -bias_c - A_c N, and of the v' an orthogonal complement (`_independent_speeds`).
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from ...compiler.trace import vector
+from ...kernels.rank import motion_without_energy
+from ...model.mechanism import Mechanism
+from ..absolute.constraint_rows import BodyRows, JointSpeeds, joint, nonholonomic, speeds
+from ..absolute.joint_constraints import Bodies
+from ..equations import Equations, assembled, without_inertia
+from ..formulation import Formulation, register
+from ._free_links import gyration, loads, masses, needed, weights
+from ._independent_speeds import complement, independent_rows, measures, own_rows, units
+from ._joint_cuts import joint_wrenches
+
+
+def maggi(mechanism: Mechanism) -> Equations:
+    """Maggi's equations. State: coordinates q and speeds v of the joints."""
+    b = Bodies(mechanism, planar=False)
+    s, u = b.tracer, speeds(b)
+    tree = [joint(b, pair) for pair in b.pairs]
+    closing = [*(joint(b, pair) for pair in b.loops), *nonholonomic(b, u)]
+    R, N = _left_free(b, u, tree)
+    m, J = masses(b), ca.diag(vector(s.tree.armature))
+    M = R.T @ (m @ R) + J
+    r = s.tau + s.applied.forces - R.T @ (m @ N - weights(b) - gyration(b) - loads(b))
+    A = ca.vertcat(ca.SX(0, R.shape[0]), *(x.A for x in closing))
+    bias = ca.vertcat(ca.SX(0, 1), *(x.bias for x in closing))
+    given = [b.P, b.R, b.V, s.t, s.q, s.v, s.p]
+    found = ca.Function("found", [*given, s.tau], [ca.densify(x) for x in ca.cse([M, r, A @ R, -bias - A @ N, R, N])])
+    M, r, C, gamma, R, N = (ca.sparsify(x) for x in found(*b.motion, s.t, s.q, s.v, s.p, s.tau))
+    _require_inertia(b, M)
+    a, lam, size = _solved(b, M, r, C, gamma)
+
+    moved, force = ca.SX.sym("moved", R.shape[0]), ca.SX.sym("lam", 0 if lam is None else lam.numel())
+    cut = joint_wrenches(s, needed(b, moved), None if lam is None else force)
+    wrenches = ca.Function("wrenches", [*given, moved, force], [cut])
+    x = ca.vertcat(s.q, s.v)
+    return assembled(
+        s, "maggi", mechanism.coordinate_names + tuple(f"{name}'" for name in mechanism.speed_names), x,
+        derivative=ca.vertcat(s.coordinate_rate(), a), encode=x, decode=[s.q, s.v], acceleration=a, multipliers=lam, largest=size,
+        reactions=None if mechanism.constraints else wrenches(*b.motion, s.t, s.q, s.v, s.p, R @ a + N, force if lam is None else lam),
+    )  # fmt: skip
+
+
+def _left_free(b: Bodies, u: JointSpeeds, tree: list[BodyRows]) -> tuple[ca.SX, ca.SX]:
+    """R (6 n x nv) and N (6 n) with V' = R v' + N: the rows of each joint, six with its speeds, give the motion of its link, root to leaves."""
+    driven, n = _driven(b, u), b.tracer.layout.nv
+    found = ca.SX(0, n + 1)
+    for k, (rows, own) in enumerate(zip(tree, u.columns)):
+        K = ca.sparsify(ca.vertcat(rows.A, u.G[own, :]))
+        right = ca.vertcat(ca.horzcat(ca.SX(len(rows), n), -rows.bias), ca.horzcat(driven[own, :], -u.g[own]))
+        right = right - K[:, : 6 * k] @ found
+        found = ca.vertcat(found, ca.sparsify(ca.solve(K[:, 6 * k : 6 * k + 6], ca.SX.eye(6)) @ ca.sparsify(right)))
+    return ca.sparsify(found[:, :n]), ca.sparsify(found[:, n])
+
+
+def _driven(b: Bodies, u: JointSpeeds) -> ca.SX:
+    """E (all joints' speeds x nv): u' = E v', one for a joint's own speeds, the ratio for one that follows another."""
+    E = ca.SX(u.u.numel(), len(u.own))
+    for k, row in enumerate(u.own):
+        E[row, k] = 1.0
+    following = {pair.joint.name: pair.joint.mimic for pair in b.pairs if pair.joint.mimic is not None}
+    while following:  # one that follows a follower waits for it
+        name = next(n for n, mimic in following.items() if mimic.joint not in following)
+        mimic = following.pop(name)
+        E[u.first[name], :] = b.value(mimic.multiplier) * E[u.first[mimic.joint], :]
+    return E
+
+
+def _solved(b: Bodies, M: ca.SX, r: ca.SX, C: ca.SX, gamma: ca.SX) -> tuple[ca.SX, ca.SX | None, int]:
+    """v' with M v' = r + C' lambda and C v' = gamma, lambda, and the size of what was solved."""
+    if not C.shape[0]:
+        return _by_ldl(M, r), None, M.shape[0]
+    s, own = b.tracer, own_rows(b.tracer)
+    at = ca.Function("at", [s.t, s.q, s.p], [ca.densify(C), ca.densify(M)])
+    values = [[np.array(x) for x in at(0.0, *place)] for place in own.places]
+    unit = units(np.array([C for C, _ in values] + [np.array(at(0.0, *s.layout.somewhere(k))[0]) for k in range(3)]))
+    rank = len(independent_rows(values[0][0], unit))
+    free = complement(C, values[0][0], measures(np.array([M for _, M in values])), rank, unit)
+    Z, z = free.Z, free.particular(gamma)
+    a = Z @ _by_ldl(Z.T @ M @ Z, Z.T @ (r - M @ z)) + z if Z.shape[1] else z
+    return a, free.multipliers(M @ a - r), Z.shape[1]
+
+
+def _by_ldl(M: ca.SX, b: ca.SX) -> ca.SX:
+    """M^-1 b for a symmetric positive M."""
+    return ca.ldl_solve(b, *ca.ldl(ca.sparsify((M + M.T) / 2), False))
+
+
+def _require_inertia(b: Bodies, M: ca.SX) -> None:
+    """Refuse a mechanism in which a speed moves no inertia, wherever it is."""
+    s = b.tracer
+    f = ca.Function("M", [s.q, s.p], [ca.densify(M)])
+    found = [motion_without_energy(np.array(f(*s.layout.somewhere(seed)))) for seed in range(3)]
+    if found[0] is not None and all(x is not None for x in found):
+        raise without_inertia("maggi", b.mechanism, b.mechanism.speed_names[int(np.argmax(np.abs(found[0])))])
+
+
+register(Formulation(
+    "maggi",
+    maggi,
+    unknowns="speeds, with the velocities of free bodies that constraints leave",
+    source="[Maggi1896], [Kurdila1990]",
+    year=1896,
+    cannot=frozenset({"joints by a function", "flexible bodies by modes"}),
+))  # fmt: skip

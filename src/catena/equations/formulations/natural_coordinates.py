@@ -1,0 +1,194 @@
+"""natural_coordinates: points and unit vectors for coordinates, a constant mass matrix ([GarciaDeJalon1994]).
+
+Every link is told by its centre of mass P and three unit vectors, the columns of R: y = (P, R), 12 numbers, Cartesian all of
+them. A point of the link is linear in y, so that its mass matrix is constant and no velocity stands in its inertia:
+
+    r = P + R x,     T = 1/2 m P'.P' + 1/2 sum_i R_i' J R_i'^T,     J = integral rho x x^T = 1/2 tr(I) 1 - I      (R_i: rows of R)
+
+    rigidity     R_j . R_k - delta_jk = 0                  of the columns, 6 rows a link, quadratic
+    joints       dot products of vectors of two links, and differences of their points, quadratic at most (screws apart)
+
+    M y'' + Phi_y^T mu = Q,      Phi_y y'' = -(Phi_y y')_y y'         the rows Phi differentiated twice
+
+Angular velocity is not a coordinate; where it is wanted (motors, torques, speed rows, joints that follow others) it is read from
+R' = R tilde(w): w = the axial vector of R^T R', so that w' = the axial vector of R^T R'', linear in y'': V' = L y''.
+
+Where a link's own block of M is singular (a rod has J of rank one), M + Phi_y^T W Phi_y stands in place of M, with the rows' right side
+times Phi_y^T W added to Q: it says nothing new where the rows hold, and fills the pivots. No penalty is in it: the answer does
+not depend on W. The state is that of the joints: y and y' follow from q and v at every instant, so that no row ever drifts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from ...compiler.trace import matrix, vector
+from ...kernels.rank import motion_without_energy, usual_length
+from ...model.closure import RowKind
+from ...model.mechanism import Mechanism
+from ...spatial import full
+from ..absolute.constraint_rows import joint, mimics, nonholonomic, speeds
+from ..absolute.joint_constraints import Bodies, Pair
+from ..equations import Equations, assembled, without_inertia
+from ..formulation import Formulation, register
+from ._free_links import loads, needed
+from ._joint_cuts import joint_wrenches
+from ._saddle_point import saddle_point, total_mass
+
+THIN = 1e-3  # of J's extents beside the largest; to fill pivots that need it not costs operations and nothing else
+PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))  # of columns of R
+
+
+def natural_coordinates(mechanism: Mechanism) -> Equations:
+    """Garcia de Jalon's equations, solved with the multipliers of all rows. State: coordinates q and speeds v of the joints."""
+    b = Bodies(mechanism, planar=False)
+    s = b.tracer
+    _require_inertia(b)
+    system, size = _system(b)
+    given = [b.P, b.R, b.V, s.t, s.q, s.v, s.tau, s.p]
+    found = ca.Function("found", given, [ca.densify(z) for z in ca.cse(system)])
+    a, lam, moved = found(*b.motion, s.t, s.q, s.v, s.tau, s.p)
+    closed = bool(mechanism.constrained)
+    V, force = ca.SX.sym("moved", moved.numel()), ca.SX.sym("lam", lam.numel())
+    cut = ca.Function("cut", [*given, V, force], [joint_wrenches(s, needed(b, V), force if closed else None)])
+    x, place = ca.vertcat(s.q, s.v), ca.Function("place", [s.q, s.p], [ca.vertcat(*b.motion[:2])])
+    return assembled(
+        s, "natural_coordinates", mechanism.coordinate_names + tuple(f"{name}'" for name in mechanism.speed_names), x,
+        derivative=ca.vertcat(s.coordinate_rate(), a), encode=x, decode=[s.q, s.v], acceleration=a, largest=size,
+        multipliers=lam if closed else None, reactions=None if mechanism.constraints else cut(*b.motion, s.t, s.q, s.v, s.tau, s.p, moved, lam),
+        extra={"natural_coordinates": place, "mass_matrix": ca.Function("mass_matrix", [s.p], [ca.densify(_masses(b))])},
+    )  # fmt: skip
+
+
+# ----------------------------------------------------------------------------------------------- rows of y
+@dataclass(frozen=True)
+class Rows:
+    """Some rows A y'' = right. weight (rows,): W of the head, kg or kg m2."""
+
+    A: ca.SX
+    right: ca.SX
+    weight: list[float]
+
+    def __len__(self) -> int:
+        return self.A.shape[0]
+
+
+class Natural:
+    """y and y' of all links, y' as the motion of the bodies makes it; L with V' = L y''."""
+
+    def __init__(self, b: Bodies):
+        self.b, n = b, len(b.links)
+        self.y = ca.vertcat(*(z for k in range(n) for z in (b.P[3 * k : 3 * k + 3], b.R[9 * k : 9 * k + 9])))
+        axes = [matrix(b.axes(k)) for k in range(n)]
+        turned = [ca.vec((axes[k] @ ca.skew(vector(b.spin(k)))).T) for k in range(n)]
+        self.rate = ca.vertcat(*(z for k in range(n) for z in (b.V[6 * k : 6 * k + 3], turned[k])))
+        self.L = ca.sparsify(ca.diagcat(*(ca.diagcat(ca.SX.eye(3), _axial(R)) for R in axes)))
+        m = total_mass(b)
+        self.weight = (m, m * usual_length(b.tracer.layout) ** 2)  # of a displacement, of a cosine
+
+    def quadratic(self, f: ca.SX, angles: tuple[bool, ...]) -> Rows:
+        """Rows f(y) = 0, differentiated twice along y'; y' stays what it is in the second."""
+        still = ca.SX.sym("rate", self.y.numel())
+        twice = ca.jtimes(ca.jtimes(f, self.y, still), self.y, still)
+        A = ca.sparsify(ca.jacobian(f, self.y))
+        return Rows(A, -ca.substitute(twice, still, self.rate), [self.weight[angle] for angle in angles])
+
+    def rigid(self, k: int) -> Rows:
+        """Three unit vectors at right angles."""
+        R = matrix(self.b.axes(k))
+        f = ca.vertcat(*(ca.dot(R[:, i], R[:, j]) - (1.0 if i == j else 0.0) for i, j in PAIRS))
+        return self.quadratic(f, (True,) * len(PAIRS))
+
+    def along(self, A: ca.SX, bias: ca.SX, angles: tuple[bool, ...]) -> Rows:
+        """Rows A V' + bias = 0, of y''."""
+        return Rows(ca.sparsify(A @ self.L), -bias, [self.weight[angle] for angle in angles])
+
+
+def _axial(R: ca.SX) -> ca.SX:
+    """(3, 9): R'' (row by row) -> the axial vector of R^T R''."""
+    D = ca.SX.sym("D", 9)
+    S = R.T @ ca.reshape(D, 3, 3).T
+    return ca.jacobian(0.5 * ca.vertcat(S[2, 1] - S[1, 2], S[0, 2] - S[2, 0], S[1, 0] - S[0, 1]), D)
+
+
+def _masses(b: Bodies) -> ca.SX:
+    """M (12 n, 12 n), constant: m for the point, J for each row of R."""
+    blocks = []
+    for link in b.links:
+        I = ca.SX(matrix(full(link.inertia)))
+        J = 0.5 * ca.trace(I) * ca.SX.eye(3) - I
+        blocks.append(ca.diagcat(link.mass * ca.SX.eye(3), J, J, J))
+    return ca.sparsify(ca.diagcat(*blocks))
+
+
+# ----------------------------------------------------------------------------------------------- the linear system
+def _system(b: Bodies) -> tuple[list[ca.SX], int]:
+    """v' of the joints, lambda of the closing rows, V' of the links; and the number of unknowns."""
+    s, u, y, n = b.tracer, speeds(b), Natural(b), len(b.links)
+    tree = [(y.rigid(k), y.quadratic(b.residual(pair), _angles(pair))) for k, pair in enumerate(b.pairs)]
+    tied = [y.along(r.A, r.bias, r.angles) for r in mimics(b, u)]
+    closing = [y.along(r.A, r.bias, r.angles) for r in (*(joint(b, pair) for pair in b.loops), *nonholonomic(b, u))]
+    rows = [*(r for both in tree for r in both), *tied, *closing]
+    A, right = ca.vertcat(*(r.A for r in rows)), ca.vertcat(*(r.right for r in rows))
+    G, g, J = u.G[u.own, :] @ y.L, u.g[u.own], ca.diag(vector(s.tree.armature))
+    weight = ca.vertcat(*(link.mass * vector([b.value(z) for z in b.mechanism.gravity] + [0.0] * 9) for link in b.links))
+    Q = weight + y.L.T @ loads(b) + G.T @ (s.tau + s.applied.forces - J @ g)
+    M, last = _masses(b), sum(len(r) for r in closing)
+    W = _fill(M, tree, A.shape[0])
+    H = M + G.T @ J @ G + A.T @ W @ A
+    order = _order(n, tree, sum(len(r) for r in tied))
+    moved, lam, _ = saddle_point(b, H, A, Q + A.T @ (W @ right), right, order)
+    V = y.L @ moved
+    return [u.G[u.own, :] @ V + g, lam[A.shape[0] - last :], V], len(order) + last
+
+
+def _angles(pair: Pair) -> tuple[bool, ...]:
+    """Which rows of a joint are cosines."""
+    return tuple(r.kind == RowKind.ANGLE for r in pair.rows)
+
+
+def _thin(J: np.ndarray) -> bool:
+    """Whether a body is flat, a rod or a point, or nearly so: J then has a direction that resists little, or rounding."""
+    sizes = np.linalg.eigvalsh(J)
+    return not sizes[0] > THIN * np.abs(sizes).max()
+
+
+def _fill(M: ca.SX, tree: list[tuple[Rows, Rows]], rows: int) -> ca.SX:
+    """W of the head: of the rigidity and the joint of each link whose own mass matrix is singular, or may be by a parameter."""
+    weights: list[float] = []
+    for k, both in enumerate(tree):
+        m, J = M[12 * k, 12 * k], M[12 * k + 3 : 12 * k + 6, 12 * k + 3 : 12 * k + 6]
+        light = ca.symvar(ca.vertcat(m, ca.vec(J))) or not float(m) > 0.0 or _thin(np.array(ca.evalf(J)))
+        weights += [w if light else 0.0 for r in both for w in r.weight]
+    return ca.sparsify(ca.diag(ca.SX(weights + [0.0] * (rows - len(weights)))))
+
+
+def _order(n: int, tree: list[tuple[Rows, Rows]], tied: int) -> list[int]:
+    """The unknowns, leaves to root: a link's coordinates, its rigidity, its joint; rows that tie joints together last."""
+    first = 12 * n + np.cumsum([0, *(len(r) + len(j) for r, j in tree)])
+    order: list[int] = []
+    for k in reversed(range(n)):
+        order += [*range(12 * k, 12 * k + 12), *range(first[k], first[k + 1])]
+    return [int(k) for k in (*order, *range(first[-1], first[-1] + tied))]
+
+
+def _require_inertia(b: Bodies) -> None:
+    """Refuse a mechanism in which something moves without inertia, whatever the configuration: name the speed."""
+    s, p = b.tracer, list(b.mechanism.parameters.values())
+    M = ca.Function("M", [s.q, s.p], [s.mass_matrix()])
+    lost = [motion_without_energy(np.array(M(b.sample(seed)[0], p))) for seed in range(3)]
+    if lost[0] is not None and all(z is not None for z in lost):
+        raise without_inertia("natural_coordinates", b.mechanism, b.mechanism.speed_names[int(np.argmax(np.abs(lost[0])))])
+
+
+register(Formulation(
+    "natural_coordinates",
+    natural_coordinates,
+    unknowns="points and unit vectors of bodies; forces of rigidity and of joints",
+    source="[GarciaDeJalon1994]",
+    year=1994,
+    cannot=frozenset({"joints by a function", "flexible bodies by modes"}),
+))  # fmt: skip

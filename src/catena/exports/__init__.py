@@ -1,0 +1,12 @@
+"""Exports: a whole mechanism for other people's tools, and the report that says everything about one.
+
+    Mechanism -> Plant (a first-order system as tapes) -> C, FMU, MATLAB, Julia, Modelica
+
+plant         the first-order system x' = f(t, x, u, p), its outputs, its projection, its tangent
+c_header      all of it in one C header, with integrators
+library       that header compiled, and called from Python
+fmi/          functional mock-up units, FMI 2 and 3
+languages     MATLAB, Julia, Modelica
+linkage       URDF with the rest in a companion
+report        everything about a mechanism in one document
+"""

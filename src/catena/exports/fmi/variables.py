@@ -1,0 +1,136 @@
+"""The variables of an FMU, in the order of their value references: time, states, derivatives, inputs, outputs, parameters."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from xml.sax.saxutils import quoteattr
+
+import casadi as ca
+
+from ..c_header import header
+from ..plant import VERSION, Plant
+
+UNITS = {  # unit -> exponents of base units
+    "rad": "rad='1'", "rad/s": "rad='1' s='-1'", "rad/s2": "rad='1' s='-2'", "m": "m='1'", "m/s": "m='1' s='-1'", "m/s2": "m='1' s='-2'",
+    "N": "kg='1' m='1' s='-2'", "N.m": "kg='1' m='2' s='-2'", "J": "kg='1' m='2' s='-2'", "s": "s='1'", "1": "", "1/s": "s='-1'",
+}  # fmt: skip
+RATES = {"rad": "rad/s", "m": "m/s", "rad/s": "rad/s2", "m/s": "m/s2", "1": "1/s"}
+KINDS = {"me": ("ModelExchange", 1), "cs": ("CoSimulation", 2)}
+TOLERANCE = 1e-9  # of co-simulation where the importer names none
+
+
+@dataclass(frozen=True)
+class FmuVariable:
+    """reference: its value reference. derivative_of: the reference of the state whose rate it is, or 0."""
+
+    reference: int
+    name: str
+    causality: str
+    variability: str
+    initial: str
+    unit: str
+    meaning: str
+    start: float | None = None
+    derivative_of: int = 0
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What is written: the plant, the kinds "me" and "cs", and what follows from them."""
+
+    plant: Plant
+    kinds: tuple[str, ...]
+
+    @cached_property
+    def token(self) -> str:
+        """A name of this very model: two that compute the same have the same."""
+        digest = hashlib.sha256(f"{header(self.plant)}{self.kinds}".encode()).hexdigest()
+        return "-".join((digest[:8], digest[8:12], digest[12:16], digest[16:20], digest[20:32]))
+
+    @cached_property
+    def variables(self) -> tuple[FmuVariable, ...]:
+        """All of them, in order."""
+        return tuple(FmuVariable(k, *rest) for k, rest in enumerate(self._rows()))
+
+    def _rows(self) -> Iterator[tuple]:
+        p = self.plant
+        yield "time", "independent", "continuous", "", "s", "time"
+        for x in p.states:
+            yield x.name, "output", "continuous", "exact", x.unit, x.meaning, x.start
+        for k, x in enumerate(p.states):
+            yield f"der({x.name})", "local", "continuous", "calculated", RATES[x.unit], f"rate of {x.name}", None, k + 1
+        for x in p.inputs:
+            yield x.name, "input", "continuous", "", x.unit, x.meaning, x.start
+        for x in p.outputs:
+            yield x.name, "output", "continuous", "calculated", x.unit, x.meaning
+        for x in p.parameters:
+            yield x.name, "parameter", "tunable", "exact", x.unit, x.meaning, x.start
+
+    @property
+    def derivatives(self) -> list[FmuVariable]:
+        """The rates of the states."""
+        return [x for x in self.variables if x.derivative_of]
+
+    @property
+    def outputs(self) -> list[FmuVariable]:
+        """States and what is observed."""
+        return [x for x in self.variables if x.causality == "output"]
+
+    @property
+    def unknown_at_start(self) -> list[FmuVariable]:
+        """What is computed when the start values are known."""
+        return [x for x in self.variables if x.initial == "calculated"]
+
+    def dependencies(self, x: FmuVariable, start: bool = False) -> list[int]:
+        """References of what x depends on, from the tapes: time, states and inputs; where they start also parameters."""
+        p = self.plant
+        if x.derivative_of:
+            f, row = p.derivative, x.derivative_of - 1
+        elif x.initial == "exact":
+            return [x.reference]
+        else:
+            f, row = p.output, x.reference - self._first["y"]
+        found = []
+        for k, letter in enumerate("txup"):
+            if letter != "p" or start:
+                found += [self._first[letter] + column for column in _columns(f, k).get(row, ())]
+        return found
+
+    @cached_property
+    def _first(self) -> dict[str, int]:
+        """The first reference of time, states, inputs, outputs and parameters."""
+        p = self.plant
+        u = 1 + 2 * len(p.states)
+        return {"t": 0, "x": 1, "u": u, "y": u + len(p.inputs), "p": u + len(p.inputs) + len(p.outputs)}
+
+    @property
+    def units(self) -> list[str]:
+        """Those that are used."""
+        return [u for u in UNITS if any(x.unit == u for x in self.variables)]
+
+
+def _columns(f: ca.Function, k: int) -> dict[int, list[int]]:
+    """Row -> the columns on which it depends, of the derivative of f by its k-th argument."""
+    found: dict[int, list[int]] = {}
+    for row, column in zip(*f.jac_sparsity(0, k).get_triplet()):
+        found.setdefault(row, []).append(column)
+    return found
+
+
+def attributes(**given: object) -> str:
+    """XML attributes of what is not None or empty. Numbers with all digits."""
+    said = {name: repr(x) if isinstance(x, float) else str(x) for name, x in given.items() if x is not None and (x != "" or name == "dependencies")}
+    return "".join(f" {name}={quoteattr(_clean(text))}" for name, text in said.items())
+
+
+def _clean(text: str) -> str:
+    """Without what XML cannot hold."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def heading(unit: Unit) -> dict[str, object]:
+    """What both versions say about the model."""
+    return {"modelName": unit.plant.mechanism.name or unit.plant.name, "generationTool": f"catena {VERSION}", "variableNamingConvention": "flat"}

@@ -1,0 +1,94 @@
+"""Carriers: how a body turns about, or slides along, one axis of another that bears it, by way of the tree.
+
+    turn = sum of sign q        over the joints from the body to the carrier, all of which turn about one direction
+
+The carrier may be any body on any branch: a sun gear turns in the arm of a planetary train by its own angle less the arm's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import MechanismError
+from .joints import Joint
+from .loads import identifier
+from .mechanism import GROUND, Mechanism
+from .motions import Motion
+from .pose import Vector
+from .values import value_of
+
+MOTIONS = {"turning": Motion.TURN, "sliding": Motion.SLIDE}
+VERBS = {"turning": "turn about", "sliding": "slide along"}
+ALIGNED = 1e-9  # 1 - |cosine| of two axes that count as one
+
+
+class Travel(NamedTuple):
+    """axis: in the ground's axes at coordinates zero. terms: (sign, joint), the joints whose coordinates add up."""
+
+    axis: Vector
+    terms: tuple[tuple[float, Joint], ...]
+
+
+def travel(m: Mechanism, body: str, carrier: str, sort: str) -> Travel:
+    """How a body moves in its carrier; a MechanismError where it does not turn about (or slide along) one axis of it."""
+    a, b = m.frame(body).body, m.frame(carrier).body
+    up, down = _to_ground(m, a), _to_ground(m, b)
+    way = [(1.0, j) for j in up if j not in down] + [(-1.0, j) for j in reversed(down) if j not in up]
+    moving = [(sign, j) for sign, j in way if j.nv]
+    for _, j in moving:
+        if [f.motion for f in j.freedoms] != [MOTIONS[sort]] or (j.mimic and j.mimic.function):
+            raise MechanismError(f"{body!r} does not {VERBS[sort]} an axis of its carrier {carrier!r}: joint {j.name!r} ({j.kind}) lies between them")
+    if not moving:
+        raise MechanismError(f"{body!r} does not move in its carrier {carrier!r}; name the body that carries both wheels, such as the arm or the housing")
+    axes = [_axis(m, j) for _, j in moving]
+    for (_, j), axis in zip(moving[1:], axes[1:]):
+        if 1.0 - abs(float(axes[0] @ axis)) > ALIGNED:
+            raise MechanismError(f"{body!r} does not {VERBS[sort]} an axis of its carrier {carrier!r}: joints {moving[0][1].name!r} and {j.name!r}, "
+                                 "which lie between them, have different axes")  # fmt: skip
+    signs = (sign * float(np.sign(axes[0] @ axis)) for (sign, _), axis in zip(moving, axes))
+    x, y, z = map(float, axes[0])
+    return Travel((x, y, z), tuple((sign, j) for sign, (_, j) in zip(signs, moving)))
+
+
+def _to_ground(m: Mechanism, body: str) -> list[Joint]:
+    by_child, found = {j.child: j for j in m.joints}, []
+    while body != GROUND and body in by_child:
+        found.append(by_child[body])
+        body = by_child[body].parent
+    return found
+
+
+def _axis(m: Mechanism, joint: Joint) -> np.ndarray:
+    """The axis of a joint of one freedom in the ground, where all coordinates are zero."""
+    R = np.eye(3)
+    for j in reversed(_to_ground(m, joint.parent)):
+        R = R @ _rotation(m, j.placement.rotation) @ _rotation(m, j.offset.rotation).T
+    return R @ _rotation(m, joint.placement.rotation) @ np.array(joint.freedoms[0].axis, float)
+
+
+def _rotation(m: Mechanism, rows: tuple) -> np.ndarray:
+    return np.array([[value_of(x, m.parameters) for x in row] for row in rows], float)
+
+
+def faults(m: Mechanism) -> Iterator[str]:
+    """What is wrong with the carriers of constraints whose names are known."""
+    for x in m.constraints:
+        axes: dict[str, Vector] = {}
+        for name, key in x.schema().items():
+            if key.sort in MOTIONS:
+                try:
+                    axes[name] = travel(m, getattr(x, name), getattr(x, "carrier"), key.sort).axis  # noqa: B009
+                except MechanismError as why:
+                    yield f"constraint {x.name!r}: {why}"
+        if len(axes) == sum(key.sort in MOTIONS for key in x.schema().values()):
+            yield from (f"constraint {x.name!r}: {fault}" for fault in x.misfits(axes))
+
+
+def place_names(m: Mechanism) -> dict[str, tuple[str, int]]:
+    """The words for places of frames and bodies in a text: {"x_tip": ("tip", 0), ...}; a parameter of that name goes first."""
+    names = [*(b.name for b in m.bodies), *(f.name for f in m.frames)]
+    found = {f"{axis}_{identifier(n)}": (n, k) for n in names for k, axis in enumerate("xyz")}
+    return {word: at for word, at in found.items() if word not in m.parameters}

@@ -1,0 +1,79 @@
+"""Loads of machines: drag in air, clutches and brakes, one-way clutches. Friction is smoothed over `slip_speed`, so that below it creeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ...spatial import dot, scale, sub
+from ..expression_functions import apply
+from ..pose import Scalar, Vector
+from .keys import COORDINATE, EXPRESSION, FRAME, Key, Load, Scene, number, register
+
+
+@register
+@dataclass(frozen=True)
+class Drag(Load):
+    """Drag of a stream on the origin of a frame: force -coefficient |u| u along the velocity u of the frame in the stream.
+
+    coefficient: 1/2 density drag-coefficient area, kg/m. stream: its velocity in the ground's axes, m/s.
+    """
+
+    kind = "drag"
+    frame: str = field(metadata=FRAME)
+    coefficient: Scalar = field(metadata=number("any"))
+    stream: tuple[Scalar, ...] = field(default=(0.0, 0.0, 0.0), metadata=Key("numbers", ("speed",) * 3, negative=True).of())
+
+    def act(self, s: Scene) -> None:
+        """Against the velocity in the stream."""
+        x, y, z = map(s.value, self.stream)
+        stream: Vector = (x, y, z)
+        u = sub(s.origin(self.frame)[1], stream)
+        s.push(self.frame, scale(-s.value(self.coefficient) * apply("sqrt", [dot(u, u)]), u))
+
+
+@register
+@dataclass(frozen=True)
+class Clutch(Load):
+    """A friction clutch between two coordinates, or with one alone a brake: torque -capacity tanh(slip / slip_speed), slip = v1 - ratio v2.
+
+    capacity: a text or number, N m or N, such as "20*max(0, min(1, t - 0.5))". It creeps where it sticks, by slip_speed at most
+    where the torque stays below three quarters of its capacity. A brake that holds exactly is the friction of a joint, with its events.
+    """
+
+    kind = "clutch"
+    coordinate: str = field(metadata=COORDINATE)
+    capacity: str | float = field(metadata=EXPRESSION)
+    slip_speed: Scalar = field(metadata=number("any", zero=False))
+    other: tuple[str, ...] = field(default=(), metadata=Key("coordinates").of())
+    ratio: Scalar = field(default=1.0, metadata=number("any", negative=True))
+
+    def act(self, s: Scene) -> None:
+        """The same torque on both sides."""
+        ratio, slip = s.value(self.ratio), s.coordinate(self.coordinate)[1]
+        for name in self.other:
+            slip = slip - ratio * s.coordinate(name)[1]
+        torque = s.text(self.name, self.capacity) * apply("tanh", [slip / s.value(self.slip_speed)])
+        s.drive(self.coordinate, -torque)
+        for name in self.other:
+            s.drive(name, ratio * torque)
+
+
+@register
+@dataclass(frozen=True)
+class Freewheel(Load):
+    """A one-way clutch: the coordinate turns freely forwards; backwards it is held by a damper, torque damping |v| (N m s/rad or N s/m)."""
+
+    kind = "freewheel"
+    coordinate: str = field(metadata=COORDINATE)
+    damping: Scalar = field(metadata=number("any", zero=False))
+    other: tuple[str, ...] = field(default=(), metadata=Key("coordinates").of())
+
+    def act(self, s: Scene) -> None:
+        """Nothing forwards; backwards the damper, on both sides."""
+        slip = s.coordinate(self.coordinate)[1]
+        for name in self.other:
+            slip = slip - s.coordinate(name)[1]
+        torque = s.value(self.damping) * apply("max", [-slip, 0.0])
+        s.drive(self.coordinate, torque)
+        for name in self.other:
+            s.drive(name, -torque)

@@ -1,0 +1,76 @@
+"""Position rows: constraints written as expressions, drives, and couplings of coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from ..pose import Scalar
+from .keys import COORDINATE, EXPRESSION, Holonomic, Key, Places, number, register
+
+
+@register
+@dataclass(frozen=True)
+class Constraint(Holonomic):
+    """g(q, t) = 0 as one text of coordinates q_<name>, places of frames x_<frame>, y_<frame>, z_<frame> (m, in the ground), t, parameters.
+
+    It is best written in metres or radians: assembly closes it to 1e-9.
+    """
+
+    kind = "expression"
+    zero: str = field(metadata=Key("position").of())
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The row itself."""
+        return (self.zero,)
+
+    def residual(self, s: Places) -> tuple[Scalar, ...]:
+        """Its text."""
+        return (s.text(self.name, self.zero),)
+
+
+@register
+@dataclass(frozen=True)
+class Drive(Holonomic):
+    """A coordinate follows a text of t and parameters, such as "3*t": a rheonomic drive, with whatever force that takes.
+
+    The text has a second derivative, which the force needs: a motion that starts from rest with a jump of its speed is none.
+    """
+
+    kind = "drive"
+    labels = ("motion of the drive",)
+    coordinate: str = field(metadata=COORDINATE)
+    motion: str | float = field(metadata=EXPRESSION)
+
+    def residual(self, s: Places) -> tuple[Scalar, ...]:
+        """q - motion(t)."""
+        return (s.coordinate(self.coordinate) - s.text(self.name, self.motion),)
+
+    def drives(self) -> str:
+        """Its coordinate."""
+        return self.coordinate
+
+
+@register
+@dataclass(frozen=True)
+class Coupling(Holonomic):
+    """A sum of coordinates keeps its value, sum of ratio q = offset: joints of different branches or sides of a loop, coupled."""
+
+    kind = "coupling"
+    labels = ("ratio of the coupling",)
+    coordinates: tuple[str, ...] = field(metadata=Key("coordinates").of())
+    ratios: tuple[Scalar, ...] = field(metadata=Key("numbers", negative=True, zero=False).of())
+    offset: Scalar = field(default=0.0, metadata=number("any", negative=True))
+
+    def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
+        """One ratio per coordinate, two coordinates at least."""
+        if len(self.coordinates) != len(self.ratios):
+            yield f"it has {len(self.coordinates)} coordinates and {len(self.ratios)} ratios; one ratio per coordinate is wanted"
+        if len(set(self.coordinates)) < max(2, len(self.coordinates)):
+            yield f"it couples {', '.join(self.coordinates) or 'nothing'}; two or more different coordinates are wanted"
+
+    def residual(self, s: Places) -> tuple[Scalar, ...]:
+        """The sum less the offset."""
+        parts = [s.value(r) * s.coordinate(name) for r, name in zip(self.ratios, self.coordinates)]
+        return (sum(parts[1:], parts[0]) - s.value(self.offset),)
