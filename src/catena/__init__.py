@@ -60,6 +60,8 @@ _WHERE = {  # public name -> the module it lives in, and its name there if it is
     "study": "studies",
     "Study": "studies",
     "fit": "studies",
+    "sensitivities": "studies.sensitivity",
+    "optimize": "studies.optimisation",
     "control": "simulation.control",
     "trajectories": "simulation.trajectories",
     "events": "simulation.events",
@@ -118,6 +120,8 @@ if TYPE_CHECKING:
     from .results.result import Result, load_result
     from .simulation import ALL_INTEGRATORS, control, events, simulate, trajectories
     from .studies import Study, fit, study
+    from .studies.optimisation import optimize
+    from .studies.sensitivity import sensitivities
 
 
 def _version() -> str:

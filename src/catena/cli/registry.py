@@ -43,6 +43,7 @@ for _name, _doc in {  # in the order of the flow
     "run": "Simulate a mechanism as its [scenario] says.",
     "sweep": "Run a mechanism many times, with values that vary, and keep measures.",
     "fit": "Find parameters from measured motions and forces.",
+    "optimize": "Find the motion of least cost that a file's [optimize] asks for.",
     "plot": "Draw plots of a result or a study.",
     "animate": "Write a result as a GIF or as a page with a player.",
     "view": "Show a mechanism in the browser: look at it, move it by hand.",

@@ -16,12 +16,18 @@ grids           tables as grids                                      plots      
 fitting         `catena.fit`: least squares with confidence          unknowns     groups of parameters, and their columns
 measured_motion logs, filtered and differentiated                    consistency  inertias that a body can have
 base_parameters what the structure tells                             excitation   motions that tell much
+sensitivity     derivatives of a run: `catena.sensitivities`         linearised   a system's tapes and their derivatives
+directions      with respect to what; outputs: of what               legs         a run cut at its events; saltation: across them
+optimisation    optimal motions: `catena.optimize`                   transcription  one interval; nlp: all of them, for Ipopt
+costs           costs by name; optimum: what was found               optimize_file  the table [optimize] of a file
+integration     a leg with its variations                            adjoint      the steps of a leg backwards
 """
 
 from __future__ import annotations
 
 from .base_parameters import BaseParameters, base_parameters, inertial_names
 from .consistency import Inertias, pseudo_inertia
+from .costs import COSTS
 from .definition import Estimate, Study, study
 from .excitation import Excitation, excitation
 from .fitting import Fit, FittedValue, fit
@@ -29,14 +35,20 @@ from .grids import as_grid
 from .indices import METHODS
 from .measured_motion import MeasuredMotion, measured_motion
 from .measures import vectorised
+from .optimisation import optimize
+from .optimize_file import read_optimize
+from .optimum import Optimum
 from .plotting import PLOTS, plot, save
 from .ranges import DISTRIBUTIONS, lognormal, loguniform, normal, triangular, uniform
 from .reductions import REDUCTIONS
+from .sensitivity import Sensitivities, sensitivities
 from .store import open_study
+from .transcription import TRANSCRIPTIONS
 from .unknowns import GROUPS
 
 __all__ = [
-    "DISTRIBUTIONS", "GROUPS", "METHODS", "PLOTS", "REDUCTIONS", "BaseParameters", "Estimate", "Excitation", "Fit", "FittedValue", "Inertias", "MeasuredMotion", "Study",
-    "as_grid", "base_parameters", "excitation", "fit", "inertial_names", "loguniform", "lognormal", "measured_motion", "normal", "open_study", "plot",
-    "pseudo_inertia", "save", "study", "triangular", "uniform", "vectorised",
+    "COSTS", "DISTRIBUTIONS", "GROUPS", "METHODS", "PLOTS", "REDUCTIONS", "TRANSCRIPTIONS", "BaseParameters", "Estimate", "Excitation", "Fit",
+    "FittedValue", "Inertias", "MeasuredMotion", "Optimum", "Sensitivities", "Study", "as_grid", "base_parameters", "excitation", "fit",
+    "inertial_names", "lognormal", "loguniform", "measured_motion", "normal", "open_study", "optimize", "plot", "pseudo_inertia", "read_optimize",
+    "save", "sensitivities", "study", "triangular", "uniform", "vectorised",
 ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TOP_KEYS = (
     "name", "gravity", "planar", "as_found", "notes", "cut", "parameters", "expressions", "body", "joint", "frame", "loop", "load", "row",
-    "constraint", "ground", "collisions", "contact", "include", "scenario",
+    "constraint", "ground", "collisions", "contact", "include", "scenario", "optimize",
 )  # fmt: skip
 COMPANION_KEYS = ("gravity", "parameters", "expressions", "body", "ground", "collisions", "joint", "frame", "loop", "load", "row", "constraint", "contact")
 

@@ -30,7 +30,7 @@ from .motion import read_motion
 Array = NDArray[np.float64]
 KEYS = ("until", "start", "output", "initial", "by", "integrator", "tolerance", "step", "largest_step", "control", "motion", "events", "limits",
         "restitution", "friction", "contact", "iterations", "residual", "stabilise", "gravity", "parameters", "plots", "states", "signals")  # fmt: skip
-FILE_KEYS = ("mechanism", "scenario")
+FILE_KEYS = ("mechanism", "scenario", "optimize")
 MECHANISM_KEYS = ("file", "floating", "mimic", "companion")
 PLOTS = ("overview", "coordinates", "energies", "cyclograph")  # drawn unless the scenario names others
 MEMBERS: dict[str, Callable[[str], object]] = {"by": formulation, "integrator": method, "stabilise": stabiliser}

@@ -1,0 +1,90 @@
+"""One leg of a run: with variations beside it, or step by step."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..compiler.host import default_width
+from ..errors import StudyError
+from ..simulation import drivers, fixed_step
+from ..simulation.engine import FINEST, SHARE
+from ..simulation.plan import RunPlan
+from .legs import Leg
+from .linearised import Linearised
+
+Array = NDArray[np.float64]
+
+
+def equal_steps(plan: RunPlan, leg: Leg) -> tuple[int, float]:
+    """How many equal steps a leg has, none longer than the plan's, and how long each is (s)."""
+    count = max(1, int(np.ceil((leg.end - leg.begin) / plan.step - 1e-9)))
+    return count, (leg.end - leg.begin) / count
+
+
+def span(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, dx: Array, p: Array, dp: Array, du: Array) -> tuple[Array, Array]:
+    """x (size,) and dx (size, n) at the end of a leg, along dp (parameters, n) and du (nv, n)."""
+    n, width = dx.shape[1], default_width()
+    found = np.zeros_like(dx)
+    for first in range(0, n, width):
+        rows = slice(first, min(first + width, n))
+        W = 1 << (rows.stop - first - 1).bit_length()
+        lanes = [np.zeros((len(y), W)) for y in (dx, dp, du)]
+        for own, y in zip(lanes, (dx, dp, du)):
+            own[:, : rows.stop - first] = y[:, rows]
+        end = _advance(plan, tapes, leg, x, p, *lanes)
+        found[:, rows] = end[tapes.size :, : rows.stop - first]
+    return end[: tapes.size, 0], found
+
+
+def _advance(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, p: Array, dx: Array, dp: Array, du: Array) -> Array:
+    """(2 size, W): the state and its variations, W of them in lanes, at the end of a leg."""
+    W, m = dx.shape[1], plan.how
+    whole = [np.repeat(y[:, None], W, axis=1) for y in (x, leg.held, p)]
+    state = np.ascontiguousarray(np.vstack([whole[0], dx])).reshape(-1)
+    buffer = np.ascontiguousarray(np.vstack([np.zeros((1, W)), state.reshape(-1, W), whole[1], whole[2], dp, du])).reshape(-1)
+    addresses = tapes.address("tangent flow", W), tapes.address("tangent settle", W)
+    begin, end = plan.after_switch(leg.begin), _end(plan, leg)
+    K = np.zeros((max(len(m.A), 1), state.size))
+    if m.kind == "fixed":
+        steps, h = equal_steps(plan, leg)
+        status, t, _, _ = fixed_step.explicit(*addresses, m.A, m.B[None], m.C, state, buffer, K, np.zeros((W, 0, tapes.nv)), 1, 0, leg.begin, h, steps, steps + 1,
+                                              np.zeros((W, 1, len(state) // W)), 0, W)  # fmt: skip
+    else:
+        status, t, *_ = _adaptive(plan, addresses, state, buffer, K, begin, end, _first(plan, begin, end), plan.most, W)
+    if status != drivers.REACHED:
+        raise StudyError(f"the variations of the run stop at t = {t:.6g} s: {drivers.OUTCOMES[status]}")
+    return state.reshape(-1, W)
+
+
+def _end(plan: RunPlan, leg: Leg) -> float:
+    return min(leg.end, plan.before_switch(leg.begin))
+
+
+def _first(plan: RunPlan, begin: float, end: float) -> float:
+    return min(1e-3, plan.largest, end - begin)
+
+
+def _adaptive(plan: RunPlan, addresses: tuple[int, int], x: Array, buffer: Array, K: Array, t: float, end: float, h: float, most: int, W: int) -> tuple:
+    m, rtol = plan.how, max(SHARE * plan.tolerance, FINEST)
+    return drivers.adaptive(*addresses, m.A, m.stages, m.C, m.E, m.P, m.D[None], float(m.order), float(m.dense), x, buffer, K, np.zeros(len(x)), t, end, h,
+                            plan.largest, rtol, np.full(len(x), rtol), np.zeros(0), 0, np.zeros((W, 1, len(x) // W)), 0, most, W)  # fmt: skip
+
+
+def taken(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, p: Array) -> tuple[Array, Array]:
+    """Where the steps of a leg begin (s), and how long each is."""
+    if plan.how.kind == "fixed":
+        count, h = equal_steps(plan, leg)
+        return np.asarray(leg.begin + h * np.arange(count), np.float64), np.full(count, h)
+    addresses = tapes.address("flow", 1), tapes.address("settle", 1)
+    x, buffer, K = x.copy(), np.concatenate([[0.0], x, leg.held, p]), np.zeros((len(plan.how.A), len(x)))
+    t, end = plan.after_switch(leg.begin), _end(plan, leg)
+    h, begins = _first(plan, t, end), [t]
+    while t < end:
+        status, t, h, _, accepted, *_ = _adaptive(plan, addresses, x, buffer, K, t, end, h, 1, 1)
+        if accepted:
+            begins.append(t)
+        if status not in (drivers.REACHED, drivers.TOO_MANY) or len(begins) > plan.most:
+            raise StudyError(f"the run of which sensitivities are asked stops at t = {t:.6g} s: {drivers.OUTCOMES[status]}")
+    found = np.array(begins, dtype=np.float64)
+    return found[:-1], found[1:] - found[:-1]
