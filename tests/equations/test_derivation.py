@@ -40,7 +40,7 @@ def test_every_line_is_checked(name: str, by: str) -> None:
 
 
 def test_the_cart_pole_is_the_textbook_s(cart_pole) -> None:
-    """[Florian2007] eq. 13-14 without friction, with theta the other way round."""
+    """The textbook's form without friction, derived by hand, with theta the other way round."""
     M, m, l, g, theta, w, a, b, F, tau = sp.symbols("M m l g theta theta_dot x_ddot theta_ddot tau_x tau_theta")
     rows = list(cart_pole.steps[-1].lines)
     found = [sp.Add(*(t.value for t in row.left)) - row.values[0] for row in rows]

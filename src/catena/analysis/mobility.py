@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..kernels.rank import EXACT
 from ..machine.constraint_rows import Metric, Rows, metric, position_count, rows_at, spaces
@@ -103,7 +103,7 @@ class Mobility:
         return ", ".join(words) or "one for each degree of freedom"
 
 
-def mobility(m: Mechanism | Machine, q: Any = None, actuated: Iterable[str] | None = None) -> Mobility:
+def mobility(m: Mechanism | Machine, q: ArrayLike | None = None, actuated: Iterable[str] | None = None) -> Mobility:
     """The mobility at q, or at a configuration assembled from it.
 
     q: a guess, by default every coordinate zero; where it leaves a loop open it is assembled first. actuated: joints or

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import QuestionError
 from ..machine.constraint_rows import rows_at
@@ -28,7 +29,7 @@ Array = np.ndarray
 STEPS, REACH, STILL = 200, 0.5, 1e-10  # Newton steps, how far one may go (rad, m), what force is none (beside the largest)
 
 
-def equilibrium(m: Mechanism | Machine, guess: Any = None, tau: Any = None, stable: bool = True) -> Array:
+def equilibrium(m: Mechanism | Machine, guess: ArrayLike | None = None, tau: ArrayLike | None = None, stable: bool = True) -> Array:
     """q (nq,) near the guess at which the mechanism stays still under gravity, its springs and the joint forces tau.
 
     guess: by default every coordinate zero; loops that it leaves open are closed first. stable: go downhill, to where a small

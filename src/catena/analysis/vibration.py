@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import QuestionError
 from ..machine.lookup import machine_of, state, states, where
@@ -77,7 +78,7 @@ class Modes:
         return "\n".join(lines)
 
 
-def modes(m: Mechanism | Machine, q: Any = None, tau: Any = None) -> Modes:
+def modes(m: Mechanism | Machine, q: ArrayLike | None = None, tau: ArrayLike | None = None) -> Modes:
     """Natural frequencies and shapes about the equilibrium q, under the joint forces tau (by default none).
 
     A QuestionError where q is not an equilibrium; `equilibrium` finds one, and `static_torques` what would hold it. q (..., nq), tau
