@@ -77,7 +77,7 @@ class System:
         self.controller: Law = law.law(self) if law is not None else Law(self.u)
         self.controller, pieces = self._followed.within(self.controller)
         self.pieces = [(self.nx + k, f) for k, f in pieces]  # where the state has the pieces of trajectories
-        self.stepping, self._kernels = stepping, dict[tuple, Any]()
+        self.stepping, self._kernels, self._compiling = stepping, dict[tuple, Any](), RLock()
         self.controller, self.touching_state = (self.controller, ca.SX.zeros(0)) if stepping is None else stepping.beside(self.controller)
         self.c, self.nc = self.controller.state, len(self.controller.names)
         self.clocks = [self.nx + k for k in self.controller.clocks]  # where the state holds the time of the next sample
@@ -310,10 +310,11 @@ class System:
         return None if f is None else self.compiled((name, width), lambda: compile_lanes(f, width=width))
 
     def compiled(self, key: tuple, make: Callable[[], Any]) -> Any:
-        """What was compiled under this key, or is now."""
-        if key not in self._kernels:
-            self._kernels[key] = make()
-        return self._kernels[key]
+        """What was compiled under this key, or is now, once: a second one would take the place of code that another thread runs."""
+        with self._compiling:
+            if key not in self._kernels:
+                self._kernels[key] = make()
+            return self._kernels[key]
 
     @cached_property
     def labels(self) -> Labels:
