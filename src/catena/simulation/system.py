@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from threading import RLock
 from typing import Any
 
 import casadi as ca
