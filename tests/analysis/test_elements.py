@@ -66,8 +66,7 @@ def test_a_planetary_train_moves_by_its_reduced_inertia():
 
 def test_every_formulation_that_takes_constraints_agrees_on_a_train():
     told = str(catena.check(planetary(), states=10))
-    assert "the formulations agree" in told and told.count(" agrees") >= 7
-    assert "boltzmann_hamel does not treat position constraints, and mechanism 'planetary' has constraint 'inner'" in told
+    assert "the formulations agree" in told and told.count(" agrees") >= 12
 
 
 @pytest.mark.parametrize(("axis", "sign"), [((0, 0, 1), 1.0), ((0, 0, -1), -1.0)])

@@ -12,8 +12,8 @@ import pytest
 from catena import __version__, cli
 from catena.cli import _description, registry
 from catena.errors import CatenaError
+from catena.errors.registry import loaded
 from catena.formats import examples, load, save
-from catena.model.registry import loaded
 
 BOX = """<robot name="box">
   <link name="base"/>
@@ -157,7 +157,7 @@ def test_an_example_can_be_printed(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("form", "text"),
     [
-        ("text", "+ 9.81*lc2*m2*cos(elbow + shoulder) = tau_elbow"),
+        ("text", "+ g*lc2*m2*cos(elbow + shoulder) = tau_elbow"),
         ("latex", r"\begin{align*}"),
         ("python", "def acceleration(t, q, v, tau"),
         ("c", "#include <math.h>"),

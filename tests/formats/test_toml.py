@@ -236,7 +236,7 @@ def test_doubts_are_warned_of_once(read):
         (('child = "a"', 'child = "a"\n[parameters]\npi = 3'), "parameter 'pi' cannot stand in an expression; take letters, digits and _, "
                                                               "and no word of Python's or ours"),
         (("[[body]]", "nme = 3\n[[body]]"), "no key 'nme'; keys are: name, gravity, planar, as_found, notes, cut, parameters, expressions, body, joint, "
-                                            "frame, loop, ... (19 in all). Did you mean 'name'?"),
+                                            "frame, loop, ... (21 in all). Did you mean 'name'?"),
         (("[[body]]", "gravity = 9.81\n[[body]]"), "gravity is 9.81; 3 values are wanted, [x, y, z]"),
         (("[[body]]", "planar = 'yes'\n[[body]]"), "planar is 'yes'; true or false is wanted"),
         (("[1, 1, 1]", "[1, 1, 1]\nshapes = [{ kind = 'cone', size = [1] }]"),

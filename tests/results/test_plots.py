@@ -18,7 +18,7 @@ import catena
 from catena import cli
 from catena.cli.plot import places
 from catena.errors import CatenaError, UnknownNameError
-from catena.model.registry import loaded
+from catena.errors.registry import loaded
 from catena.results import plots, plotting
 from catena.results.animation import SIZE, animate
 from catena.results.result import Result

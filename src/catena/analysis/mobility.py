@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..errors.registry import loaded
 from ..kernels.rank import EXACT
 from ..machine.constraint_rows import Metric, Rows, metric, position_count, rows_at, spaces
 from ..machine.lookup import all_speeds_of, machine_of, state
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
-from ..model.registry import loaded
 from .assembly import closed, gauss_newton
 from .closure_search import CLOSED
 

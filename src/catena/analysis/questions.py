@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import QuestionError
-from ..model.registry import Registry
+from ..errors.registry import Registry
 
 
 @dataclass(frozen=True)

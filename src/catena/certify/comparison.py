@@ -13,9 +13,9 @@ from ..compiler.lanes import compile_lanes
 from ..equations import formulations as families
 from ..equations.formulations import DEFAULT, derive
 from ..errors import CatenaError, FormulationError, SingularError
+from ..errors.registry import loaded
 from ..machine.machine import Machine, compile
 from ..model.mechanism import Mechanism
-from ..model.registry import loaded
 from .certificate import Array, random_states
 
 BATCH = 1024

@@ -20,7 +20,7 @@ import typer
 from typer.core import TyperGroup
 
 from ..errors import CatenaError
-from ..model.registry import loaded
+from ..errors.registry import loaded
 from .registry import COMMANDS, find
 
 

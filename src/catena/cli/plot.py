@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ..errors import CatenaError
-from ..model.registry import Named
+from ..errors.registry import Named
 from ..results.plotting import PLOTS, SUFFIXES, Plot, find, save
 from ._results import Force, Results, free, opened
 from ._tables import console

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..model.registry import Registry
+from ..errors.registry import Registry
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,6 @@ for _name, _doc in {  # in the order of the flow
     "studio": "Edit a model in the browser: draw, change, run, plot, save.",
     "page": "Write a page in which the mechanism itself runs, in one file.",
     "gallery": "Run the worked examples and write a page for each.",
-    "export": "Write a mechanism for other tools: C, an FMU, MATLAB, Julia, Modelica, URDF.",
+    "export": "Write a mechanism for other tools: C, FMU, MATLAB, Julia, Modelica.",
 }.items():
     register(Command(_name, f"catena.cli.{_name}:{_name}", _doc))

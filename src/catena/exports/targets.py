@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CompileError
-from ..model.registry import Registry
+from ..errors.registry import Registry
 from ..simulation.scenario.read import Scenario, read
 from . import c_header, library
 from .fmi import write_fmu

@@ -21,8 +21,8 @@ from ..compiler.joint_springs import AFTER, BEFORE, ENERGY
 from ..compiler.regressor import regressor
 from ..compiler.trace import Tracer
 from ..errors import StateError, UnknownNameError
+from ..errors.registry import Registry
 from ..kernels.tree import Layout
-from ..model.registry import Registry
 from . import generic_kernels as generic
 from .generic_kernels import GenericKernel
 from .spec import Sizes, Trace

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from ..errors import MechanismError, UnknownNameError
+from ..errors.registry import loaded
 from .beams import Flexed
 from .bodies import Body
 from .contacts import Contact
@@ -21,7 +22,6 @@ from .frozen import FrozenDict
 from .joints import Joint, Mimic
 from .loads import Holonomic, Load, Nonholonomic
 from .pose import Pose, Scalar, Vector, vector
-from .registry import loaded
 from .shapes import CollisionFilter, Shape
 
 __all__ = ["GRAVITY", "GROUND", "Body", "Contact", "Frame", "Joint", "Mechanism", "Mimic", "Shape", "walk"]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CatenaError, UnknownNameError
-from ..model.registry import Registry, loaded
+from ..errors.registry import Registry, loaded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

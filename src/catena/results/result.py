@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import CatenaError, FormatError, UnknownNameError
-from ..model.registry import loaded
+from ..errors.registry import loaded
 from . import plotting, storage
 from .labels import TEXT, read_text
 from .ledger import Ledger

@@ -12,10 +12,10 @@ import numpy as np
 
 from ..compiler.trace import Tracer, matrix
 from ..errors import SimulationError, unknown
+from ..errors.registry import Registry
 from ..machine.lookup import by_speed, speeds_of
 from ..machine.machine import Machine
 from ..model.mechanism import GROUND, Joint
-from ..model.registry import Registry
 from .events import Event, Impulse, InstantEvent, Lock, Release, Stop, When
 from .switched_constraints import LOCKED, FrameMode, HoldableSpeed, LockableFrame
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SimulationError, unknown
-from ..model.registry import Registry
+from ..errors.registry import Registry
 
 Array = NDArray[np.float64]
 

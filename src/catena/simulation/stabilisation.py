@@ -21,7 +21,7 @@ from ..compiler.trace import Tracer, solved
 from ..equations.formulation import StateKind
 from ..equations.formulations import formulations
 from ..errors import SimulationError
-from ..model.registry import Registry
+from ..errors.registry import Registry
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from ..errors import StudyError
-from ..model.registry import Registry
+from ..errors.registry import Registry
 from ..simulation.system import System
 from .outputs import expression, symbols
 

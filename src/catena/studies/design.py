@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import StudyError
-from ..model.registry import Registry
+from ..errors.registry import Registry
 from .ranges import Axis, Distribution, Scipy
 
 Array = NDArray[np.float64]

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import StudyError
-from ..model.registry import Registry
+from ..errors.registry import Registry
 from .design import Design
 from .ranges import Distribution, Scipy, uniform
 

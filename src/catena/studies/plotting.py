@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import CatenaError, UnknownNameError
-from ..model.registry import Registry, loaded
+from ..errors.registry import Registry, loaded
 from ..results.plotting import SUFFIXES
 from ..results.storage import reason
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compiler.lanes import LaneKernel, compile_lanes
-from ..model.registry import Registry
+from ..errors.registry import Registry
 from ..simulation.system import System
 
 Array = NDArray[np.float64]

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from ..compiler.regressor import UNITS, inertial_bodies, inertial_parameters
 from ..compiler.trace import Tracer
 from ..errors import StudyError, unknown
+from ..errors.registry import Registry
 from ..machine.machine import Machine
 from ..model.motions import SMOOTH
-from ..model.registry import Registry
 from ..model.values import value_of
 from ..simulation.joint_losses import losses
 from .base_parameters import inertial_names, order

@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from ..errors import CatenaError, StudyError, UnknownNameError, unknown
+from ..errors.registry import Registry
 from ..formats.units import DIMENSIONS
 from ..model.expression_syntax import fit_name
 from ..model.mechanism import Mechanism
-from ..model.registry import Registry
 from ..model.values import value_of
 from ..simulation.control_laws import Sum
 from ..simulation.scenario.names import state_entries

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import CatenaError
+from ..errors.registry import Registry
 from ..model.mechanism import GROUND, Mechanism
-from ..model.registry import Registry
 from .document import Document
 
 SPEED = "30 rpm"  # of a new motor

@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
+from ...errors.registry import Registry
 from ...model.mechanism import GROUND, Shape
-from ...model.registry import Registry
 from ...model.shapes import KINDS
 from . import meshes
 from .drawing import BODY_COLOURS, DARK, STEEL, Colour, Drawing, along, glass, scaled

@@ -12,10 +12,10 @@ from functools import partial
 
 import numpy as np
 
+from ...errors.registry import Registry
 from ...model.joint_kinds import CATALOGUE
 from ...model.mechanism import GROUND, Joint
 from ...model.motions import Freedom, Motion
-from ...model.registry import Registry
 from ...model.shapes import KINDS
 from .drawing import DARK, GROUND_COLOUR, STEEL, Drawing, along
 from .geometry import arrow, ball, box, cylinder, joined, lathe, pedestal, pin

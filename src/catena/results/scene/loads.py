@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ...errors.registry import Registry
 from ...model.mechanism import Joint
 from ...model.motions import Motion
-from ...model.registry import Registry
 from .drawing import DARK, MOTOR, SPRING, STEEL, Drawing, along, glass
 from .geometry import arrow, ball, coil, cylinder, joined, spiral
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from ...errors import unknown
+from ...errors.registry import Registry
 from ...formats.toml.tables import Table
 from ...model.mechanism import Mechanism
-from ...model.registry import Registry
 from .names import by_name
 
 Made = TypeVar("Made")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
-from ..errors import CatenaError, UnknownNameError, unknown
+from . import CatenaError, UnknownNameError, unknown
 
 
 class Named(Protocol):
