@@ -46,16 +46,16 @@ def newton(G: Array, u: Array, e: Array, mu: Array) -> Blow:
     """u_n+ = -e u_n- where there is an impulse."""
     b = u.copy()
     b[::3] += e * np.minimum(u[::3], 0.0)
-    one, several = _one(solutions(G, b, Friction.at_rest(mu, mu)))
+    one, several = _one(solutions(G, b, Friction.at_rest(mu, mu), guess=True))
     return Blow(one.force, u + G @ one.force, one.modes, several=several, known=_known(one))
 
 
 def poisson(G: Array, u: Array, e: Array, mu: Array) -> Blow:
     """Compression, then expansion with at least e times its normal impulses."""
-    first, several = _one(solutions(G, u, Friction.at_rest(mu, mu)))
+    first, several = _one(solutions(G, u, Friction.at_rest(mu, mu), guess=True))
     if not (e * first.force[::3]).any():
         return Blow(first.force, first.rate, first.modes, several=several, known=_known(first))
-    again, more = _one(solutions(G, first.rate, Friction.at_rest(mu, mu, e * first.force[::3])))
+    again, more = _one(solutions(G, first.rate, Friction.at_rest(mu, mu, e * first.force[::3]), guess=True))
     P = first.force + again.force
     return Blow(P, u + G @ P, again.modes, several=several or more, known=_known(first) & _known(again))
 

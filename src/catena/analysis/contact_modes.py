@@ -63,13 +63,13 @@ class Solution(NamedTuple):
     loose: Array
 
 
-def solutions(G: Array, b: Array, friction: Friction) -> list[Solution]:
-    """All solutions that differ in their accelerations, those that stick most first."""
+def solutions(G: Array, b: Array, friction: Friction, guess: bool = False) -> list[Solution]:
+    """All solutions that differ in their accelerations, those that stick most first. guess: of many contacts, that which sweeps come to."""
     found: list[Solution] = []
     size = row_sizes(G)
     scale = float(np.abs(np.append(b, G[:, ::3] @ friction.base) / np.tile(size, 2)).max(initial=0.0))
     free = int(np.isnan(friction.direction[:, 0]).sum())  # contacts whose slip has no direction yet
-    if free > PROVED:
+    if free > PROVED and guess:
         for one in _guessed(G, b, friction, size, scale):
             return [one]
     for modes in product(*(_allowed(friction, i) for i in range(len(friction.static)))):
@@ -131,13 +131,14 @@ def _guessed(G: Array, b: Array, friction: Friction, size: Array, scale: float) 
             f[x] = N, *(g[1:] * (reach / drag if drag > reach else 1.0))
         if np.abs((f - before) * size).max() <= small:
             break
-    modes, d = [], np.zeros((k, 2))
+    modes, d, rate = [], np.zeros((k, 2)), G @ f + b
     for i, x in enumerate(own):
         N, drag = f[3 * i], np.hypot(*f[x][1:])
         d[i] = -f[x][1:] / drag if drag > 0.0 else (1.0, 0.0)
-        slips = SLIP in _allowed(friction, i) and (STICK not in _allowed(friction, i) or drag >= (1.0 - GUESS) * friction.static[i] * N)
-        mode = SLIP if slips else STICK
-        away = (N - friction.base[i]) * size[3 * i] <= small
+        light = (N - friction.base[i]) * size[3 * i] <= small
+        on_cone = drag >= (1.0 - GUESS) * friction.static[i] * N and not light
+        mode = SLIP if on_cone or STICK not in _allowed(friction, i) else STICK
+        away = light and rate[3 * i] > small * size[3 * i]  # what has no force but stays is closed
         modes.append(mode if not away else LIFTED[mode] if friction.base[i] > 0.0 else OPEN)
     yield from _solved(G, b, friction, modes, size, scale, [d])
 
