@@ -82,10 +82,11 @@ def sweep(*words: str) -> int:
 
 def test_sweep(tmp_path, capfd, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")  # a wide terminal: cells stay in one line
     asked = ["--set", "crank=8..12 cm:4", "--set", "density=uniform(0.6, 1.0):3", "--measure", "peak=max(abs(v['motor pin']))", "--measure", "max(torque['motor pin'])", "--out", "study"]
     assert sweep(*asked) == 0
-    out = capfd.readouterr().out
-    assert "12 runs, about" in out and "core hours" in out
+    out = " ".join(capfd.readouterr().out.split())  # lines break where the terminal ends
+    assert "12 runs, about" in out and "core hours" in out and "the same in all runs" in out
     assert {p.name for p in Path("study").iterdir()} == {"study.zarr", "heatmap.png", "response.png", "scatter.png"}
     table = catena.studies.open_study("study/study.zarr")
     assert list(table.data_vars) == ["peak", "max(torque['motor pin'])", "failure"] and table.sizes["run"] == 12
