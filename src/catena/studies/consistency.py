@@ -46,7 +46,7 @@ class Inertias:
 def pseudo_inertia(theta: Array) -> Array:
     """P (..., 4, 4) of ten inertial parameters (..., 10).
 
-    >>> np.linalg.eigvalsh(pseudo_inertia(np.array([1.0, 0, 0, 0, 2, 0, 2, 0, 0, 2]))).min()
+    >>> float(np.linalg.eigvalsh(pseudo_inertia(np.array([1.0, 0, 0, 0, 2, 0, 2, 0, 0, 2]))).min())
     1.0
     """
     m, hx, hy, hz, xx, xy, yy, xz, yz, zz = np.moveaxis(np.asarray(theta, float), -1, 0)

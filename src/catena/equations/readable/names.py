@@ -94,7 +94,7 @@ def upright(word: str) -> str:
     r"""A name in LaTeX: Greek letters and single letters as mathematics has them, words of several letters upright.
 
     >>> upright("theta1"), upright("crank pin"), upright("l_upper")
-    ('\\\\theta_{1}', '\\\\mathrm{crank\\\\ pin}', 'l_{\\\\mathrm{upper}}')
+    ('\\theta_{1}', '\\mathrm{crank\\ pin}', 'l_{\\mathrm{upper}}')
     """
     from sympy import Symbol, latex
     from sympy.printing.conventions import split_super_sub
