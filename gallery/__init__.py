@@ -37,6 +37,13 @@ NAMES = (  # in the order of the index
     "flexible_arm",
     "spinning_boom",
     "two_link_flexible",
+    "arm_at_wall",
+    "gripper",
+    "rimless_wheel",
+    "domino_row",
+    "billiard",
+    "cam_follower",
+    "loose_pin",
 )
 
 

@@ -69,7 +69,7 @@ _WHERE = {  # public name -> the module it lives in, and its name there if it is
     "CatenaError": "errors",
 }
 _MODULES = {"bridge", "control", "errors", "events", "trajectories"}  # public names that are modules themselves
-_ROOMS = ("model", "formats", "kernels", "compiler", "equations", "machine", "analysis", "results", "simulation", "certify", "studies", "cli")
+_ROOMS = ("model", "formats", "kernels", "compiler", "equations", "machine", "analysis", "results", "simulation", "certify", "studies", "exports", "cli")
 
 __all__ = [*_WHERE]
 
@@ -82,6 +82,7 @@ if TYPE_CHECKING:
         compiler,
         equations,
         errors,
+        exports,
         formats,
         kernels,
         machine,

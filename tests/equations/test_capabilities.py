@@ -31,12 +31,6 @@ CASES = {
     "loads": CHAIN.with_(loads=(JointSpring("coil", "revolute0", 1.0, 0.0),)),
     "flexible bodies by modes": flexible.on_hub(modes=1),
 }
-UNPLACED = {  # forces that the formulation has as generalised ones: where on the bodies they act, and so the reactions, is not known
-    "kane": {"loops", "position constraints", "speed rows", "loads"},
-    "boltzmann_hamel": {"loads"},
-    "recursive": {"position constraints", "speed rows"},
-    "newton_euler": {"position constraints"},
-}
 
 
 @pytest.mark.parametrize("name", ALL_FORMULATIONS)
@@ -47,7 +41,7 @@ def test_the_table_is_true(name, feature):
     record = formulation(name)
     if record.treats(feature) == "yes":
         equations = derive(m, name)
-        promised = record.treats("reactions") == "yes" and feature not in UNPLACED.get(name, ())
+        promised = record.treats("reactions") == "yes" and feature != "position constraints"  # on which bodies one acts is not known there
         assert (equations.reactions is not None) == promised
         assert not record.lacks(m)
     else:

@@ -192,18 +192,16 @@ def test_choices_that_are_none(choice, error, message):
 
 
 def test_mechanisms_that_cannot_be_treated():
-    m = arm(2)
-    with pytest.raises(FormulationError, match="variational does not treat loops, and mechanism 'arm2' has joint 'close'; take newton_euler"):
-        derive(m.with_(loops=(Joint("close", "ball", GROUND, "link2"),)), by="variational")
     still = Mechanism("post", (Body("b", 1.0, (0, 0, 0), (1, 1, 1)),), (Joint("j", "fixed", GROUND, "b"),))
     with pytest.raises(FormulationError, match="'post' has no motion to derive"):
         derive(still, by="variational")
+    m = arm(2)
     light = m.with_(bodies=(m.bodies[0], Body.massless("link2")))
     with pytest.raises(SingularError, match=r"no body resists 'joint2'; give body 'link2' mass"):
         variational(light)
     twice = tuple(SpeedRow(name, "v_joint1 - 0.3*v_joint2") for name in ("one", "two"))
     with pytest.raises(SingularError, match="only 1 of the 2 nonholonomic rows of 'arm2' are independent"):
-        variational(m.with_(nonholonomic=twice))
+        variational(arm(2).with_(nonholonomic=twice))
 
 
 def test_a_body_fixed_to_the_ground_has_no_speed():

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import catena
-from catena import Body, Contact, Frame, Joint, Mechanism, Pose, simulate
+from catena import Body, Contact, Frame, Joint, Mechanism, Pose, Shape, simulate
 from catena.errors import MechanismError, SimulationError, StateError
 
 GROUND, ORIGIN, R = "ground", (0.0, 0.0, 0.0), 0.1
@@ -119,6 +119,22 @@ def test_a_start_in_penetration_names_the_pair_and_the_depth() -> None:
         simulate(rod((on_end(),)), [0, -0.1, 0], until=1.0)
 
 
+def test_a_start_in_penetration_is_separated() -> None:
+    from catena import assemble
+    from catena.errors import ClosureError
+
+    m = rod((on_end(),))
+    q, v = assemble(m, [0.3, -0.1, 0.2], [1.0, 0.0, 0.0], contact=True)
+    assert q[0] == 0.3 and abs(q[1] + 0.5 * np.sin(q[2])) < 1e-10 * 2 and v.tolist() == [1.0, 0.0, 0.0]
+    assert simulate(m, q, [0, 0, 0], until=0.01).contacts.gap.values[0, 0] == pytest.approx(0.0, abs=1e-10)
+    apart, _ = assemble(m, [0.3, 1.0, 0.2], contact=True)
+    assert apart.tolist() == [0.3, 1.0, 0.2]  # what does not penetrate stays
+    with pytest.raises(ClosureError, match=r"'rod' stays 0\.1 m deep in 'ground' \(contact 'A-ground'\), whatever moves"):
+        assemble(m, [0.0, -0.1, 0.0], fixed=[j.name for j in m.joints], contact=True)
+    with pytest.raises(StateError, match="contact=True separates one start at a time"):
+        assemble(m, np.zeros((2, 3)), contact=True)
+
+
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
@@ -141,6 +157,29 @@ def test_names_and_laws_are_checked_with_the_mechanism() -> None:
         rod((Contact(("C", GROUND), 0.1, 0.1),)).validate()
     with pytest.raises(MechanismError, match="contacts have several values of law"):
         rod((on_end(), Contact(("B", GROUND), 0.1, 0.1, law="poisson"))).validate()
+
+
+def solid(shape: Shape, other: str = GROUND) -> Mechanism:
+    body = Body("stone", 1.0, ORIGIN, (1, 1, 1), shapes=(shape,))
+    return Mechanism("stone", (body,), (Joint("free", "free", GROUND, "stone"),), contacts=(Contact(("stone", other), 0.1, 0.1),))
+
+
+@pytest.mark.parametrize(
+    ("shape", "fault"),
+    [
+        (Shape("sphere", collides=True), "shape number 1: .*sphere"),
+        (Shape("box", size=(0.0, 1.0, 1.0), collides=True), "its x is 0.0; a box that collides has sizes that are finite and greater than zero"),
+        (Shape("mesh", file="stone.stl", collides=True), "mesh"),
+    ],
+)
+def test_shapes_that_cannot_touch_are_named(shape: Shape, fault: str) -> None:
+    with pytest.raises(MechanismError, match="'stone'.*" + fault):
+        solid(shape).validate()
+
+
+def test_a_pair_that_does_not_exist_is_named() -> None:
+    with pytest.raises(MechanismError, match="contact 'stone-wall': no frame 'wall' in mechanism 'stone'; frames are: stone"):
+        solid(Shape("sphere", size=(0.1,), collides=True), "wall").validate()
 
 
 def test_what_cannot_take_contacts_says_what_can() -> None:

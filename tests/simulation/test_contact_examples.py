@@ -55,3 +55,12 @@ def test_a_gripper_carries_half_the_weight_at_each_finger() -> None:
     run = catena.simulate(catena.load("gripper"), until=0.2, output=0.1)
     assert run.contacts.friction_force.values[-1, :, 2] == pytest.approx([0.25 * G, 0.25 * G]) and run.contacts.normal_force.values[-1] == pytest.approx([10, 10])
     assert np.abs(run.q.values).max() < 1e-15  # fingers and ball may move sideways together, by rounding
+
+
+def test_a_pin_rolls_in_its_larger_hole() -> None:
+    """The rod turns by theta, the pin rolls by r/c theta up the hole: w^2 = g (l + r^2/c) / (I + (l - r)^2), for small swings."""
+    r, c, l, small = 0.01, 0.002, 0.5, 1e-3
+    quarter = np.pi / 2 * np.sqrt((1 / 12 + (l - r) ** 2) / (G * (l + r**2 / c)))
+    run = catena.simulate(catena.load("loose_pin"), [-c * np.sin(small * r / c), -c * np.cos(small * r / c), small], until=2 * quarter, output=quarter, tolerance=1e-10)
+    assert abs(run.q.values[1, 2]) < 1e-5 * small and run.q.values[2, 2] == pytest.approx(-small, rel=1e-6)
+    assert run.contacts["mode"].values[-1, 0] == "stick" and run.q.values[2, 0] == pytest.approx(r * small, rel=1e-5)

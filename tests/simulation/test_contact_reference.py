@@ -385,9 +385,11 @@ def tree_two_contacts(case: dict) -> dict:
     touch = run.contacts.isel(time=1)
     N, f = touch.normal_force.values, touch.friction_force.values[:, 0]
     if "normal_forces" in wanted:
-        R = run.machine.pose(run.q.values[1], "rod2", parameters=run.data["parameters"].values)[:3, :3]
-        apex = -R @ run.reactions().sel(joint="t2").values[1, 3:]
-        return {"normal_forces": N, "friction_forces": f, "apex_force_on_rod1": apex[[0, 2]]}
+        def pull(joint, body):
+            R = run.machine.pose(run.q.values[1], body, parameters=run.data["parameters"].values)[:3, :3]
+            return R @ run.reactions().sel(joint=joint).values[1, 3:]
+        apex = -pull("t2", "rod2") - pull("string", "hung")  # all that rod 1 feels there
+        return {"normal_forces": N, "friction_forces": f, "apex_force_on_rod1": apex[[0, 2]], "pendulum_force": np.linalg.norm(pull("string", "hung"))}
     acc, ways = run.a.values[1], np.sign(touch.slip.values[:, 0])
     modes = [f"slip{way:+.0f}" if mode == "slip" else str(mode) for mode, way in zip(touch.mode.values, ways)]
     return {"modes": modes, "angular_accelerations": [acc[2], acc[2] + acc[3]], "normal_force_at_slipping_foot": N[0],

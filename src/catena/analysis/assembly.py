@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import ClosureError
+from ..errors import ClosureError, StateError
 from ..machine.constraint_rows import Rows, least_change, metric, position_count, rows_at, spaces
 from ..machine.lookup import all_speeds_of, machine_of, state, states, where
 from ..machine.machine import Machine
@@ -32,7 +32,7 @@ Residual = Callable[["Machine", np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 def assemble(
     m: Mechanism | Machine, q: ArrayLike | None = None, v: ArrayLike | None = None, fixed: Iterable[str] = (), *,
-    parameters: Mapping[str, ArrayLike] | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None, contact: bool = False,
 ) -> tuple[Array, Array]:  # fmt: skip
     """(q, v) that close every loop: q near the guess, v the nearest to the given one in kinetic energy.
 
@@ -42,15 +42,23 @@ def assemble(
     q (..., nq), v (..., nv): with leading sizes all are assembled at once, in lanes. parameters: {name: value or one per start}. A
     ClosureError then says in `.failed` why which rows stay open, and has the others in `.q` and `.v`.
 
+    contact: of one start, also move apart what penetrates in the contacts of the mechanism, until it touches.
+
     The speeds minimise (v - v_given)' M (v - v_given) under A v + B = 0 (B only where speed rows move).
     """
     machine = machine_of(m)
     if parameters is not None or any(x is not None and np.ndim(x) > 1 for x in (q, v)):
+        if contact:
+            raise StateError("assemble: contact=True separates one start at a time; put parameters into the mechanism, and take the starts one by one")
         return _rows(machine, q, v, all_speeds_of(machine, fixed), parameters)
     q, v = state(machine, "assemble", q=q, v=v)
     held = all_speeds_of(machine, fixed)
     free = [k for k in range(machine.nv) if k not in held]
     q = closed(machine, q, free)
+    if contact:
+        from .contact_gaps import separated
+
+        q = separated(machine, q, free)
     return q, consistent(machine, q, v, free)
 
 

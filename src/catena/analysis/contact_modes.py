@@ -14,7 +14,7 @@ Rows are measured by sqrt(G_ii), so that neither units nor inertias decide anyth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -32,6 +32,7 @@ DEAD = 1e-18  # a tangent whose share of G is less, beside the normal's, moves n
 FACETS = 16  # of the polygon inside a friction disc, in the linear programme
 ROUNDS = 40  # of the search for directions of slip
 PROVED = 3  # contacts that may begin to slip; of more, the first solution is taken without a look at all the others
+SWEEPS, GUESS = 60, 1e-6  # of the guess; what is small in it
 UNIT = 1e-3  # a root this near the unit circle is an angle; what it leaves is met by Newton's method
 MOST = 9  # contacts at one instant whose modes are enumerated
 
@@ -68,6 +69,9 @@ def solutions(G: Array, b: Array, friction: Friction) -> list[Solution]:
     size = row_sizes(G)
     scale = float(np.abs(np.append(b, G[:, ::3] @ friction.base) / np.tile(size, 2)).max(initial=0.0))
     free = int(np.isnan(friction.direction[:, 0]).sum())  # contacts whose slip has no direction yet
+    if free > PROVED:
+        for one in _guessed(G, b, friction, size, scale):
+            return [one]
     for modes in product(*(_allowed(friction, i) for i in range(len(friction.static)))):
         for one in _solved(G, b, friction, modes, size, scale):
             if all(np.abs((one.rate - other.rate) / size).max() > APART * scale for other in found):
@@ -91,11 +95,13 @@ def _allowed(friction: Friction, i: int) -> tuple[str, ...]:
 
 
 # ---------------------------------------------------------------------------------------------------- one combination of modes
-def _solved(G: Array, b: Array, friction: Friction, modes: Sequence[str], size: Array, scale: float) -> Iterator[Solution]:
-    """Its solutions: none or one, but for directions of slip that are not known."""
+def _solved(G: Array, b: Array, friction: Friction, modes: Sequence[str], size: Array, scale: float,
+            starts: Iterable[Array] = ()) -> Iterator[Solution]:  # fmt: skip
+    """Its solutions: none or one, but for directions of slip that are not known. starts: directions to begin with, where they are."""
     turning = [i for i, mode in enumerate(modes)
                if mode.endswith(SLIP) and np.isnan(friction.direction[i, 0]) and friction.kinetic[i] > 0.0]  # fmt: skip
-    starts = _all_directions(G, b, friction, modes, turning, size) if len(turning) == 1 else _starts(G, b, friction, turning)
+    if not starts:
+        starts = _all_directions(G, b, friction, modes, turning, size) if len(turning) == 1 else _starts(G, b, friction, turning)
     for start in starts:
         d = np.where(np.isnan(friction.direction), 0.0, friction.direction)
         for i in turning:
@@ -103,10 +109,37 @@ def _solved(G: Array, b: Array, friction: Friction, modes: Sequence[str], size: 
         one = _with_directions(G, b, friction, modes, d, size, scale)
         if one is not None and turning:
             one = _turned(G, b, friction, one, turning, size, scale)
-        if one is not None and one.loose.shape[1] and not _pushes(one, friction, size, scale):
+        if one is None or not _separates(one, turning, size, scale):
+            continue
+        if one.loose.shape[1] and not _pushes(one, friction, size, scale):
             one = _member(one, friction)
-        if one is not None and _holds(one, friction, turning, size, scale):
+        if one is not None and _pushes(one, friction, size, scale) and _drags(one, turning, size, scale):
             yield one
+
+
+def _guessed(G: Array, b: Array, friction: Friction, size: Array, scale: float) -> Iterator[Solution]:
+    """The solution whose modes a few sweeps of projected Gauss-Seidel come to, if they do."""
+    k, f, small = len(friction.static), np.zeros(len(b)), GUESS * scale
+    own = [slice(3 * i, 3 * i + 3) for i in range(k)]
+    step = [1.0 / max(float(np.linalg.norm(G[x, x], 2)), 1e-300) for x in own]
+    for _ in range(SWEEPS):
+        before = f.copy()
+        for i, x in enumerate(own):
+            g = f[x] - step[i] * (G[x] @ f + b[x])
+            N = max(g[0], friction.base[i])
+            reach, drag = friction.static[i] * N, np.hypot(g[1], g[2])
+            f[x] = N, *(g[1:] * (reach / drag if drag > reach else 1.0))
+        if np.abs((f - before) * size).max() <= small:
+            break
+    modes, d = [], np.zeros((k, 2))
+    for i, x in enumerate(own):
+        N, drag = f[3 * i], np.hypot(*f[x][1:])
+        d[i] = -f[x][1:] / drag if drag > 0.0 else (1.0, 0.0)
+        slips = SLIP in _allowed(friction, i) and (STICK not in _allowed(friction, i) or drag >= (1.0 - GUESS) * friction.static[i] * N)
+        mode = SLIP if slips else STICK
+        away = (N - friction.base[i]) * size[3 * i] <= small
+        modes.append(mode if not away else LIFTED[mode] if friction.base[i] > 0.0 else OPEN)
+    yield from _solved(G, b, friction, modes, size, scale, [d])
 
 
 def _turned(G: Array, b: Array, friction: Friction, one: Solution, turning: Sequence[int], size: Array, scale: float) -> Solution | None:
@@ -266,20 +299,22 @@ def _pushes(one: Solution, friction: Friction, size: Array, scale: float) -> boo
     return True
 
 
-def _holds(one: Solution, friction: Friction, turning: Sequence[int], size: Array, scale: float) -> bool:
-    """Whether a solution keeps all inequalities: nothing pulls, nothing goes through, friction is against the slip."""
-    if not _pushes(one, friction, size, scale):
-        return False
+def _separates(one: Solution, turning: Sequence[int], size: Array, scale: float) -> bool:
+    """Whether nothing goes through, and what begins to slip does so along its direction: no force has a say in this."""
     for i, mode in enumerate(one.modes):
-        small = SMALL * scale * size[3 * i]
-        if mode in (OPEN, *LIFTED.values()) and one.rate[3 * i] < -small:
+        if mode in (OPEN, *LIFTED.values()) and one.rate[3 * i] < -SMALL * scale * size[3 * i]:
             return False
         if i in turning:
             a, d = one.rate[3 * i + 1 : 3 * i + 3], one.direction[i]
             small = SMALL * scale * max(size[3 * i + 1 : 3 * i + 3])
-            if a @ d < -small or abs(a[0] * d[1] - a[1] * d[0]) > 1e2 * small or one.force[3 * i] * size[3 * i] <= SMALL * scale:
-                return False  # the last: what begins to slip without a force has opened
+            if a @ d < -small or abs(a[0] * d[1] - a[1] * d[0]) > 1e2 * small:
+                return False
     return True
+
+
+def _drags(one: Solution, turning: Sequence[int], size: Array, scale: float) -> bool:
+    """Whether what begins to slip has a force; without one it has opened."""
+    return all(one.force[3 * i] * size[3 * i] > SMALL * scale for i in turning)
 
 
 def _member(one: Solution, friction: Friction) -> Solution | None:

@@ -107,7 +107,8 @@ class Certificate:
     def __str__(self) -> str:
         head = ("formulation", "accelerations", "reactions", "power", "free run", "")
         lines = [f"{self.mechanism}: {self.states} random states"]
-        lines += ["  ".join(f"{cell:<16}" for cell in row).rstrip() for row in (head, *self.rows())]
+        width = max(16, *(len(f.formulation) for f in self.findings))
+        lines += ["  ".join([f"{row[0]:<{width}}", *(f"{cell:<16}" for cell in row[1:])]).rstrip() for row in (head, *self.rows())]
         lines.append(f"mass matrix: asymmetry {self.asymmetry:.1e}, smallest pivot {self.smallest_pivot:.3g}")
         lines.append("the formulations agree" if self.passed else f"they do NOT agree: {', '.join(self.failed)}")
         return "\n".join(lines)

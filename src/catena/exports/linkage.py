@@ -23,7 +23,7 @@ def write_urdf(mechanism: Mechanism, folder: Path) -> tuple[Path, Path]:
     m = with_scalars(mechanism, lambda x: value_of(x, mechanism.parameters))
     paths = folder / f"{identifier(m.name)}.urdf", folder / f"{identifier(m.name)}.toml"
     tree = replace(
-        m, loops=(), loads=(), nonholonomic=(), contacts=(), frames=(), ground=(), parameters={}, gravity=GRAVITY, collisions=CollisionFilter(),
+        m, loops=(), loads=(), nonholonomic=(), constraints=(), contacts=(), frames=(), ground=(), parameters={}, gravity=GRAVITY, collisions=CollisionFilter(),
         bodies=tuple(replace(b, shapes=tuple(s for s in b.shapes if s.kind in SAYABLE)) for b in m.bodies),
         joints=tuple(replace(j, armature=tuple(0.0 for _ in j.armature)) for j in m.joints),
     )  # fmt: skip

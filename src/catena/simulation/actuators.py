@@ -13,7 +13,8 @@ from ..compiler.trace import vector
 from ..errors import StateError
 from .control_laws import Controller
 from .piecewise import Trajectory, places, trajectory
-from .system import Law, System
+from .system import System
+from .traced_law import Law
 
 Span = tuple[float, float] | None
 

@@ -18,22 +18,20 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
+from ..analysis.contact_gaps import Meet, meet, moving, solid
 from ..compiler.trace import Tracer, elements, entries, vector
 from ..kernels.constrained_dynamics import factor_rows
-from ..kernels.contact_points import MEETINGS, shapes_meet, tangents
 from ..kernels.dynamics import solve
 from ..kernels.rank import usual_length
-from ..kernels.solids import Solid
 from ..model.contact_points import ContactPoint
 from ..model.contacts import Contact
-from ..model.pose import Pose
-from ..model.shapes import Shape
-from ..spatial import add, cross, dot, rotate, scale, sub
+from ..spatial import cross, dot
 from .guards import Guard, Meaning
 
 ROUNDS = 3  # how often rows are met: each leaves of them rounding times the square of their condition
 NOISE = 1e-3  # of `still`: a slip this slow against its direction is rounding
 FLAT = 1e-10  # the squared sine of the angle at which the end of a cylinder is flat
+STRAIGHT = 1e-12  # rad: a slip this near the direction of its mode has it, so that a slow straight slip is not stiff across it
 TURN = 0.5  # the cosine between a slip and the direction of its mode, at which that is renewed
 
 
@@ -77,16 +75,6 @@ class SwitchedRows(NamedTuple):
     z: ca.SX
 
 
-class Meet(NamedTuple):
-    """Where a point meets its surface, as expressions: gap; normal and tangents, place (3,) in the ground's axes; velocity (1,) or
-    (3,) of the point against the surface along the normal and the tangents."""
-
-    gap: Any
-    axes: tuple[Any, ...]
-    place: Any
-    velocity: Any
-
-
 @dataclass(frozen=True)
 class TouchingPoint:
     """A contact point of a run: where it is, and its contact's friction."""
@@ -113,20 +101,7 @@ class TouchingPoint:
 
     def meet(self, s: Tracer) -> Meet:
         """Gap and axes at the tracer's symbols."""
-        p = self.point
-        (R_A, o_A, w_A, v_A), (R_B, o_B, w_B, v_B) = _moving(s, p.body), _moving(s, p.other)
-        if p.shape is not None and p.against is not None:
-            first, second = _solid(s, p.against, R_B, o_B), _solid(s, p.shape, R_A, o_A)
-            gap, n, place = shapes_meet((p.against.kind, p.shape.kind), first, second)
-        else:
-            centre = add(o_A, rotate(R_A, tuple(s.value(x) for x in p.centre)))
-            R, origin = _placed(s, p.pose, R_B, o_B)
-            radius = s.value(p.radius)
-            gap, n = MEETINGS[p.surface](centre, radius, R, origin, s.value(p.size))
-            place = sub(centre, scale(radius, n))
-        u = sub(_at(place, o_A, w_A, v_A), _at(place, o_B, w_B, v_B))
-        axes = (n, *tangents(n)) if self.rough else (n,)
-        return Meet(gap, axes, place, [dot(axis, u) for axis in axes])
+        return meet(s, self.point, self.rough)
 
     @property
     def rim(self) -> bool:
@@ -138,8 +113,8 @@ class TouchingPoint:
         assert self.point.shape is not None and self.point.against is not None
         axes = []
         for body, shape in ((self.point.body, self.point.shape), (self.point.other, self.point.against)):
-            R, o, _, _ = _moving(s, body)
-            axes.append(_solid(s, shape, R, o).axis(2))
+            R, o, _, _ = moving(s, body)
+            axes.append(solid(s, shape, R, o).axis(2))
         side = cross(*axes)
         return dot(side, side) - FLAT
 
@@ -172,7 +147,8 @@ class TouchingPoint:
     def direction(self, mode: ContactMode, u: Sequence[Any]) -> tuple[Any, Any]:
         """Of the slip u (2,), or that of the mode."""
         speed = ca.sqrt(u[0] ** 2 + u[1] ** 2)
-        moving = ca.logic_and(u[0] * mode.x + u[1] * mode.y > 0.0, speed > mode.still)
+        along, across = u[0] * mode.x + u[1] * mode.y, u[0] * mode.y - u[1] * mode.x
+        moving = ca.logic_and(ca.logic_and(along > 0.0, speed > mode.still), ca.fabs(across) > STRAIGHT * speed)
         safe = ca.if_else(moving, speed, 1.0)
         return ca.if_else(moving, u[0] / safe, mode.x), ca.if_else(moving, u[1] / safe, mode.y)
 
@@ -204,31 +180,6 @@ class Rest:
     def row_scales(self, s: Tracer) -> list[float]:
         """Of no row."""
         return []
-
-
-def _moving(s: Tracer, body: str) -> tuple[Any, ...]:
-    """Rotation by rows, origin, angular velocity and velocity of the origin of a body, in the ground's axes."""
-    if body == "ground":
-        zero = (0.0, 0.0, 0.0)
-        return ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), zero, zero, zero
-    X, w = s.pose(body), elements(s.frame_velocity(body, "world"))
-    return [[X[i, j] for j in range(3)] for i in range(3)], [X[i, 3] for i in range(3)], w[:3], w[3:]
-
-
-def _placed(s: Tracer, pose: Pose, R_B: Any, o_B: Any) -> tuple[Any, Any]:
-    """Rotation by rows and origin of a pose on a body."""
-    columns = [rotate(R_B, column) for column in zip(*([s.value(x) for x in row] for row in pose.rotation))]
-    return list(zip(*columns)), add(o_B, rotate(R_B, tuple(s.value(x) for x in pose.position)))
-
-
-def _solid(s: Tracer, shape: Shape, R_B: Any, o_B: Any) -> Solid:
-    """A shape of a body where it is."""
-    return Solid(*_placed(s, shape.pose, R_B, o_B), tuple(s.value(x) for x in shape.size))
-
-
-def _at(place: Any, origin: Any, w: Any, v: Any) -> Any:
-    """The velocity of a body's point at a place."""
-    return add(v, cross(w, sub(place, origin)))
 
 
 def _while(mode: Any, value: Any) -> ca.SX:

@@ -36,7 +36,8 @@ from .control_laws import ticking as ticking  # for the engine
 from .force_control import Hybrid, Impedance
 from .piecewise import Trajectory, places, trajectory
 from .prescribed import partitioned
-from .system import Law, System
+from .system import System
+from .traced_law import Law
 
 __all__ = ["PD", "PID", "Actuator", "ComputedTorque", "Controller", "DCMotor", "Forces", "Hold", "Hybrid", "Impedance", "Law", "Sequence", "traced"]
 

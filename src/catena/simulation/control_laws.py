@@ -20,7 +20,8 @@ from ..machine.lookup import machine_of
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from .drivers import REACHED
-from .system import Law, System
+from .system import System
+from .traced_law import Law
 
 
 class Controller:

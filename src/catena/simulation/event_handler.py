@@ -144,7 +144,7 @@ class EventHandler:
         elif guard.meaning is Meaning.TOUCHES and self.contacts is not None:
             self.contacts.touch(t, guard.subject - self.contacts.first)
         elif guard.meaning is Meaning.LIES_FLAT and self.contacts is not None:
-            self.contacts.lies_flat(t, guard.subject - self.contacts.first)
+            self.contacts.impacts.lies_flat(t, guard.subject - self.contacts.first)
 
     def _bounded(self, t: float, instant: float) -> None:
         """Raise a SimulationError where events repeat without progress in time."""
@@ -241,7 +241,7 @@ class EventHandler:
                 after[k] = wanted.get(k, 0.0)
         self.put(q, after, float((P + R.T @ L) @ (v + 0.5 * dv)))
         if self.contacts is not None:
-            self.contacts.impact(t)
+            self.contacts.impacts.strike(t)
 
     def bilateral(self, t: float, impulsive: bool) -> tuple[Array, Metric]:
         """The rows that hold besides contacts: loops, locks, driven speeds, stops; where it is not for an impact, friction too."""

@@ -19,7 +19,8 @@ import numpy as np
 from ..compiler.trace import elements, vector
 from ..errors import StateError
 from .control_laws import Controller
-from .system import Law, System
+from .system import System
+from .traced_law import Law
 
 Three = float | Sequence[float]
 

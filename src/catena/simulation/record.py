@@ -13,7 +13,7 @@ from ..model.flexible import frequency_error, strain_energy
 from ..results.labels import labelled
 from ..results.ledger import ContactLedger, Extremes, Ledger, versions
 from . import contact_record, drivers, stepping_record
-from .contact_handler import Hit
+from .contact_impacts import Hit
 from .contact_record import ContactRows
 from .engine import Tally
 from .event_handler import Occurrence

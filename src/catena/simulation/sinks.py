@@ -166,7 +166,7 @@ class Memory(ResultSink):
         happened = [(k, o) for k, end in sorted(self.ended.items()) for o in end.log]
 
         touched = [end.contacts for end in self.ended.values() if end.contacts is not None]
-        hits = [hit for contacts in touched for hit in contacts.hits]
+        hits = [hit for contacts in touched for hit in contacts.impacts.hits]
         contact = touched[0].ledger() if touched else None
 
         def trust() -> Ledger:

@@ -10,7 +10,6 @@ so that the energy balance can be checked at every instant.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -21,39 +20,23 @@ from ..compiler.lanes import LaneKernel, compile_lanes
 from ..compiler.trace import Tracer
 from ..compiler.trace_cache import kept, kept_tape
 from ..equations.equations import Equations
-from ..equations.formulation import StateKind
 from ..equations.formulations import derive, formulation
-from ..kernels.motion import BALL
 from ..kernels.rank import column_scales
 from ..kernels.tree import SNAP, layout
 from ..model.mechanism import Mechanism
 from ..results.labels import Labels, labels
+from .binding_rows import binding, settle, touching
 from .contact_record import contact_state
+from .euler_step import euler_step
 from .guards import Guard, expressions
 from .joint_losses import damping, losses
 from .piecewise import Trajectory
-from .projection import Binding, moved, projected
+from .power import load_power, row_power
 from .stabilisation import Stabiliser, needs_speeds, stabiliser
 from .switched_constraints import SwitchedConstraints
 from .time_stepping import SteppedContacts
+from .traced_law import Law
 from .trajectory_state import Following, Follows
-
-
-@dataclass(frozen=True)
-class Law:
-    """A traced controller: tau (nv,) and the rate of its own state c, as expressions of (t, q, v, c, u, p).
-
-    state: the symbols of c, with their names and what they start from. jump: what c becomes when a sample is due, nothing if
-    nothing is sampled; clocks: the places in c that hold the time of the next sample.
-    """
-
-    tau: Any
-    rate: Any = field(default_factory=lambda: ca.SX.zeros(0))
-    state: Any = field(default_factory=lambda: ca.SX.zeros(0))
-    names: tuple[str, ...] = ()
-    start: tuple[float, ...] = ()
-    jump: Any = None
-    clocks: tuple[int, ...] = ()
 
 
 class System:
@@ -90,7 +73,7 @@ class System:
             from .prescribed import driven
 
             self.driven = driven(self.layout, motion)
-            self._aim(self.t)
+            self.aim(self.t)
         self.controller: Law = law.law(self) if law is not None else Law(self.u)
         self.controller, pieces = self._followed.within(self.controller)
         self.pieces = [(self.nx + k, f) for k, f in pieces]  # where the state has the pieces of trajectories
@@ -120,7 +103,7 @@ class System:
         """A trajectory in this system: its `at(t)` gives q, v, a as expressions."""
         return self._followed.one(trajectory)
 
-    def _aim(self, t: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def aim(self, t: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         """q, v, a of what is driven on a trajectory, at t."""
         motion = self.driven.motion if self.driven is not None else None
         return self.follow(motion).at(t) if motion is not None else (ca.SX.zeros(0),) * 3
@@ -161,7 +144,7 @@ class System:
             return e.acceleration(*here[:3], given, self.p), given
         from .prescribed import forces, partitioned
 
-        a_d = self.driven.accelerations(self._aim(self.t))
+        a_d = self.driven.accelerations(self.aim(self.t))
         if self.formulation.by_blocks:
             a, tau, _ = partitioned(self.layout, self.driven.speeds)(*here, a_d, given)
             return a, tau
@@ -215,7 +198,7 @@ class System:
     @cached_property
     def power(self) -> ca.SX:
         """The power of everything but gravity and springs, W."""
-        return ca.dot(self.tau, self.v) + self.load_power() + self.row_power() + self.pull[1]
+        return ca.dot(self.tau, self.v) + load_power(self) + row_power(self) + self.pull[1]
 
     @cached_property
     def derivative(self) -> ca.Function:
@@ -277,65 +260,20 @@ class System:
             return None
         return ca.Function("jump", self.inputs, [ca.cse(ca.densify(ca.vertcat(self.x, self.controller.jump, self.work)))])
 
-    def load_power(self) -> ca.SX:
-        """The power of loads, W, less the rate of the energy stored in springs."""
-        if not self.mechanism.loads:
-            return ca.SX(0)
-        def power(s: Tracer) -> list[ca.SX]:
-            stored = ca.jtimes(s.applied.energy, s.q, s.coordinate_rate())
-            return [ca.dot(s.applied.generalised(), s.v) + stored]
-
-        return self.tape("load power", "", power)(self.t, self.q, self.v, self.p)
-
     @cached_property
     def binding(self) -> ca.Function:
         """(t, q, v, p, modes) -> M; A of the rows and their rates; B of what can be held, its rates and switches."""
-        closed = self.mechanism.constrained
-
-        def rows(s: Tracer) -> tuple[ca.SX, ...]:
-            _, rate, _, A = s.constraint_rows() if closed else (None, ca.SX.zeros(0), None, ca.SX.zeros(0, self.nv))
-            _, held, _, B, z = self.holding.rows(s)
-            return s.mass_matrix(), A, rate, B, held, z
-
-        return self.tape("binding", "", rows, modes=True)
+        return binding(self)
 
     @cached_property
     def touching(self) -> ca.Function:
-        """(t, q, v, p) -> gaps (k,) of the contact points, and gamma of their rows."""
-        def rows(s: Tracer) -> tuple[ca.SX, ...]:
-            error, _, gamma, _, _ = self.holding.contact_terms(s)
-            return ca.vertcat(*(error[at][0] for at in self.holding.contact_rows())), gamma
-
-        return self.tape("touching", "", rows, modes=True)
-
-    def row_power(self) -> ca.SX:
-        """What constraints and speed rows that depend on time put in: lambda (A v), where A v = -B is not zero."""
-        if not self.mechanism.row_records:
-            return ca.SX(0)
-        s = self.tracer()
-        rows, _ = s.applied.rows()
-        B = ca.cse(ca.substitute(rows, s.v, ca.SX.zeros(s.v.numel())))
-        if B.is_zero():
-            return ca.SX(0)
-        lam = s.multipliers()[-rows.numel() :]
-        f = ca.Function("row_power", [s.t, s.q, s.v, s.tau, s.p], [-ca.dot(lam, B)])
-        return f(self.t, self.q, self.v, self.tau, self.p)
+        """(t, q, v, p, modes) -> gaps (k,) of the contact points, and gamma of their rows."""
+        return touching(self)
 
     @cached_property
     def settle(self) -> ca.Function | None:
-        """x -> x on the constraints: unit quaternions, closed loops (mass-weighted), speeds along them. None: nothing to do."""
-        balls = any(node.motion == BALL for node in self.layout.nodes)
-        redundant = self.formulation.state is StateKind.BODIES
-        here, modes = (self.t, self.q, self.v, self.p), self.holding.symbols
-        if self.driven is not None:
-            q, v = self.driven.settled()(*here, *self._aim(self.t)[:2])
-        elif self.formulation.approximate or not (balls or self.binds or redundant):
-            return None
-        else:
-            onto = lambda s: projected(s, self._rows(s) if self.binds else None, modes)  # noqa: E731
-            q, v = self.tape("projected", [self.binds, self.stabiliser.projects], onto, modes=True)(*here, modes)
-        x = self.equations.encode(q, v, self.p)
-        return ca.Function("settle", self.inputs, [ca.cse(ca.densify(ca.vertcat(x, self.c, self.work)))])
+        """x -> x on the constraints; None: nothing to do."""
+        return settle(self)
 
     @property
     def binds(self) -> bool:
@@ -343,30 +281,10 @@ class System:
         rows = self.mechanism.constrained and self.stabiliser.projects
         return rows or bool(self.holding.locks or self.holding.contacts) or self.driven is not None
 
-    def _rows(self, s: Tracer) -> Binding:
-        """The rows that bind: loops and speed rows, and what is held while it is."""
-        error, rate, A, size = ca.SX.zeros(0), ca.SX.zeros(0), ca.SX.zeros(0, self.nv), []
-        if self.mechanism.constrained and self.stabiliser.projects:
-            error, rate, _, A = s.constraint_rows()
-            size = s.row_scales()
-        e, r, _, B, z = self.holding.rows(s)
-        z = ca.vertcat(ca.SX.ones(error.numel()), z)
-        error, rate, A, z = (ca.densify(x) for x in (ca.vertcat(error, e), ca.vertcat(rate, r), ca.vertcat(A, B), z))
-        return Binding(error, rate, A, z, size + self.holding.row_scales(s))
-
     @cached_property
     def step(self) -> ca.Function:
-        """Semi-implicit Euler as a map: speeds by the accelerations, then coordinates by the new speeds."""
-        h = ca.SX.sym("h")
-        s = self.tracer()
-        v = self.v + h * self.acceleration
-        move = ca.Function("move", [s.q, s.v, h], [moved(s, h)])
-        q = move(self.q, v, h)
-        if self.driven is not None:
-            q, v = self.driven.placed(q, v, *self._aim(self.t + h)[:2])
-        x = self.equations.encode(q, v, self.p)
-        more = [self.c + h * self.controller.rate, self.work + h * self.power]
-        return ca.Function("step", [*self.inputs, h], [ca.cse(ca.densify(ca.vertcat(x, *more)))])
+        """(t, x, u, p, h) -> x after one step of semi-implicit Euler."""
+        return euler_step(self)
 
     @cached_property
     def observe(self) -> ca.Function:

@@ -26,10 +26,12 @@ from ..compiler.trace import Tracer, solve_columns, triangle, vector
 from ..kernels.contact_problem import CERTIFICATE, ContactAnswer, ContactProblem, ContactScratch
 from ..kernels.contact_solver import solve_contacts
 from .contact_rows import Meet, TouchingPoint
+from .power import load_power, row_power
 from .projection import moved
 
 if TYPE_CHECKING:
-    from .system import Law, System
+    from .system import System
+    from .traced_law import Law
 
 Array = NDArray[np.float64]
 MANY = 4  # contacts, above which few are expected to touch at once
@@ -248,7 +250,7 @@ def _given(system: System, c: SteppedContacts, h: ca.SX) -> tuple[list[ca.SX], l
     e, static, kinetic = (vector(x) for x in c.laws)
     count = system.nc - len(c.names)
     own = system.c[:count] + h * system.controller.rate[:count]
-    work = system.work + h * (system.load_power() + system.row_power())
+    work = system.work + h * (load_power(system) + row_power(system))
     problem = [gap, J @ system.v, J @ free, W, h * force, mode, e, static, kinetic, certificate, h]
     return problem, [free, system.q, own, work, system.v, h * tau, *kept], patterns
 

@@ -24,7 +24,8 @@ from ..machine.machine import Machine
 from ..model.mechanism import GROUND, Mechanism
 from .control_laws import Controller
 from .piecewise import Trajectory, from_scipy
-from .system import Law, System
+from .system import System
+from .traced_law import Law
 from .trajectories import csv_table
 
 Array = NDArray[np.float64]

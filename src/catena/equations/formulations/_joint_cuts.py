@@ -19,15 +19,16 @@ from ...kernels.constraint_rows import evaluate_rows, on_child
 from ...model.mechanism import GROUND
 
 
-def joint_wrenches(s: Tracer, needed: Mapping[str, ca.SX], lam: ca.SX | None = None) -> ca.SX:
+def joint_wrenches(s: Tracer, needed: Mapping[str, ca.SX], lam: ca.SX | None = None, loads: bool = True) -> ca.SX:
     """(joints, 6) in the order of `mechanism.ordered`: what each joint does to its child, about its origin in its axes.
 
-    needed: {body: wrench (6)}, of those that have mass. lam: the multipliers of all rows, loops first, where there are any.
+    needed: {body: wrench (6)}, of those that have mass; with none it is what loads and rows add to wrenches found otherwise.
+    lam: the multipliers of all rows, loops first, where there are any. loads: whether the mechanism's loads are to be taken off.
     """
     m, total = s.layout.mechanism, {b.name: ca.SX.zeros(6) for b in s.layout.mechanism.bodies}
     for body, w in needed.items():
         total[body] = total[body] + w
-    for outside in (_loads(s), {} if lam is None else row_forces(s, lam)):
+    for outside in (_loads(s) if loads else {}, {} if lam is None else row_forces(s, lam)):
         for body, w in outside.items():
             if body != GROUND:
                 total[body] = total[body] - w

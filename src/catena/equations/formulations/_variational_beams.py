@@ -65,7 +65,27 @@ class Flexible:
 
     def bias(self) -> ca.SX:
         """The rest of the rows: what is left while u stays, and the weight."""
-        rows, g = ca.SX.zeros(self.u.Z.shape[1]), vector(self.s.tree.gravity)
+        rows = ca.SX.zeros(self.u.Z.shape[1])
+        for (b, w, V), (force, torque, along) in zip(self.found, self._forces()):
+            rows += V.P.T @ force + w.P.T @ torque + self.u.W[b.own, :].T @ along
+        return rows
+
+    def needed(self, y: ca.SX) -> dict[str, ca.SX]:
+        """{body: wrench} about the ground's origin: integral rho a and rho r x a, at the rates y."""
+        found = {}
+        for (b, w, V), (force, torque, _) in zip(self.found, self._forces()):
+            s, E, dw, dV = b.first(b.c), self.u.W[b.own, :] @ y, w.P @ y, V.P @ y
+            force = force + b.m * dV + ca.cross(dw, s) + b.first(b.C) @ E
+            torque = torque + ca.cross(s, dV) + b.inertia @ dw + b.crossed(b.c, b.C) @ E
+            torque += ca.vertcat(*(b.J[d] * ca.dot(b.chi1[d], E) for d in range(3)))
+            X = self.s.pose(b.body)
+            t, f = X[:, :3] @ torque, X[:, :3] @ force
+            found[b.body] = ca.vertcat(t + ca.cross(X[:, 3], f), f)
+        return found
+
+    def _forces(self) -> list[tuple[ca.SX, ca.SX, ca.SX]]:
+        """integral rho a, rho r x a and rho (dr/de) . a of each body while u stays, less the weight, along its axes."""
+        found, g = [], vector(self.s.tree.gravity)
         for b, w, V in self.found:
             o, R = w.x, self.s.pose(b.body)[:, :3]
             dw, dV = w.D, V.D + ca.cross(o, V.x) - R.T @ g  # 0D w = BD w
@@ -83,8 +103,8 @@ class Flexible:
                 torque[i] += o[j] * spin
                 torque[j] -= o[i] * spin
                 along += b.J[d] * (b.chi1[d] * dw[d] + b.chi2[d] @ e_rate)
-            rows += V.P.T @ force + w.P.T @ torque + self.u.W[b.own, :].T @ along
-        return rows
+            found.append((force, torque, along))
+        return found
 
     @staticmethod
     def _centrifugal(b: TracedBeam, o: ca.SX) -> ca.SX:

@@ -18,17 +18,20 @@ import numpy as np
 from ...compiler.trace import Tracer, vector
 from ...errors import FormulationError, SingularError, UnknownNameError
 from ...model.mechanism import GROUND
-from ._independent_speeds import complement, independent_rows, measures, units
+from ._independent_speeds import Complement, complement, measures, own_rows, units
 from ._variational_vectors import INERTIAL, FrameKinematics, VariationalSpeeds
 
 COMPONENTS = ("wx", "wy", "wz", "vx", "vy", "vz")
 
 
-def own_speeds(s: Tracer, names: Sequence[str] | None) -> VariationalSpeeds:
-    """The speeds: the joints' own, or those named, and what the mechanism's rows leave independent of them."""
-    own = _joint_speeds(s)
+def own_speeds(s: Tracer, names: Sequence[str] | None) -> tuple[VariationalSpeeds, VariationalSpeeds, Complement | None]:
+    """The speeds that are independent under the mechanism's rows; all of them, the joints' own or those named; and what the rows leave."""
+    own, m = _joint_speeds(s), s.layout.mechanism
     chosen = own if names is None else _named(s, own, list(names))
-    return _independent(s, chosen) if s.layout.mechanism.row_records else chosen
+    if not m.constrained:
+        return chosen, chosen, None
+    free, left = _independent(s, chosen)
+    return free, chosen, left
 
 
 def _joint_speeds(s: Tracer) -> VariationalSpeeds:
@@ -77,21 +80,22 @@ def _component(k: FrameKinematics, name: str, joints: list[str]) -> tuple[ca.SX,
     return ca.sparsify(axis.T @ P), ((node, part[0], along[0]), round(signs[along[0]])) if stated else None
 
 
-def _independent(s: Tracer, c: VariationalSpeeds) -> VariationalSpeeds:
-    """The same speeds under the mechanism's rows A v + B = 0, (2) and (20)."""
-    rows = ca.substitute(s.applied.rows()[0], s.v, c.v)
-    J = ca.sparsify(ca.jacobian(rows, c.u))
-    drift = ca.jacobian(rows, s.t) + ca.jtimes(rows, s.q, ca.substitute(s.coordinate_rate(), s.v, c.v))
+def _independent(s: Tracer, c: VariationalSpeeds) -> tuple[VariationalSpeeds, Complement]:
+    """The same speeds under the rows A v + B = 0 of loops and of the mechanism's speed rows, (2) and (20); and what is left of them."""
+    own, m = own_rows(s), s.layout.mechanism
+    A, gamma = (ca.substitute(x, s.v, c.v) for x in (own.A, own.gamma))
+    J = ca.sparsify(A @ c.W)
+    if not m.loops and not m.constraints and len(own.kept) < J.shape[0]:
+        raise SingularError(f"variational: only {len(own.kept)} of the {J.shape[0]} nonholonomic rows of {m.name!r} are independent; "
+                            "leave out those that follow from the others")  # fmt: skip
     f = ca.Function("at", [s.t, s.q, s.p], [ca.densify(J), ca.densify(c.W.T @ s.mass_matrix() @ c.W)])
-    found = [[np.array(x) for x in f(0.0, *s.layout.somewhere(seed))] for seed in range(3)]
-    rank = len(independent_rows(found[0][0], units(np.array([value for value, _ in found]))))
-    if rank < J.shape[0]:
-        raise SingularError(f"variational: only {rank} of the {J.shape[0]} nonholonomic rows of {s.layout.mechanism.name!r} "
-                            "are independent; leave out those that follow from the others")  # fmt: skip
-    left = complement(J, found[0][0], measures(np.array([M for _, M in found])))
-    Z, z = left.Z, left.particular(-drift)
+    found = [[np.array(x) for x in f(0.0, *place)] for place in own.places]
+    elsewhere = [np.array(f(0.0, *s.layout.somewhere(seed))[0]) for seed in range(3)]
+    unit = units(np.array([*(value for value, _ in found), *elsewhere]))
+    left = complement(J, found[0][0], measures(np.array([M for _, M in found])), len(own.kept), unit)
+    Z, z = left.Z, left.particular(gamma - A @ c.rate)
     names = tuple(c.names[k] for k in left.free)
-    return c._replace(W=ca.sparsify(c.W @ Z), rate=ca.sparsify(c.rate + c.W @ z), Z=Z, z=z, independent=names)
+    return c._replace(W=ca.sparsify(c.W @ Z), rate=ca.sparsify(c.rate + c.W @ z), Z=Z, z=z, independent=names), left
 
 
 def _mapped(s: Tracer, names: tuple[str, ...], u: ca.SX, v: ca.SX, W: ca.SX, known: dict, encode: ca.Function) -> VariationalSpeeds:

@@ -40,12 +40,13 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from ...compiler.trace import Tracer, matrix, vector
+from ...compiler.trace import Tracer, entries, factored, matrix, smallest_change, vector
 from ...kernels.tree import layout
 from ...model.mechanism import Mechanism
 from ..equations import Equations, assembled, operations, without_inertia
 from ..formulation import Formulation, register
 from ._boltzmann_hamel_links import Rotations, TreeLink, connectivity, links
+from ._joint_cuts import joint_wrenches as cut
 
 SINGULAR = 1e-13  # a pivot so much smaller than its diagonal entry is rounding
 
@@ -53,18 +54,26 @@ Vectors = list[ca.SX]  # one per link
 
 
 def boltzmann_hamel(mechanism: Mechanism) -> Equations:
-    """The equations of a tree in minimal order (39). State: coordinates q and speeds v."""
+    """The equations in minimal order (39), with multipliers where loops and speed rows close the tree. State: q and v."""
     s = Tracer(layout(mechanism))
     chain, still = links(s, melt=True), ca.SX(s.layout.nv, 1)
     M_c = configuration_inertia(s, chain)
-    a = solve(s, M_c, s.tau - project(chain, *inverse(s, chain, still), s.layout.nv))
+    a = solve(s, M_c, s.tau + given_forces(s, chain) - project(chain, *inverse(s, chain, still), s.layout.nv))
+    lam = ca.SX.zeros(0)
+    held = bool(mechanism.constrained)
+    if held:  # of all motions that the rows allow, the nearest to the free one in the metric M_c
+        _, _, gamma, rows = s.constraint_rows()
+        change, lam = smallest_change(factored(entries(M_c)), rows, gamma - rows @ a, s.con.column, s.row_scales())
+        a = a + change
 
-    x, W = ca.vertcat(s.q, s.v), joint_wrenches(s)
-    wrenches, moments = (ca.Function("inverse", [s.q, s.v, s.a, s.p], [ca.cse(y)]) for y in (W, W[:, :3]))
+    x, W, push = ca.vertcat(s.q, s.v), joint_wrenches(s), ca.SX.sym("lam", lam.numel())
+    moments = ca.Function("inverse", [s.q, s.v, s.a, s.p], [ca.cse(W[:, :3])])
+    wrenches = ca.Function("wrenches", [s.t, s.q, s.v, s.a, s.p, push], [ca.cse(W + cut(s, {}, push if held else None))])
     return assembled(
         s, "boltzmann_hamel", mechanism.coordinate_names + tuple(f"{name}'" for name in mechanism.speed_names), x,
-        derivative=ca.vertcat(s.coordinate_rate(), a), encode=x, decode=[s.q, s.v], acceleration=a, largest=s.layout.nv,
-        reactions=wrenches(s.q, s.v, a, s.p), extra={"joint_moments": moments, **measured(s, chain)},
+        derivative=ca.vertcat(s.coordinate_rate(), a), encode=x, decode=[s.q, s.v], acceleration=a,
+        largest=max(s.layout.nv, lam.numel()),
+        reactions=None if mechanism.constraints else wrenches(s.t, s.q, s.v, a, s.p, lam), multipliers=lam if held else None, extra={"joint_moments": moments, **measured(s, chain)},
     )  # fmt: skip
 
 
@@ -202,6 +211,19 @@ def generalised_force(mechanism: Mechanism, frame: str) -> ca.Function:
     return ca.Function("generalised_force", [s.q, F, s.p], [ca.cse(ca.densify(Q))], ["q", "F", "p"], ["Q"])
 
 
+def given_forces(s: Tracer, chain: list[TreeLink]) -> ca.SX:
+    """D^T G^T tau (nv) of the mechanism's loads, with tau of (13)-(16), and their forces along the speeds."""
+    C = connectivity(chain)
+    force, moment = ([ca.SX.zeros(3) for _ in chain] for _ in range(2))
+    for body, (t, f) in s.applied.wrenches.items():
+        node, _, rho = s.seat(body)
+        for i in (i for i, link in enumerate(chain) if link.node == node):
+            F = C[i][-1] @ f
+            force[i], moment[i] = force[i] + F, moment[i] + C[i][-1] @ t + ca.cross(vector(rho), F)
+    tau, total = gathered(chain, moment, force)
+    return s.applied.forces + project(chain, relative(chain, tau), total, s.layout.nv)
+
+
 def measured(s: Tracer, chain: list[TreeLink]) -> dict[str, int]:
     """Operations of the inertial form (22), of the relative form (26), and of the inverse problem from q, v, a to tau.
 
@@ -260,6 +282,5 @@ register(Formulation(
     unknowns="angular velocities as quasi-velocities",
     source="[Quinn1991] eq. 22-39",
     year=1904,
-    cannot=frozenset({"joints by a function", "loops", "position constraints", "speed rows", "flexible bodies by modes"}),
-    own_loads=False,
+    cannot=frozenset({"joints by a function", "flexible bodies by modes"}),
 ))  # fmt: skip

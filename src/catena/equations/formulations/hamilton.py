@@ -26,6 +26,7 @@ from ..formulation import Formulation, StateKind, register
 from ..statement import Statement
 from ._energies import Energies, energies
 from ._inertia import require_inertia
+from ._released_joints import released_wrenches
 
 
 def hamilton(mechanism: Mechanism, coordinates: str = "joint") -> Equations:
@@ -56,10 +57,11 @@ def hamilton(mechanism: Mechanism, coordinates: str = "joint") -> Equations:
     a = ca.substitute(ca.jtimes(v, x, rates(*at)), h, momenta)
     H = ca.Function("hamiltonian", [x, s.p], [ca.cse(ca.dot(h, v) / 2 + e.V)])
     q, _ = chosen = e.chosen(s.q, s.v)
+    own, force = e.accelerations_in_own(a), None if lam is None else e.in_own(lam)
     found = assembled(
         s, "hamilton", e.coordinate_names() + e.speed_names("momentum of {}"), x,
         derivative=rates(s.t, e.q, v, s.tau, s.p), encode=ca.vertcat(q, momentum(*chosen, s.p)), decode=e.own(e.q, v),
-        acceleration=e.accelerations_in_own(a), multipliers=None if lam is None else e.in_own(lam), largest=max(M.shape[0], A.shape[0]),
+        acceleration=own, multipliers=force, largest=max(M.shape[0], A.shape[0]), reactions=None if mechanism.constraints else released_wrenches(s, own, force),
         extra={"coordinates": coordinates, "hamiltonian": H}, readable=lambda: _statement(e, momenta, slope, A),
     )  # fmt: skip
     found.extra["operations of the derivative"] = operations(found.derivative)
@@ -78,6 +80,5 @@ register(Formulation(
     unknowns="coordinates and momenta",
     source="[Baysec1996] eq. 10-15, 59-65",
     year=1834,
-    cannot=frozenset({"reactions"}),
     state=StateKind.MOMENTA,
 ))  # fmt: skip

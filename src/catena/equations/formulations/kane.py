@@ -47,6 +47,7 @@ from ...spatial import add, full, rotate, transpose, unrotate_symmetric
 from ..equations import Equations, assembled, without_inertia
 from ..formulation import Formulation, register
 from ._independent_speeds import own_rows
+from ._joint_cuts import joint_wrenches as cut
 from ._kane_speeds import KaneSpeeds, Map, adapted_speeds, own_speeds
 
 SINGULAR = 1e-13  # a pivot so much smaller than its diagonal entry is rounding
@@ -87,7 +88,7 @@ def kane(mechanism: Mechanism, rows: Map | None = None, speeds: Map | None = Non
     speeds anew at every instant. rows: (t, q, p) -> A, B with A v + B = 0, in place of these. speeds: (t, q, p) -> W, X with
     v = W u + X. dependent: which of u the rows determine. With any of the three, the state has the independent speeds alone,
     chosen once and for all: by default those that the rows determine best at a random place. With rows, `multipliers` are
-    what they do to the mechanism, and `reactions` are absent: where on the bodies a row acts is not known here.
+    what they do to the mechanism; with `rows`, `reactions` are absent: where on the bodies such a row acts is not known here.
     """
     s = Tracer(layout(mechanism))
     t, masses = s.t, mass_centres(s)
@@ -108,13 +109,13 @@ def kane(mechanism: Mechanism, rows: Map | None = None, speeds: Map | None = Non
     n, held = s.layout.nq, bool(rows or own)
     x = ca.SX.sym("x", n + len(u.state))
     q, v = x[:n], u.decode(x[:n], x[n:], s.p)
-    wrenches = ca.Function("wrenches", [s.q, s.v, s.a, s.p], [joint_wrenches(s, masses)])
+    W = None if rows or mechanism.constraints else _reactions(s, masses, a, lam if held else None)
     change = ca.Function("change", [t, s.q, s.v, s.tau, s.p], [s.coordinate_rate(), ca.densify(du if u.state == u.names else a)])
     rate, moved = change(t, q, v, s.tau, s.p)
     return assembled(
         s, "kane", mechanism.coordinate_names + u.state, x,
         derivative=ca.vertcat(rate, moved), encode=ca.vertcat(s.q, u.encode(s.q, s.v, s.p)), decode=[q, v],
-        acceleration=a, largest=u.size, reactions=None if held else wrenches(s.q, s.v, a, s.p), multipliers=lam if held else None,
+        acceleration=a, largest=u.size, reactions=W, multipliers=lam if held else None,
     )  # fmt: skip
 
 
@@ -175,7 +176,17 @@ def loads(s: Tracer, masses: list[MassCentre], a: ca.SX) -> list[tuple[ca.SX, ca
 def forces(s: Tracer, masses: list[MassCentre]) -> ca.SX:
     """f_r + F_r (nv), the right side of (3.27): weight and inertia at a = 0, and the motors, which (3.18) shows to be tau."""
     still = ca.SX(s.layout.nv, 1)
-    return sum((b.G.V.T @ F + b.G.w.T @ T for b, (F, T) in zip(masses, loads(s, masses, still))), s.tau)
+    return sum((b.G.V.T @ F + b.G.w.T @ T for b, (F, T) in zip(masses, loads(s, masses, still))), s.tau + _applied(s))
+
+
+def _applied(s: Tracer) -> ca.SX:
+    """F_r (nv) of springs, dampers and forces at points: V_r . F + omega_r . T of the bodies they act on, (3.7)."""
+    Q, found = s.applied.forces, partials(s) if s.applied.wrenches else {}
+    for body, (T, F) in s.applied.wrenches.items():
+        node, _, p = s.seat(body)
+        at = found[node].at(found[node].S @ vector(p), s.v)
+        Q = Q + at.V.T @ F + at.w.T @ T
+    return Q
 
 
 def generalised_force(mechanism: Mechanism, frame: str) -> ca.Function:
@@ -205,6 +216,13 @@ def joint_wrenches(s: Tracer, masses: list[MassCentre]) -> ca.SX:
             total[i] = (total[i][0] + T + ca.cross(origin[k] - origin[i], F), total[i][1] + F)
     rows = [ca.horzcat(T.T @ matrix(R), F.T @ matrix(R)) for (T, F), (R, _) in zip(total, place)]
     return ca.densify(ca.vertcat(*rows))
+
+
+def _reactions(s: Tracer, masses: list[MassCentre], a: ca.SX, lam: ca.SX | None) -> ca.SX:
+    """The same at the accelerations a, less what loads and rows push."""
+    force = ca.SX.sym("lam", 0 if lam is None else lam.numel())
+    found = joint_wrenches(s, masses) + cut(s, {}, None if lam is None else force)
+    return ca.Function("wrenches", [s.t, s.q, s.v, s.a, s.p, force], [found])(s.t, s.q, s.v, a, s.p, force if lam is None else lam)
 
 
 # ----------------------------------------------------------------------------------------------- the linear system
@@ -240,5 +258,4 @@ register(Formulation(
     source="[Passerello1972] ch. I-III",
     year=1961,
     cannot=frozenset({"joints by a function", "flexible bodies by modes"}),
-    own_loads=False,
 ))  # fmt: skip

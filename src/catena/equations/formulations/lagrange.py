@@ -28,6 +28,7 @@ from ..formulation import Formulation, register
 from ..statement import Statement
 from ._energies import Energies, energies
 from ._inertia import require_inertia
+from ._released_joints import released_wrenches
 
 
 def lagrange(mechanism: Mechanism, coordinates: str = "joint") -> Equations:
@@ -49,10 +50,11 @@ def lagrange(mechanism: Mechanism, coordinates: str = "joint") -> Equations:
         change, lam = smallest_change(factor, A, -drift - A @ a, *e.scales)
         a = a + change
 
+    own, force = e.accelerations_in_own(a), None if lam is None else e.in_own(lam)
     return assembled(
         s, "lagrange", e.coordinate_names() + e.speed_names("{}'"), ca.vertcat(e.q, e.v),
         derivative=ca.vertcat(e.rate, a), encode=ca.vertcat(*e.chosen(s.q, s.v)), decode=e.own(e.q, e.v),
-        acceleration=e.accelerations_in_own(a), multipliers=None if lam is None else e.in_own(lam), largest=max(M.shape[0], A.shape[0]),
+        acceleration=own, multipliers=force, largest=max(M.shape[0], A.shape[0]), reactions=None if mechanism.constraints else released_wrenches(s, own, force),
         extra={"coordinates": coordinates, "mass_matrix": ca.Function("mass_matrix", [e.q, s.p], [ca.cse(ca.densify(M))])},
         readable=lambda: _statement(e, h, phi, A),
     )  # fmt: skip
@@ -81,5 +83,4 @@ register(Formulation(
     unknowns="coordinates; energies differentiated, multipliers for loops and speed rows",
     source="[Baysec1996] eq. 5-9",
     year=1788,
-    cannot=frozenset({"reactions"}),
 ))  # fmt: skip

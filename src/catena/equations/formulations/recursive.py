@@ -18,6 +18,7 @@ from ...model.motions import Motion
 from ...spatial import add, cross, neg, rotate
 from ..equations import Counts, Equations, operations
 from ..formulation import Formulation, register
+from ._joint_cuts import joint_wrenches
 
 
 def recursive(mechanism: Mechanism, snap: float = SNAP) -> Equations:
@@ -44,7 +45,7 @@ def recursive(mechanism: Mechanism, snap: float = SNAP) -> Equations:
         encode=ca.Function("encode", [s.q, s.v, s.p], [ca.vertcat(s.q, s.v)]),
         decode=ca.Function("decode", [x, s.p], [q, v]),
         acceleration=acceleration,
-        reactions=None if mechanism.row_records else ca.Function("reactions", given, [ca.cse(wrenches(t, s.q, s.v, a, s.p, lam))]),
+        reactions=None if mechanism.constraints else ca.Function("reactions", given, [ca.cse(wrenches(t, s.q, s.v, a, s.p, lam))]),
         multipliers=ca.Function("multipliers", given, [ca.cse(lam)]) if rows else None,
         counts=Counts(nq + nv, nv if s.flexible else 3 if balls else 1, operations(acceleration)),
     )
@@ -53,8 +54,11 @@ def recursive(mechanism: Mechanism, snap: float = SNAP) -> Equations:
 def _wrenches(s: Tracer, rows: int) -> ca.Function:
     """(t, q, v, a, p, lam) -> the wrenches of the joints, of the outward pass."""
     force = ca.SX.sym("lam", rows)
-    held = _held(s, force) if len(s.con.kind) else {}
-    return ca.Function("wrenches", [s.t, s.q, s.v, s.a, s.p, force], [s.reactions(held)])
+    if s.layout.mechanism.nonholonomic:
+        found = s.reactions() + joint_wrenches(s, {}, force, loads=False)
+    else:
+        found = s.reactions(_held(s, force) if len(s.con.kind) else {})
+    return ca.Function("wrenches", [s.t, s.q, s.v, s.a, s.p, force], [found])
 
 
 def _held(s: Tracer, lam: ca.SX) -> dict[str, tuple[Any, Any]]:

@@ -41,6 +41,8 @@ from ...spatial import add, full, rotate, transpose, unrotate_symmetric
 from ..equations import Equations, assembled, without_inertia
 from ..formulation import Formulation, register
 from ..statement import Statement
+from ._independent_speeds import Complement
+from ._joint_cuts import joint_wrenches
 from ._variational_beams import Flexible
 from ._variational_speeds import own_speeds
 from ._variational_vectors import INERTIAL, FrameKinematics, Turning, VariationalSpeeds
@@ -49,8 +51,9 @@ Frames = str | Mapping[str, str]
 
 
 class Mass(NamedTuple):
-    """A body in the frame its vectors live in: m_i, I_i about the mass centre, w_i, V_i of the mass centre, its node."""
+    """A body, by its name, in the frame its vectors live in: m_i, I_i about the mass centre, w_i, V_i of the mass centre, its node."""
 
+    name: str
     node: int
     m: Any
     I: ca.SX
@@ -62,7 +65,7 @@ class Mass(NamedTuple):
 def variational(
     mechanism: Mechanism, frames: Frames = "body", potential: Frames = "ground", speeds: Sequence[str] | None = None
 ) -> Equations:
-    """Everett's equations of a tree, holonomic or not.
+    """Everett's equations, holonomic or not; the rows of loops are taken as those of speeds.
 
     frames: the axes that each body's vectors live and are differentiated in: "body" (its own), "ground", or {body: frame}.
     potential: the frame j of (28) in which each body's weight is varied, likewise. speeds: names of nv generalised speeds,
@@ -71,29 +74,32 @@ def variational(
     those that are independent are chosen anew at every instant.
     """
     s = Tracer(layout(mechanism))
-    u = own_speeds(s, speeds)
-    k = FrameKinematics(s, u, _homes(s, frames, "frames"))
-    masses = _masses(k)
-    flexible = Flexible(s, k)
-    M = _inertia(s, u, masses) + flexible.inertia()
-    b = _bias(k, masses, _homes(s, potential, "potential")) + flexible.bias()
-    Q = u.W.T @ ca.substitute(s.tau + s.applied.forces, s.v, u.v) + _virtual_work(k)
+    u, every, left = own_speeds(s, speeds)
+    homes = _homes(s, frames, "frames"), _homes(s, potential, "potential")
+    k = FrameKinematics(s, u, homes[0])
+    masses, flexible = _masses(k), Flexible(s, k)
+    M, b, Q = _equations(k, masses, flexible, homes[1])
     _require_inertia(s, u, M)
-    y = ca.ldl_solve(Q - b, *ca.ldl(M))
+    y = ca.ldl_solve(Q - b, *ca.ldl(M)) if u.independent else ca.SX(0, 1)
     du, a = u.Z @ y + u.z, u.W @ y + u.rate
+    lam = ca.SX.zeros(0) if left is None else _multipliers(FrameKinematics(s, every, homes[0]), homes[1], left, du)
+    needed = _needed(k, masses, y) | flexible.needed(y)
 
-    change = ca.Function("change", [s.t, s.q, u.u, s.tau, s.p], [_coordinate_rate(s, u), du, a])
+    found = [_coordinate_rate(s, u), du, a, lam, ca.vertcat(ca.SX(0, 1), *needed.values())]
+    change = ca.Function("change", [s.t, s.q, u.u, s.tau, s.p], ca.cse([ca.densify(z) for z in found]))
     n = s.layout.nq
     x = ca.SX.sym("x", n + len(u.names))
-    rate, moved, _ = change(s.t, x[:n], x[n:], s.tau, s.p)
-    at_v = change(s.t, s.q, u.encode(s.q, s.v, s.p), s.tau, s.p)[2]
+    rate, moved, *_ = change(s.t, x[:n], x[n:], s.tau, s.p)
+    _, _, at_v, force, wrenches = change(s.t, s.q, u.encode(s.q, s.v, s.p), s.tau, s.p)
+    reactions = None if mechanism.constraints else joint_wrenches(s, dict(zip(needed, ca.vertsplit(wrenches, 6))), force if left else None)
     energy = ca.Function("energy", [s.q, u.u, s.p], [ca.densify(_energies(k, masses) + ca.vertcat(*flexible.energies()))])
     return assembled(
         s, "variational", mechanism.coordinate_names + u.names, x,
         derivative=ca.vertcat(rate, moved), encode=ca.vertcat(s.q, u.encode(s.q, s.v, s.p)),
         decode=[x[:n], u.decode(x[:n], x[n:], s.p)], acceleration=at_v, largest=len(u.independent),
+        multipliers=force if left else None, reactions=reactions,
         extra={"rows": _rows(s, u, M, b, Q), "energy": energy},
-        readable=None if speeds or mechanism.row_records else (lambda: _statement(s, M, b, Q)),
+        readable=None if speeds or left else (lambda: _statement(s, M, b, Q)),
     )  # fmt: skip
 
 
@@ -111,7 +117,7 @@ def _masses(k: FrameKinematics) -> list[Mass]:
         if ca.SX(mass).is_zero() and I_N.nnz() == 0:
             continue
         w, V = _at(k, node, c)
-        found.append(Mass(node, mass, _dyadic(k, node, w.frame, I_N), w, V, c))
+        found.append(Mass(body.name, node, mass, _dyadic(k, node, w.frame, I_N), w, V, c))
     return found
 
 
@@ -136,6 +142,34 @@ def _energies(k: FrameKinematics, masses: list[Mass]) -> ca.SX:
 
 
 # ------------------------------------------------------------------------------------------------ the rows (30)-(32)
+def _equations(k: FrameKinematics, masses: list[Mass], flexible: Flexible, varied: Callable[[int], int]) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """M, b and Q of the rows M u' + b = Q of (30)."""
+    s, u = k.s, k.speeds
+    M, b = _inertia(s, u, masses) + flexible.inertia(), _bias(k, masses, varied) + flexible.bias()
+    return M, b, u.W.T @ ca.substitute(s.tau + s.applied.forces, s.v, u.v) + _virtual_work(k)
+
+
+def _multipliers(k: FrameKinematics, varied: Callable[[int], int], left: Complement, du: ca.SX) -> ca.SX:
+    """What the rows do: the force that is missing in (30) where all speeds may vary, at the rates found."""
+    M, b, Q = _equations(k, _masses(k), Flexible(k.s, k), varied)
+    return left.multipliers(M @ du + b - Q)
+
+
+def _needed(k: FrameKinematics, masses: list[Mass], y: ca.SX) -> dict[str, ca.SX]:
+    """{body: wrench}: 0D(I . w) and 0D(m V) - m g at the rates y, about the ground's origin; what stands still bears its weight."""
+    g, found, s = vector(k.s.tree.gravity), {}, k.s
+    for body in (b for b in s.layout.rigid if s.seat(b.name)[0] == INERTIAL and b.name != GROUND):
+        _, R, p = s.seat(body.name)
+        f = -s.value(body.mass) * g
+        found[body.name] = ca.vertcat(ca.cross(vector(add(p, rotate(R, tuple(s.value(x) for x in body.com)))), f), f)
+    for b in masses:
+        torque = b.I @ (b.w.P @ y + k.rate(b.w)) + ca.cross(b.w.x, b.I @ b.w.x)
+        t, f = (k.turned(b.w.frame, INERTIAL, z) for z in (torque, b.m * (b.V.P @ y + k.rate(b.V))))
+        f, c = f - b.m * g, k.position(b.node, INERTIAL) + k.turned(b.node, INERTIAL, b.com)
+        found[b.name] = ca.vertcat(t + ca.cross(c, f), f)
+    return found
+
+
 def _inertia(s: Tracer, u: VariationalSpeeds, masses: list[Mass]) -> ca.SX:
     """What multiplies u' in the rows of (30): the momenta I_i . w_i and m_i V_i change with u, along (31)."""
     M = u.W.T @ ca.sparsify(ca.diag(vector(s.tree.armature))) @ u.W
@@ -232,5 +266,4 @@ register(Formulation(
     unknowns="variations of vectors in the frames they live in",
     source="[Everett1988] eq. 25-32, [algebra.md](algebra.md)",
     year=1988,
-    cannot=frozenset({"loops", "reactions"}),
 ))  # fmt: skip

@@ -1,0 +1,144 @@
+"""The impacts of a run's contacts: where gaps close, speeds jump by a law of impact (`analysis.contact_impact`)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ..analysis.contact_impact import Blow, blow
+from ..errors import SimulationError, SingularError
+from .accumulation import Impacts
+from .contact_terms import ContactTerms
+
+Array = NDArray[np.float64]
+RESTS = 1e-13  # of the speed that all energy would give: an approach that is none
+SLOWER = 4.0  # times the last impact of a series that has come to its limit: as slow is what it sets in motion
+
+
+class Hit(NamedTuple):
+    """One point in one impact: when (s), which point, speed of approach (m/s), impulse (N s) along normal and tangents, NaN where it is
+    not determined, and summed over the points of its contact; mode."""
+
+    time: float
+    point: int
+    approach: float
+    impulse: tuple[float, ...]
+    total: tuple[float, ...]
+    mode: str
+
+
+class ContactImpacts:
+    """The impacts of one run. series: of impacts at each point. hits: all impacts."""
+
+    def __init__(self, terms: ContactTerms):
+        self.terms, self.handler, self.points = terms, terms.handler, terms.points
+        self.series: dict[int, Impacts] = {}
+        self.hits: list[Hit] = []
+
+    def strike(self, t: float) -> None:
+        """Let the speeds jump where contacts that touch approach; those that separate touch no more."""
+        now = sorted(self.terms.touching)
+        if not now:
+            return
+        terms = self.terms.at(t)
+        for i in now:
+            if self.points[i].rim and self._tilts[i](t, *self.handler.state_of(), self.handler.p) <= 0.0:
+                self.lies_flat(t, i)
+        rows = np.array([3 * i + j for i in now for j in range(3)])
+        W, J = self.terms.response(t, terms.M, True), terms.J[rows]
+        G, u = J @ W @ J.T, terms.u[rows]
+        small = self.terms.small(G, slice(None, None, 3), RESTS)
+        if (u[::3] < -small).any():
+            before, u = u, self._jump(t, now, W, J, G, u, small)
+            small = np.maximum(small, self._ended(now, before[::3], np.sqrt(np.diagonal(G)[::3])))
+        self.terms.touching = {i for i, speed, limit in zip(now, u[::3], small) if speed <= limit}
+
+    def _ended(self, now: list[int], u: Array, size: Array) -> Array:
+        """Speeds that are none where a series of impacts has come to its limit: that of its last, also where another point lifts
+        because of it, as a block that rocks from one edge to the other without rebound."""
+        over = [n for n, i in enumerate(now) if u[n] < 0.0 and i in self.series and self.series[i].limit is not None]
+        return SLOWER * size * max((-u[n] / size[n] for n in over), default=0.0)
+
+    def _jump(self, t: float, now: list[int], W: Array, J: Array, G: Array, u: Array, small: Array) -> Array:
+        """The impact of contacts `now`; the speeds after."""
+        self.terms.few(now)
+        for i, speed, limit in zip(now, u[::3], small):
+            if speed < -limit:
+                self.series[i] = self.series.get(i, Impacts()).then(t, -speed, self._place(i))
+        over = [i in self.series and self.series[i].limit is not None for i in now]
+        e, c = np.where(over, 0.0, self.terms.e[now]), self.points[now[0]].contact
+        try:
+            one = blow(G, u, e, self.terms.kinetic[now], c.law, c.impacts)
+        except SingularError:
+            e = np.zeros(len(now))
+            one = self._jammed(t, now, G, u)
+        if one.several:
+            self.terms.remark(f"at t = {t:.9g} s the impact at {self.terms.named(now)} has several solutions, one of which was taken")
+        (q, v), dv = self.handler.state_of(), W @ (J.T @ one.P)
+        work = float(one.P @ (u + one.after) / 2.0)
+        self.handler.put(q, v + dv, work)
+        self._count(u, e, self.terms.kinetic[now], one, work)
+        self._log_hits(t, now, u, one)
+        return one.after
+
+    def _jammed(self, t: float, now: list[int], G: Array, u: Array) -> Blow:
+        """Where friction lets no impulse of the law rebound: stop, or an impact without rebound."""
+        c, what = self.points[now[0]].contact, f"at t = {t:.9g} s the impact at {self.terms.named(now)} jams: no impulse within its friction cone"
+        if c.paradox == "stop":
+            raise SimulationError(f"{what} gives the rebound of {c.law}'s law; lower friction or restitution, or say paradox = 'impact', "
+                                  "which lets it come to rest")  # fmt: skip
+        try:
+            one = blow(G, u, np.zeros(len(now)), self.terms.kinetic[now], c.law)
+        except SingularError:
+            raise SimulationError(f"{what}, nor without rebound, keeps the law of {c.law}") from None
+        self.terms.remark(f"{what} gives the rebound of {c.law}'s law; an impact without rebound was taken")
+        return one
+
+    def _count(self, u: Array, e: Array, mu: Array, one: Blow, work: float) -> None:
+        """Keep what an impact says of the laws."""
+        N, t, k = one.P[::3], one.P.reshape(-1, 3)[:, 1:], self.terms.kept
+        most, fast = float(N.max()) or 1.0, float(np.abs(u[::3]).max()) or 1.0
+        by_newton = self.points[0].contact.law == "newton" and not one.order
+        left = float(np.abs(N * (one.after[::3] + e * np.minimum(u[::3], 0.0))).max()) / (most * fast) if by_newton else 0.0
+        outside = float(np.maximum(np.linalg.norm(t, axis=1) - mu * N, 0.0).max()) / most if one.known.all() else 0.0
+        gain = max(work, 0.0) / (0.5 * self.terms.energy or 1.0)
+        self.terms.kept = replace(k, complementarity=max(k.complementarity, left), cone=max(k.cone, outside), gain=max(k.gain, gain),
+                            dissipated=k.dissipated - work, impacts=k.impacts + 1)  # fmt: skip
+
+    def _log_hits(self, t: float, now: list[int], u: Array, one: Blow) -> None:
+        P, after = np.where(one.known, one.P, np.nan), one.after
+        for n, i in enumerate(now):
+            approach, back, name = -u[3 * n], after[3 * n], self.points[i].name
+            if one.P[3 * n] == 0.0:
+                continue
+            own = [3 * j for j, other in enumerate(now) if self.points[other].point.contact == self.points[i].point.contact]
+            total = tuple(float(sum(one.P[j + axis] for j in own)) for axis in range(3))
+            self.hits.append(Hit(float(t), i, float(approach), tuple(P[3 * n : 3 * n + 3].tolist()), total, one.modes[n]))
+            least = 1e-9 * np.abs(u[::3]).max()
+            rebound = f"rebounds with {back:.6g} m/s" if back > least else "does not rebound"
+            met = f"meets with {approach:.6g} m/s and {rebound}" if approach > least else f"is struck from elsewhere and {rebound}"
+            self.handler.say(t, f"{name} {met}")
+
+    def _place(self, i: int) -> float:
+        """A length beside which the gap of a point is rounded."""
+        p = self.points[i].point
+        q, _ = self.handler.state_of()
+        slides = [abs(q[c.qi]) for c in self.handler.machine.layout.coordinates if c.motion == 1]
+        return max(self.terms.length, p.radius, p.size, *slides)
+
+    @cached_property
+    def _tilts(self) -> dict[int, Any]:
+        """Of rims, by point."""
+        s = self.handler.system.tracer()
+        return {i: ca.Function("tilt", [s.t, s.q, s.v, s.p], [p.tilt(s)]) for i, p in enumerate(self.points) if p.rim}
+
+    def lies_flat(self, t: float, point: int) -> None:
+        """The end of a cylinder is flat on a plane: its rim has no lowest point."""
+        p = self.points[point].point
+        raise SimulationError(f"at t = {t:.9g} s an end of the cylinder of {p.body!r} lies flat on {p.other!r} (contact {p.name!r}): its rim has no "
+                              "lowest point there; let three or four frames on the rim touch instead")  # fmt: skip

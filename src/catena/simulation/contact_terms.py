@@ -1,0 +1,93 @@
+"""What the laws of contact need of one state of a run: Jacobian, speeds and gaps of all points, the answer of the rest, what is small."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..analysis.contact_impact import response
+from ..analysis.contact_modes import MOST
+from ..errors import SimulationError
+from ..kernels.rank import usual_length
+from ..results.ledger import ContactLedger
+
+if TYPE_CHECKING:
+    from .event_handler import EventHandler
+
+Array = NDArray[np.float64]
+
+
+class Terms(NamedTuple):
+    """At one state: M; J (3 k, nv) and u = J v (3 k,) of all contact points, rows of smooth ones' tangents zero; gap (k,); gamma
+    (3 k,), so that a contact's acceleration is J a - gamma."""
+
+    M: Array
+    J: Array
+    u: Array
+    gap: Array
+    gamma: Array
+
+
+class ContactTerms:
+    """The contact points of a run, with the numbers of their laws; which touch, and what was kept of how well the laws were met."""
+
+    def __init__(self, handler: EventHandler):
+        self.handler, self.points = handler, handler.constraints.contacts
+        self.places = handler.constraints.contact_rows()
+        self.touching: set[int] = set()
+        self.length = usual_length(handler.machine.layout)
+        self.static, self.kinetic = (np.array([getattr(p.contact, x) for p in self.points]) for x in ("static", "kinetic"))
+        self.e = np.array([p.contact.restitution for p in self.points])
+        self.available = 0.0  # twice the energy that forces have to give, J
+        self.kept = ContactLedger(f"{self.points[0].contact.law}, {self.points[0].contact.impacts}")
+
+    def at(self, t: float) -> Terms:
+        """Of the present state."""
+        h = self.handler
+        (q, v), modes = h.state_of(), h.engine.modes[:, 0]
+        M, _, _, B, rate, _ = (np.array(x) for x in h.system.binding(t, q, v, h.p, modes))
+        gap, gamma = (np.array(x).ravel() for x in h.system.touching(t, q, v, h.p, modes))
+        k = len(self.points)
+        J, u, drift = np.zeros((3 * k, len(v))), np.zeros(3 * k), np.zeros(3 * k)
+        for i, at in enumerate(self.places):
+            own = slice(3 * i, 3 * i + self.points[i].count)
+            J[own], u[own], drift[own] = B[at], rate.ravel()[at], gamma[at]
+        h.energy = max(h.energy, float(v @ M @ v), 2.0 * abs(float(h.engine.x[-1, 0])))
+        return Terms(M, J, u, gap, drift)
+
+    def response(self, t: float, M: Array, impulsive: bool) -> Array:
+        """W (nv, nv): the answer to impulses, or to forces, of all but the contacts."""
+        R, by = self.handler.bilateral(t, impulsive)
+        return response(M, R, by.column, by.size)
+
+    def small(self, G: Array, rows: list[int] | slice, of: float) -> Array:
+        """Speeds along rows that are none."""
+        return of * np.sqrt(np.maximum(np.diagonal(G)[rows], 0.0) * self.energy)
+
+    @property
+    def energy(self) -> float:
+        """Twice the largest energy so far, J: of motion and work, or what the forces would do along the mechanism's length."""
+        return max(self.handler.energy, self.available)
+
+    def free(self, t: float, terms: Terms) -> Array:
+        """a (nv,) without contacts, which are all open; and what energy the forces have to give."""
+        a = self.handler.engine.evaluate("forces", t)[0][:, 0]
+        fastest = float(np.abs(terms.J @ a - terms.gamma).max())
+        self.available = float(a @ terms.M @ a) * self.length / fastest if fastest > 0.0 else 0.0
+        return a
+
+    def remark(self, words: str) -> None:
+        """Let the ledger say so."""
+        self.kept = replace(self.kept, remark=words)
+
+    def few(self, now: list[int]) -> None:
+        """Refuse more points than can be enumerated."""
+        if len(now) > MOST:
+            raise SimulationError(f"{len(now)} contacts touch at one instant, and the modes of at most {MOST} are enumerated")
+
+    def named(self, now: list[int]) -> str:
+        """Points with their bodies."""
+        return ", ".join(f"{self.points[i].name} (of {self.points[i].point.body!r} and {self.points[i].point.other!r})" for i in now)
