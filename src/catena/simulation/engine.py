@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -236,6 +236,10 @@ class Pieces:
                 "`output` so that it is"
             )
         return self.forces, hold, round((t - self.begin) / h)
+
+    def first(self, count: int) -> Pieces:
+        """Those of the first runs."""
+        return replace(self, forces=self.forces[:count])
 
     def number(self, t: Array | float, after: bool = False) -> Any:
         """Which piece acts just before t (or just `after` it)."""

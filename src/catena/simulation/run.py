@@ -5,7 +5,7 @@
 plan          the arguments, checked
 system        the mechanism, its losses and its controller as one tape
 engine        the method running that tape, many states side by side
-runner        the time loop, a generator of slices
+runner        the time loop, a generator of slices; rollouts: of equal steps, many groups in one call
 event_handler events: stops, impulses, locks
 sinks         where slices end up; record: what is shown of them, and the ledger
 """
@@ -24,10 +24,12 @@ from ..errors import SimulationError
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from ..results.result import Result
-from .batch_runner import BatchRunner
+from . import drivers
+from .batch_runner import BatchRunner, RunEnd
 from .events import Event
 from .plan import RunPlan, prepare
 from .result_file import File
+from .rollouts import Rollout, rollout_of
 from .runner import Runner
 from .sinks import Memory, ResultSink, Sink, TighterRun
 
@@ -127,21 +129,24 @@ def run(plan: RunPlan, sink: Sink, progress: Progress | None = None) -> None:
     if plan.batched:
         follow_batches(plan, sink, progress)
         return
-    first, *others = plan.groups
-    if not others:
-        follow(plan, first, sink, progress)
-        return
-    plan.engine(first)  # compiled once, before threads begin
+    rollout = rollout_of(plan)
+    parts = plan.groups if rollout is None else rollout.parts
+    if len(parts) > 1:
+        plan.engine(plan.groups[0])  # compiled once, before threads begin
 
     def one(rows: slice) -> None:
-        follow(plan, rows, sink, progress if rows == first else None)
+        said = progress if rows.start == 0 else None
+        if rollout is None:
+            follow(plan, rows, sink, said)
+        else:
+            follow_rollout(rollout, rows, sink, said)
 
-    if plan.threads == 1:
-        for rows in plan.groups:
+    if plan.threads == 1 or len(parts) == 1:
+        for rows in parts:
             one(rows)
         return
     with ThreadPoolExecutor(plan.threads) as pool:
-        list(pool.map(one, plan.groups))
+        list(pool.map(one, parts))
 
 
 def follow(plan: RunPlan, rows: slice, sink: Sink, progress: Progress | None) -> None:
@@ -153,6 +158,23 @@ def follow(plan: RunPlan, rows: slice, sink: Sink, progress: Progress | None) ->
         if progress is not None:
             progress(runner.t)
     sink.finish(runner, rows)
+
+
+def follow_rollout(rollout: Rollout, rows: slice, sink: Sink, progress: Progress | None) -> None:
+    """Run some groups to their end in one call; group by group where one of them cannot go on."""
+    plan, groups = rollout.plan, [slice(k, min(k + rollout.plan.width, rows.stop)) for k in range(rows.start, rows.stop, rollout.plan.width)]
+    found = rollout.slices(rows, sink.room(rows))
+    if not found:
+        for group in groups:
+            follow(plan, group, sink, progress)
+        return
+    end = RunEnd(drivers.REACHED, drivers.OUTCOMES[drivers.REACHED], rollout.tally)
+    for part in found:
+        sink.take(part, end, rows)
+    for group in groups:
+        sink.finish(end, group)
+    if progress is not None:
+        progress(plan.until)
 
 
 def follow_batches(plan: RunPlan, sink: Sink, progress: Progress | None) -> None:

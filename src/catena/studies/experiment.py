@@ -31,7 +31,7 @@ from ..simulation.sinks import moved
 from . import evaluation
 from .closing import Nominal, close
 from .evaluation import Rows
-from .rollouts import Rollout
+from .rollouts import block_rollout, rows_of
 
 if TYPE_CHECKING:
     from .definition import Study
@@ -75,7 +75,7 @@ class Experiment:
             raise StudyError(f"the start of a study is one state; found the leading shape {self.plan.lead}. Vary it: {{'q.NAME': [...]}}")
         self.nominal = self._nominal(names)
         self.bounds = checks.bounds(self.machine) if asked["limits"] != "ignore" else None
-        self.rollout = Rollout.of(self.plan)
+        self.rollout = block_rollout(self.plan)
 
     def _nominal(self, names: dict[str, list[str]]) -> Nominal:
         s, plan = self.plan.system, self.plan
@@ -172,7 +172,7 @@ class Experiment:
         x0 = settled(self.plan.system, self.plan.start, x0, p[source])
         groups = [np.arange(k, k + width) for k in range(0, len(source), width)]
         if self.rollout is not None:
-            part, failed = self.rollout.run(x0, p[source], u[source])
+            part, failed = rows_of(self.rollout, x0, p[source], u[source])
             own = source[part.runs]
             first = np.unique(own, return_index=True)[1]  # lanes that are filled up with copies are left out
             keep = first[[not failure[k] for k in own[first]]]
