@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from catena.analysis.assembly import assemble
 from catena.errors import CatenaError, SimulationError
 from catena.formats import load
 from catena.machine.machine import compile
-from catena.simulation import result_memory, run, simulate
+from catena.simulation import control, result_memory, run, simulate
 
 RUNS, STEPS, UNTIL = 6, 8, 0.5  # runs: not a whole number of registers
 rng = np.random.default_rng(3)
@@ -54,6 +55,40 @@ def test_a_run_does_not_depend_on_its_neighbours() -> None:
     many = simulate(ARM, q=np.repeat(Q, 4, axis=0), forces=np.repeat(FORCES, 4, axis=0), **options).data["state"].values
     few = simulate(ARM, q=Q, forces=FORCES, **options).data["state"].values
     np.testing.assert_array_equal(many[::4], few)
+
+
+def feedback(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return -20.0 * q - np.sin(t) * v
+
+
+feedback.sample = 0.05
+
+
+@pytest.mark.parametrize("how", ["plain", "sampled in Python", "sampled in lanes", "forces in pieces", "loops"])
+def test_adaptive_runs_do_not_depend_on_their_neighbours_or_threads(how: str) -> None:
+    if how == "loops":
+        machine = compile(load("four_bar"), threads=1)
+        q, v = (np.repeat(x[None], 11, axis=0) for x in assemble(machine, v=np.ones(machine.nv)))
+        v = v * np.linspace(0.1, 9.0, 11)[:, None]
+    else:
+        machine, q, v = ARM, rng.uniform(-2, 2, (11, 2)), rng.uniform(-3, 3, (11, 2)) * np.geomspace(0.01, 10, 11)[:, None]
+    given = np.repeat(FORCES, 2, axis=0)[:11]
+    options = {"sampled in Python": {"control": feedback}, "sampled in lanes": {"control": control.PD(30.0, 2.0, target=0.2, sample=0.1)}}.get(how, {})
+
+    def states(which: np.ndarray, **more: object) -> np.ndarray:
+        own = {"forces": given[which]} if how == "forces in pieces" else options
+        return simulate(machine, q=q[which], v=v[which], until=UNTIL, output=0.1, **own, **more).data["state"].values
+
+    every, mixed = np.arange(11), np.array([10, 3, 3, 0, 7, 1, 9, 2, 4, 6, 5, 8, 10])
+    together = states(every)
+    np.testing.assert_array_equal(states(mixed), together[mixed])
+    np.testing.assert_array_equal(states(every, threads=2), together)
+
+
+def test_a_batch_that_takes_too_many_steps_says_where_one_of_it_is() -> None:
+    with pytest.raises(SimulationError, match="largest number of steps was taken at t = .*30 steps were allowed") as caught:
+        simulate(ARM, q=Q, v=np.geomspace(0.01, 10.0, RUNS)[:, None] * np.ones(2), until=5.0, output=0.01, most_steps=30)
+    assert 0.0 < caught.value.result.data["time"].values[-1] < 5.0
 
 
 def test_rows_stand_where_the_drivers_wrote_them() -> None:

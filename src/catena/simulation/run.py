@@ -34,7 +34,8 @@ from .runner import Runner
 from .sinks import Memory, ResultSink, Sink, TighterRun
 
 Progress = Callable[[float], None]
-LEAST = 32  # runs with events, for which a thread is worth while
+LEAST = 32  # runs with steps of their own, for which a thread is worth while
+MOST = 256  # of them between two instants at which a calculation can be interrupted
 
 
 def simulate(
@@ -178,23 +179,25 @@ def follow_rollout(rollout: Rollout, rows: slice, sink: Sink, progress: Progress
 
 
 def follow_batches(plan: RunPlan, sink: Sink, progress: Progress | None) -> None:
-    """Run all with their events in lanes, as many batches as there are threads; then hand each run to the sink."""
+    """Run all in lanes, each with steps and events of its own: at least as many batches as there are threads."""
     count = len(plan.x0)
     each = -(-count // max(1, min(plan.threads, count // LEAST)))
-    batches = [BatchRunner(plan, slice(k, min(k + each, count))) for k in range(0, count, each)]
+    each = min(each, MOST) if plan.scheme.empty else each
+    batches = [slice(k, min(k + each, count)) for k in range(0, count, each)]
 
-    def one(batch: BatchRunner) -> None:
+    def one(rows: slice) -> None:
+        batch = BatchRunner(plan, rows, sink.room(rows))
         for t in batch.run():
-            if progress is not None and batch is batches[0]:
+            if progress is not None and rows.start == 0:
                 progress(t)
+        for part in batch.parts:
+            sink.take(batch.slice_of(part), batch.end_of(part.start - rows.start), part)
+        for k in range(rows.start, rows.stop):
+            sink.finish(batch.end_of(k - rows.start), slice(k, k + 1))
 
-    if len(batches) == 1:
-        one(batches[0])
-    else:
-        with ThreadPoolExecutor(len(batches)) as pool:
-            list(pool.map(one, batches))
-    for batch in batches:
-        for k in range(batch.rows.stop - batch.rows.start):
-            rows, end = slice(batch.rows.start + k, batch.rows.start + k + 1), batch.end_of(k)
-            sink.take(batch.slice_of(k), end, rows)
-            sink.finish(end, rows)
+    if plan.threads == 1 or len(batches) == 1:
+        for rows in batches:
+            one(rows)
+        return
+    with ThreadPoolExecutor(plan.threads) as pool:
+        list(pool.map(one, batches))

@@ -110,7 +110,8 @@ class Runner:
         if plan.forces is not None and plan.adaptive:
             engine.u[:] = engine.pieces.forces[:, engine.pieces.number(self.t, after=True)].T
         taken = engine.tally.accepted + engine.tally.rejected
-        engine.most = min(plan.most, taken + STEPS.get(plan.how.kind, plan.most))
+        if engine.W == 1:  # runs side by side, each with its steps, end a slice together
+            engine.most = min(plan.most, taken + STEPS.get(plan.how.kind, plan.most))
         part = engine.run(plan.after_switch(self.t), end, plan.times[self.row : last])
         engine.most, taken = plan.most, engine.tally.accepted + engine.tally.rejected
         n = len(part.rows)

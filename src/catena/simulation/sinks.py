@@ -175,7 +175,7 @@ class Memory(ResultSink):
         plan, end, spent = self.plan, self.outcome, clock.perf_counter() - self.began
         happened = [(k, o) for k, end in sorted(self.ended.items()) for o in end.log]
 
-        touched = [end.contacts for end in self.ended.values() if end.contacts is not None]
+        touched = [end.contacts for _, end in sorted(self.ended.items()) if end.contacts is not None]
         hits = [hit for contacts in touched for hit in contacts.impacts.hits]
         contact = touched[0].ledger() if touched else None
 
