@@ -5,7 +5,7 @@ them. A point of the link is linear in y, so that its mass matrix is constant an
 
     r = P + R x,     T = 1/2 m P'.P' + 1/2 sum_i R_i' J R_i'^T,     J = integral rho x x^T = 1/2 tr(I) 1 - I      (R_i: rows of R)
 
-    rigidity     R_j . R_k - delta_jk = 0                  of the columns, 6 rows a link, quadratic
+    rigidity     R_j . R_k - delta_jk = 0                  of the columns, 6 rows per link, quadratic
     joints       dot products of vectors of two links, and differences of their points, quadratic at most (screws apart)
 
     M y'' + Phi_y^T mu = Q,      Phi_y y'' = -(Phi_y y')_y y'         the rows Phi differentiated twice

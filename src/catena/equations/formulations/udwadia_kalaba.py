@@ -60,7 +60,7 @@ def udwadia_kalaba(mechanism: Mechanism) -> Equations:
 def _system(b: Bodies, x: State) -> tuple[ca.Function, int]:
     """(P, R, V, t, q, v, tau, p) -> w' of the charts, a of the joints, lambda of the closing rows, V'; and the rows' number.
 
-    The charts' speeds w make V = B w with a constant B: in the plane three numbers a link.
+    The charts' speeds w make V = B w with a constant B: in the plane three numbers per link.
     """
     s, u = b.tracer, speeds(b)
     tree = [joint(b, pair) for pair in reversed(b.pairs)]  # leaves first: little fill in the Gram matrix
