@@ -1,8 +1,8 @@
 """A joint that moves no inertia is refused by name, whatever the formulation whose mass matrix it makes singular."""
 
 import pytest
-import zoo
 
+import zoo
 from catena import Body, derive
 from catena.errors import SingularError
 
