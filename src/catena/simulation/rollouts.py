@@ -63,6 +63,7 @@ class Rollout:
         assert kernel is not None
         W, size = kernel.width, s.size
         groups = len(x0) // W
+        kernel.used(groups * self.steps * max(1, len(m.A)))
         X, held = (np.ascontiguousarray(y.reshape(groups, W, -1).transpose(0, 2, 1)).reshape(groups, -1) for y in (x0, held))
         ended, settle = np.empty((groups, 2)), _address(s.kernel("settle")) if m.kind == "fixed" or s.binds else 0
         buffer, K = np.zeros(sum(kernel.input_sizes) * W), np.zeros((max(len(m.A), 1), size * W))
