@@ -99,7 +99,8 @@ def linearize(
 def _named(machine: Machine, A: Array, B: Array, z: list[int], w: list[int], motors: list[int], G: Array, lead: tuple[int, ...]) -> StateSpace:
     """The answer in the leading shape that was asked for."""
     A, B, G = (x.reshape(*lead, *x.shape[-2:]) if x.ndim > 2 else x for x in (A, B, G))
-    return StateSpace(A, B, *(tuple(machine.speed_names[k] for k in which) for which in (z, w, motors)), G)
+    coordinates, speeds, inputs = (tuple(machine.speed_names[k] for k in which) for which in (z, w, motors))
+    return StateSpace(A, B, coordinates, speeds, inputs, G)
 
 
 def _blocks(a: Array, b: Array, c: Array, d: Array) -> Array:
@@ -113,8 +114,8 @@ def _states(machine: Machine, q: Any, v: Any, tau: Any) -> tuple[Array, Array, A
     tau = np.zeros(machine.nv) if tau is None else array(machine, "linearize", "tau", tau)
     whole = np.broadcast_shapes(lead, tau.shape[:-1])
     q, v = (np.broadcast_to(x.reshape(*lead, -1), (*whole, x.shape[-1])) for x in (q, v))
-    flat = (np.ascontiguousarray(np.broadcast_to(x, (*whole, x.shape[-1]))).reshape(-1, x.shape[-1]) for x in (q, v, tau))
-    return *flat, whole
+    q, v, tau = (np.ascontiguousarray(np.broadcast_to(x, (*whole, x.shape[-1]))).reshape(-1, x.shape[-1]) for x in (q, v, tau))
+    return q, v, tau, whole
 
 
 def same_freedoms(machine: Machine, question: str, q: Array) -> None:

@@ -135,11 +135,11 @@ class Mobilities:
 
     def __getitem__(self, index: Any) -> Mobility:
         """Of one configuration."""
-        redundant, stuck = ([name for name, on in zip(names, found[index], strict=True) if on]
-                            for names, found in ((self.row_names, self.redundant), (self.speed_names, self.stuck)))  # fmt: skip
+        redundant = tuple(name for name, on in zip(self.row_names, self.redundant[index], strict=True) if on)
+        stuck = tuple(name for name, on in zip(self.speed_names, self.stuck[index], strict=True) if on)
         return Mobility(
-            self.name, len(self.speed_names), len(self.row_names), self.speed_rows, int(self.rank[index]), tuple(redundant), bool(self.singular[index]),
-            float(self.condition[index]), tuple(stuck), self.actuated, int(self.held[index]), self.tied_rows,
+            self.name, len(self.speed_names), len(self.row_names), self.speed_rows, int(self.rank[index]), redundant, bool(self.singular[index]),
+            float(self.condition[index]), stuck, self.actuated, int(self.held[index]), self.tied_rows,
         )  # fmt: skip
 
     def __str__(self) -> str:
@@ -161,7 +161,7 @@ def mobility(m: Mechanism | Machine, q: ArrayLike | None = None, actuated: Itera
     """
     machine = machine_of(m)
     motors = list(range(machine.nv)) if actuated is None else all_speeds_of(machine, actuated)
-    if np.ndim(q) > 1:
+    if q is not None and np.ndim(q) > 1:
         return _batch(machine, q, motors, actuated is not None)
     (q,) = state(machine, "mobility", q=q)
     everything = list(range(machine.nv))

@@ -171,9 +171,9 @@ class BatchRunner:
         run, count = runs.start - self.rows.start, runs.stop - runs.start
         n, nu = 1 + int(self.lanes.row[run]), self.plan.system.nu
         if self.plan.scheme.empty:
-            own = slice(run, run + count)
-            u = np.broadcast_to(self.lanes.given[own, :nu].T, (n, nu, count))
-            return Slice(np.append(self.plan.start, self.plan.times[: n - 1]), self.out[own, :n].transpose(1, 2, 0), u)
+            some = slice(run, run + count)
+            now = np.broadcast_to(self.lanes.given[some, :nu].T, (n, nu, count))
+            return Slice(np.append(self.plan.start, self.plan.times[: n - 1]), self.out[some, :n].transpose(1, 2, 0), now)
         t, x, u = np.concatenate([[self.plan.start], self.plan.times[: n - 1]]), self.out[run, :n], self.held[run, :n]
         if run in self.last:
             own, held = self.last[run]

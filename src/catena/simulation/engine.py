@@ -164,7 +164,8 @@ class Engine:
         lane: Any = slice(None) if status == drivers.REACHED else [worst]
         self.x[:], self.buffer[first:] = runs.x[lane].T, runs.given[lane].T
         self.h = float(runs.h[lane].min())
-        self.tally = Tally(*runs.tally.max(axis=0).tolist(), max(self.tally.largest, self.h))
+        accepted, rejected, evaluations = runs.tally.max(axis=0).tolist()
+        self.tally = Tally(accepted, rejected, evaluations, max(self.tally.largest, self.h))
         return Segment(status, float(runs.t[lane].min()), self._written(out, row, row + int(runs.row.min())))
 
     @property
