@@ -14,10 +14,10 @@ from ..model.loads.keys import LOADS
 from ..model.mechanism import GROUND, Mechanism
 from ..model.shapes import KINDS
 from ..simulation.integrators import METHODS
-from ..simulation.scenario.read import KEYS as SCENARIO_KEYS
+from ..simulation.scenario.read import SCENARIO
 
-TABLES = {"body": schema.BODY_KEYS, "joint": schema.JOINT_KEYS, "loop": schema.LOOP_KEYS, "frame": schema.FRAME_KEYS,
-          "contact": schema.CONTACT_KEYS, "ground": schema.SHAPE_KEYS}  # fmt: skip
+TABLES = {"body": schema.BODY.names, "joint": schema.JOINT.names, "loop": schema.LOOP.names, "frame": schema.FRAME.names,
+          "contact": schema.CONTACT.names, "ground": ("name", "kind", "size", "at", "rotate", "file", "colour", "collides", "drawn")}  # fmt: skip
 UNITS = {"mass": "kg", "com": "m", "inertia": "kg m²", "at": "m", "child_at": "m", "size": "m", "pitch": "m/rad", "gravity": "m/s²", "until": "s",
          "output": "s", "step": "s", "largest_step": "s", "start": "s", "radius": "m", "length": "m"}  # fmt: skip
 
@@ -30,7 +30,7 @@ def described() -> dict[str, Any]:
         "load.kind": list(loads), "ground.kind": list(KINDS), "scenario.by": [f.name for f in formulations()], "scenario.integrator": list(METHODS),
         "contact.law": list(LAWS), "contact.impacts": list(ORDERS), "contact.paradox": list(PARADOX), "contact.surface": list(SURFACES),
     }  # fmt: skip
-    return {"tables": {**{k: list(v) for k, v in TABLES.items()}, "scenario": list(SCENARIO_KEYS)}, "loads": loads, "choices": choices,
+    return {"tables": {**{k: list(v) for k, v in TABLES.items()}, "scenario": list(SCENARIO.names)}, "loads": loads, "choices": choices,
             "units": UNITS, "formulations": [f.name for f in formulations()]}  # fmt: skip
 
 
