@@ -28,6 +28,10 @@ class Type:
         """For people, without the unit."""
         return "any value"
 
+    def several(self) -> str:
+        """Several of it, for people."""
+        return f"{self.words()}s"
+
     def unit(self) -> str:
         """The SI unit of a bare number, "" where there is none."""
         return ""
@@ -44,11 +48,9 @@ class Text(Type):
     what: str = "text"
 
     def words(self) -> str:
-        """What the text is."""
         return self.what
 
     def schema(self) -> Json:
-        """A string."""
         return {"type": "string", "minLength": 1}
 
 
@@ -59,8 +61,10 @@ class Name(Text):
     of: str = "body"
 
     def words(self) -> str:
-        """Of what it is the name."""
         return f"name of a {self.of}"
+
+    def several(self) -> str:
+        return f"names ({self.of})"
 
 
 @dataclass(frozen=True)
@@ -69,16 +73,17 @@ class Word(Type):
 
     choices: Iterable[str] | Callable[[], Iterable[str]]
 
+    def several(self) -> str:
+        return f"words {self.words()}"
+
     def all(self) -> list[str]:
         """The words."""
         return list(self.choices() if callable(self.choices) else self.choices)
 
     def words(self) -> str:
-        """All of them."""
         return " or ".join(f"`{word}`" for word in self.all()) if len(self.all()) < 3 else ", ".join(f"`{word}`" for word in self.all())
 
     def schema(self) -> Json:
-        """One of them."""
         return {"enum": self.all()}
 
 
@@ -87,11 +92,9 @@ class Flag(Type):
     """True or false."""
 
     def words(self) -> str:
-        """Both."""
         return "true or false"
 
     def schema(self) -> Json:
-        """A boolean."""
         return {"type": "boolean"}
 
 
@@ -102,11 +105,9 @@ class Whole(Type):
     least: int | None = None
 
     def words(self) -> str:
-        """With its bound."""
         return "whole number" if self.least is None else f"whole number from {self.least} on"
 
     def schema(self) -> Json:
-        """An integer."""
         return {"type": "integer"} | ({} if self.least is None else {"minimum": self.least})
 
 
@@ -119,38 +120,38 @@ class Quantity(Type):
     also: str = ""  # a second dimension: of a joint that turns, where the first is of one that slides
 
     def words(self) -> str:
-        """What it measures."""
         named = {"any": "quantity"}.get(self.dimension, self.dimension)
         return f"{named} or {self.also}" if self.also else named
 
+    def several(self) -> str:
+        return {"any": "quantities", "inertia": "inertias"}.get(self.dimension, f"{self.words()}s")
+
     def unit(self) -> str:
-        """Of both dimensions."""
         units = [DIMENSIONS[d].unit.replace("*", " ") for d in (self.dimension, self.also) if d in DIMENSIONS]
         return " or ".join(filter(None, units))
 
     def schema(self) -> Json:
-        """A number or a string."""
         return {"type": ["number", "string"], "minLength": 1} | ({} if self.symbolic else {"pattern": NUMERIC})
 
 
 @dataclass(frozen=True)
 class Expression(Type):
-    """A number (SI), or a text of t, q_NAME, v_NAME and parameters. of: what else it is made of; in: its unit."""
+    """A number (SI), or a text of t, q_NAME, v_NAME and parameters. of: what it is made of. measured: its unit."""
 
     of: str = "t, q_NAME, v_NAME, parameters"
     measured: str = ""
     only_text: bool = False
 
     def words(self) -> str:
-        """What it is made of."""
         return f"expression of {self.of}"
 
+    def several(self) -> str:
+        return f"expressions of {self.of}"
+
     def unit(self) -> str:
-        """As it is said."""
         return self.measured
 
     def schema(self) -> Json:
-        """A number or a string."""
         return {"type": "string" if self.only_text else ["number", "string"], "minLength": 1}
 
 
@@ -167,15 +168,15 @@ class Vector(Type):
         return [Quantity(d, self.symbolic) for d in each]
 
     def words(self) -> str:
-        """The names."""
         return f"[{', '.join(self.names)}]"
 
+    def several(self) -> str:
+        return f"lists {self.words()}"
+
     def unit(self) -> str:
-        """Each unit once."""
         return ", ".join(dict.fromkeys(x.unit() for x in self._each() if x.unit()))
 
     def schema(self) -> Json:
-        """An array of that length."""
         n = len(self.names)
         return {"type": "array", "items": Quantity("any", self.symbolic).schema(), "minItems": n, "maxItems": n}
 
@@ -189,16 +190,16 @@ class Several(Type):
     most: int | None = None
 
     def words(self) -> str:
-        """What it lists."""
         count = f"{self.least} " if self.least and self.least == self.most else ""
-        return f"list of {count}{self.item.words()}"
+        return f"list of {count}{self.item.several()}"
+
+    def several(self) -> str:
+        return f"pairs of {self.item.several()}" if self.least == self.most == 2 else f"lists of {self.item.several()}"
 
     def unit(self) -> str:
-        """Of what it lists."""
         return self.item.unit()
 
     def schema(self) -> Json:
-        """An array."""
         bounds = ({"minItems": self.least} if self.least else {}) | ({} if self.most is None else {"maxItems": self.most})
         return {"type": "array", "items": self.item.schema()} | bounds
 
@@ -211,12 +212,10 @@ class Inside(Type):
     many: bool = False
 
     def words(self) -> str:
-        """The table, and its place in the reference."""
         anchor = self.table.replace(".", "").replace(" ", "-").replace("_", "-")
         return f"{'list of tables' if self.many else 'table'}: [{self.table}](#keys-of-{anchor})"
 
     def schema(self) -> Json:
-        """Its definition."""
         own = {"$ref": f"#/$defs/{self.table.replace(' ', '%20')}"}
         return {"type": "array", "items": own} if self.many else own
 
@@ -229,15 +228,12 @@ class Map(Type):
     value: Type
 
     def words(self) -> str:
-        """From what to what."""
         return f"table of {self.of} = {self.value.words()}"
 
     def unit(self) -> str:
-        """Of the values."""
         return self.value.unit()
 
     def schema(self) -> Json:
-        """An object of such values."""
         return {"type": "object", "additionalProperties": self.value.schema()}
 
 
@@ -250,15 +246,12 @@ class ByName(Type):
     lists: bool = False  # a list of values for each coordinate, such as one per time
 
     def words(self) -> str:
-        """By coordinates."""
         return f"table of coordinate = {'list of values' if self.lists else 'value'}"
 
     def unit(self) -> str:
-        """Of a slide and of a turn."""
         return Quantity(self.dimension, also=self.also).unit()
 
     def schema(self) -> Json:
-        """An object of numbers, lists and objects."""
         one = Quantity("any", symbolic=False).schema()
         several = [{"type": "array", "items": one}]
         return {"type": "object", "additionalProperties": {"anyOf": several if self.lists else [one, *several, {"type": "object", "additionalProperties": one}]}}
@@ -271,15 +264,15 @@ class Either(Type):
     types: tuple[Type, ...]
 
     def words(self) -> str:
-        """All of them."""
         return "; or ".join(x.words() for x in self.types)
 
+    def several(self) -> str:
+        return " or ".join(x.several() for x in self.types)
+
     def unit(self) -> str:
-        """Each unit once."""
         return ", ".join(dict.fromkeys(x.unit() for x in self.types if x.unit()))
 
     def schema(self) -> Json:
-        """Any of them."""
         return {"anyOf": [x.schema() for x in self.types]}
 
 
@@ -296,5 +289,4 @@ class PerSpeed(Either):
         object.__setattr__(self, "types", (one, Several(one)))
 
     def words(self) -> str:
-        """One or several."""
         return f"{self.types[0].words()}, or one per speed"

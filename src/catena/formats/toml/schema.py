@@ -71,7 +71,15 @@ BODY = register(FileTable("body", "[[body]]", "A body, rigid unless it has a bea
 ), alternatives=(("mass",), ("flexible",))))  # fmt: skip
 
 _COUNT = Whole(1)
-_SHAPES = Several(Expression("x, from 0 to 1 along the beam", only_text=True))
+
+
+def _ends() -> list[str]:
+    from ...model.flexible.shapes import CRAIG_BAMPTON, ENDS, WORDS
+
+    return [*ENDS, CRAIG_BAMPTON, *WORDS]
+
+
+_SHAPES = Several(Expression("x (m) and L", only_text=True))
 BEAM = register(FileTable("beam", "flexible = { ... }", "A beam along the x axis of its body; a stiffness that is left out is infinite.", (
     FileKey("kind", Word(("beam",)), "the kind of flexible body", needed=True),
     FileKey("length", Quantity("length"), "from x = 0 to its tip", needed=True),
@@ -84,7 +92,7 @@ BEAM = register(FileTable("beam", "flexible = { ... }", "A beam along the x axis
     FileKey("damping", Quantity("number"), "damping ratio of the first mode of each kind, clamped at x = 0", default_of(Beam, "damping")),
     FileKey("segments", _COUNT, "how many rigid pieces with springs between them stand for it"),
     FileKey("modes", Either((_COUNT, Inside("modes"))), "how many shapes stand for it: along y and z, or by direction"),
-    FileKey("ends", Text("text such as `clamped-free` or `craig-bampton`"), "how it is held, which chooses the shapes", default_of(Beam, "ends")),
+    FileKey("ends", Word(_ends), "how it is held, which chooses the shapes", default_of(Beam, "ends")),
     FileKey("shapes", Either((_SHAPES, Map("direction", _SHAPES))), "shapes of your own in place of those"),
     FileKey("stiffening", Flag(), "whether tension stiffens it, by modes", default_of(Beam, "stiffening")),
 ), alternatives=(("segments",), ("modes",))))  # fmt: skip
@@ -197,7 +205,7 @@ _JOINT = (
     FileKey("child", Name(of="body"), "the body that it carries", needed=True), *PLACES,
     FileKey("dh", Inside("dh"), "in place of at, rotate, child_at, child_rotate and axis"),
     FileKey("pitch", Quantity("pitch"), "advance of a screw per turn", kinds=_kinds(lambda k: k.pitched)),
-    FileKey("sequence", Several(Text("`Rx`, `Ry`, `Rz`, `Dx`, `Dy`, `Dz`"), 1), "its freedoms, in this order", kinds=_kinds(lambda k: k.words)),
+    FileKey("sequence", Several(Word(lambda: dict.fromkeys(w for k in joint_kinds.KINDS.values() for w in k.words)), 1), "its freedoms, in this order", kinds=_kinds(lambda k: k.words)),
     FileKey("limits", Inside("limits"), "what it is made for"), *LOSSES,
 )  # fmt: skip
 LOOP = register(FileTable("loop", "[[loop]]", "A joint that closes the tree: the loop's equations follow from its kind.", _JOINT))
