@@ -56,7 +56,7 @@ GIVEN = {  # values where the type alone leaves room for nonsense
     "include.parameters": {"w": 2.0}, "scenario.initial": {"q": {"hinge": 0.1}}, "scenario.parameters": {"size": 2.0}, "optimize.design": {"size": [1, 2]},
     "optimize.bounds": {"q.hinge": ["-1 rad", "1 rad"]}, "optimize.until": "2 s", "scenario.states": {"home": {"q": {"hinge": 0.1}}},
     "impulse.axes": "world", "joint.axis": [0, 0, 1], "loop.axis": [0, 0, 1], "rotation.quaternion": [1, 0, 0, 0], "rotation.matrix": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-    "contact.surface": "plane", "compliant_contact.surface": "ground", "contact.clearance": 0, "scenario.output": "0.1 s", "scenario.events": [{"event": "when", "at": 1.0}], "scenario.signals": {"motor": 1.0},
+    "contact.surface": "plane", "contact.between": ["tip", "ground"], "compliant_contact.surface": "ground", "contact.clearance": 0, "scenario.output": "0.1 s", "scenario.events": [{"event": "when", "at": 1.0}], "scenario.signals": {"motor": 1.0},
     "inertia": {"xx": 1, "yy": 1, "zz": 1}, "joint.sequence": ["Rx"], "loop.sequence": ["Rx"], "actuator.gear": {"hinge": 2}, "dc_motor.gear": {"hinge": 2},
     "actuator.signals": [-1, 1], "actuator.forces": [-1, 1], "control.control": {}, "expressions": {}, "scenario file.mechanism": "model.toml",
     "mechanism.file": "model.toml", "mechanism.companion": "companion.toml", "file.collisions": {}, "file.expressions": {"area": "size^2"},

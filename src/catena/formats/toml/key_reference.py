@@ -14,7 +14,7 @@ In the column of defaults, *none* means that nothing is there unless it is given
 
 Editors complete and check files by a [JSON Schema](howto/editor.md) that is made of the same records.
 """
-ROW = "| key | what may stand there | unit | default | meaning |\n|---|---|---|---|---|"
+ROW = "| key | meaning | what may stand there | unit | default |\n|---|---|---|---|---|"
 
 
 def markdown() -> str:
@@ -43,5 +43,5 @@ def _rows(keys: Iterable[FileKey]) -> Iterator[str]:
     yield ROW
     for key in keys:
         usual = f"needed by {', '.join(key.kinds())}, and only there" if key.kinds is not None else key.usual()
-        yield f"| `{key.name}` | {key.type.words()} | {key.type.unit()} | {usual} | {key.doc} |".replace("\\|", "|")
+        yield f"| `{key.name}` | {key.doc} | {key.type.words()} | {key.type.unit()} | {usual} |"
     yield ""
