@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 import catena
-from catena import formats
+from catena import cli, formats
 from catena.errors import FormatError
 from catena.formats.toml import reader
 from catena.formats.toml.json_schema import json_schema
@@ -30,7 +30,7 @@ from catena.formats.toml.key_types import (
     Whole,
     Word,
 )
-from catena.formats.toml.keys import TABLES
+from catena.formats.toml.keys import TABLES, FileKey, FileTable, register
 from catena.formats.toml.tables import FaultLedger, Table
 from catena.formats.units import DIMENSIONS
 from catena.model import validation
@@ -302,6 +302,27 @@ def test_every_block_of_the_manual_is_valid(schemas):
     assert len(whole) >= 2
     for block in whole:
         assert [e.message for e in schemas[False].iter_errors(tomllib.loads(block))] == []
+
+
+def test_a_table_from_outside_is_in_the_schema_and_on_the_page():
+    toy = register(FileTable("toy", "[toy]", "A table from outside.", (FileKey("weight", Quantity("mass"), "how heavy", 2.0),)))
+    try:
+        assert json_schema()["$defs"]["toy"]["properties"]["weight"]["description"] == "How heavy (kg). Default: 2."
+        assert "| `weight` | how heavy | mass | kg | `2` |" in markdown()
+    finally:
+        del TABLES[toy.name]
+
+
+def test_the_command_writes_both_schemas_and_the_page(tmp_path, capsys):
+    for more, has in (((), "scenario file"), (("--companion",), "companion")):
+        with pytest.raises(SystemExit) as left:
+            cli.main(["schema", *more, "--out", str(tmp_path / "made.json")])
+        assert not left.value.code
+        made = json.loads((tmp_path / "made.json").read_text())
+        assert made == json.loads(json.dumps(json_schema(bool(more)))) and has.replace(" ", "%20") in json.dumps(made)
+    with pytest.raises(SystemExit):
+        cli.main(["schema", "--form", "markdown"])
+    assert capsys.readouterr().out.endswith(markdown().rstrip("\n") + "\n")
 
 
 def test_the_page_of_keys_is_up_to_date():
