@@ -142,11 +142,16 @@ def run(plan: RunPlan, sink: Sink, progress: Progress | None = None) -> None:
         else:
             follow_rollout(rollout, rows, sink, said)
 
-    if plan.threads == 1 or len(parts) == 1:
+    _each(one, parts, plan.threads)
+
+
+def _each(one: Callable[[slice], None], parts: list[slice], threads: int) -> None:
+    """one(rows) of all parts, in threads."""
+    if threads == 1 or len(parts) == 1:
         for rows in parts:
             one(rows)
         return
-    with ThreadPoolExecutor(plan.threads) as pool:
+    with ThreadPoolExecutor(threads) as pool:
         list(pool.map(one, parts))
 
 
@@ -195,9 +200,4 @@ def follow_batches(plan: RunPlan, sink: Sink, progress: Progress | None) -> None
         for k in range(rows.start, rows.stop):
             sink.finish(batch.end_of(k - rows.start), slice(k, k + 1))
 
-    if plan.threads == 1 or len(batches) == 1:
-        for rows in batches:
-            one(rows)
-        return
-    with ThreadPoolExecutor(plan.threads) as pool:
-        list(pool.map(one, batches))
+    _each(one, batches, plan.threads)
