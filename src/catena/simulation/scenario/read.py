@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ class Scenario:
     """A mechanism, and what `catena.simulate` is to do with it.
 
     q, v: the start. near: the guess from which its loops were closed; kept: the names that were given, {"q": [...], "v": [...]}. options: the other arguments of `simulate`.
+    told: whether the file or the caller says how long to run.
     """
 
     mechanism: Mechanism
@@ -52,6 +53,7 @@ class Scenario:
     options: Mapping[str, Any] = field(default_factory=dict)
     plots: tuple[str, ...] = PLOTS
     kept: Mapping[str, list[str]] = field(default_factory=dict)
+    told: bool = True
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -62,18 +64,19 @@ class Scenario:
 def read(
     file: str | Path, *, floating: bool = False, mimic: bool = True, companion: str | Path | None = None,
     values: Mapping[str, float | str] | None = None, q: Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None,
-    **changes: Any,
+    otherwise: Mapping[str, Any] | None = None, **changes: Any,
 ) -> Scenario:  # fmt: skip
     """The scenario of a file of any format, or of a built-in example by its name.
 
     floating, mimic, companion: as for `catena.load`. values: of parameters, in place of the file's. q: coordinates at the start, in
-    place of those that the table gives. options: of the reader of the file's format. changes: values in place of the table's, such as until=2.0 or integrator="rk4"; None leaves
+    place of those that the table gives. options: of the reader of the file's format. otherwise: values where the file says nothing. changes: values in place of the table's, such as until=2.0 or integrator="rk4"; None leaves
     what stands there.
     """
     path = formats._find(file)
     top = open_file(path) if path.suffix.lower() == ".toml" else Table({}, "", FaultLedger())
     mechanism, said = _mechanism(path, top, {"floating": floating, "mimic": mimic, "companion": companion, "parameters": values, **(options or {})})
-    return _scenario(path, top, mechanism, said, q or {}, machine_of, changes)
+    found = _scenario(path, top, mechanism, {**(otherwise or {}), **said}, q or {}, machine_of, changes)
+    return replace(found, told="until" in {**said, **(top.data.get("scenario") or {})} or changes.get("until") is not None)
 
 
 def read_table(path: Path, top: Table, mechanism: Mechanism, machine: Callable[[Mechanism], Machine] = machine_of, **changes: Any) -> Scenario:
