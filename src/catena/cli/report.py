@@ -48,7 +48,7 @@ def report(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MechanismWarning)  # told in the report, as doubts
         asked = read(file, until=until, values=pairs("--set", parameters), q=pairs("--q", q), floating=floating, mimic=not no_mimic,
-                     companion=companion, options=xacro(arg, trust), gravity=list(gravity) if gravity else None, otherwise={"until": FREE})  # fmt: skip
+                     companion=companion, options=xacro(arg, False), trusted=trust, gravity=list(gravity) if gravity else None, otherwise={"until": FREE})  # fmt: skip
         source = formats._find(file)
         subject = Subject(asked, source.name, by, states, [source.resolve().parent, *(meshes or ())])
         screen = console()

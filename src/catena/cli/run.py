@@ -57,7 +57,7 @@ def run(
     asked = read(
         file, until=until, by=by, integrator=integrator, tolerance=tolerance, step=step, contact=contact, largest_step=largest_step, output=output,
         initial=initial, q=pairs("--q", q), values=pairs("--set", parameters), floating=floating, mimic=not no_mimic, companion=companion,
-        options=xacro(arg, trust),
+        options=xacro(arg, False), trusted=trust,
         gravity=list(gravity) if gravity else None,
     )  # fmt: skip
     asked = pushed(asked, wrenches) if wrenches else asked

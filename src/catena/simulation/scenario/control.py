@@ -10,11 +10,12 @@ from __future__ import annotations
 from functools import reduce
 from operator import add
 from pathlib import Path
+from typing import Any
 
 from ...formats.toml.tables import Table
 from ...formats.units import describe
 from ...model.mechanism import Mechanism
-from ..control import PD, PID, Actuator, ComputedTorque, DCMotor, Forces, Hybrid, Impedance
+from ..control import FMU, PD, PID, Actuator, ComputedTorque, DCMotor, Forces, Hybrid, Impedance
 from ..control_laws import Controller
 from ..wrenches import wrenches
 from .kinds import Context, Family, Kind, Reader, TableKey, flag, number, point, word
@@ -22,9 +23,9 @@ from .motion import beside, one_or_more, read_trajectory
 from .names import by_name
 
 
-def read_control(t: Table, m: Mechanism, folder: Path) -> Controller | None:
-    """The controller, or the sum of several; None where there is a fault."""
-    found = [CONTROLLERS.read(table, Context(m, folder)) for table in one_or_more(t, "control")]
+def read_control(t: Table, m: Mechanism, folder: Path, trusted: bool = False) -> Controller | FMU | None:
+    """The controller, or the sum of several; None where there is a fault. trusted: whether an FMU may be run."""
+    found = [CONTROLLERS.read(table, Context(m, folder, trusted=trusted)) for table in one_or_more(t, "control")]
     sound = [c for c in found if c is not None]
     return reduce(add, sound) if sound and len(sound) == len(found) else None
 
@@ -90,6 +91,29 @@ def _several(count: int) -> Reader:
     return read
 
 
+def _fmu(t: Table, key: str, c: Context) -> object:
+    """An .fmu file in the folder of the scenario or below it, which runs where the caller trusts it."""
+    path = c.folder / t.text(key)
+    if path.suffix.lower() != ".fmu" or not path.resolve().is_relative_to(c.folder.resolve()):
+        t.fault(f"{key} is {t.data.get(key)!r}; an .fmu file in the folder of the scenario, or in one below it, is wanted")
+    elif not c.trusted:
+        t.fault(f"{key} is {t.data.get(key)!r}; an FMU is a program, and it runs where you trust it: --trust on the command line, read(..., trusted=True)")
+    return path
+
+
+def _made_fmu(file: Path, **rest: Any) -> FMU:
+    return FMU(file, **rest)
+
+
+def _texts(t: Table, key: str, c: Context) -> object:
+    """Texts or numbers by name."""
+    table = t.table(key)
+    for name, x in (table.data if table else {}).items():
+        if not isinstance(x, str | int | float) or isinstance(x, bool):
+            t.fault(f"{key}.{name} is {describe(x)}; a text or a number is wanted")
+    return dict(table.data) if table else {}
+
+
 _three, _span = _several(3), _several(2)
 _KP, _KI, _KD = (TableKey(name, gains, needed=True) for name in ("kp", "ki", "kd"))
 _TARGET, _LIMITS = TableKey("target", target, needed=True), TableKey("limits", limits)
@@ -97,7 +121,7 @@ _GRAVITY, _SMOOTH, _SAMPLE = TableKey("gravity", flag), TableKey("smooth", flag)
 
 _OF_FRAME = TableKey("frame", word, True), TableKey("target", point, True)
 
-CONTROLLERS: Family[Controller] = Family("controller", (
+CONTROLLERS: Family[Controller | FMU] = Family("controller", (
     Kind("pid", PID, (_KP, _KI, _KD, _TARGET, _LIMITS, TableKey("anti_windup", windup), _GRAVITY, _SMOOTH, _SAMPLE),
          "tau = kp e + ki z + kd e', z' = e, e = target - q"),
     Kind("pd", PD, (_KP, _KD, _TARGET, _LIMITS, _GRAVITY, _SMOOTH, _SAMPLE),
@@ -116,5 +140,7 @@ CONTROLLERS: Family[Controller] = Family("controller", (
          TableKey("inductance", number("any"), True), TableKey("constant", number("any"), True), TableKey("current", number("any")),
          TableKey("name", word)), "L i' = voltage - R i - k l', tau = gear k i, l = sum of gear q; i is a state"),
     Kind("wrenches", wrenches, (TableKey("file", beside, True),), "forces from outside over time, from a .csv file"),
+    Kind("fmu", _made_fmu, (TableKey("file", _fmu, True), TableKey("inputs", _texts, True), TableKey("outputs", _texts, True), TableKey("sample", number("time"), True),
+                      TableKey("parameters", _texts)), "a functional mock-up unit for co-simulation, sampled and held"),
     Kind("forces", Forces, (TableKey("table", path("tau"), True),), "forces as functions of time"),
 ))  # fmt: skip
