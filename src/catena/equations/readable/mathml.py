@@ -19,7 +19,7 @@ def mathml(latex: str, width: int | None = None) -> str:
     try:
         from latex2mathml.converter import convert
     except ImportError:
-        return f"<pre>{html.escape(latex)}</pre><p>Rendered equations need the package latex2mathml: pip install 'catena[studio]'</p>"
+        return f"<pre>{html.escape(latex)}</pre><p>Rendered equations need the package latex2mathml: pip install 'catena[report]'</p>"
     body = re.sub(r"^%.*\n", "", latex, flags=re.MULTILINE)
     body = re.sub(r"\\(?:begin|end)\{align\*\}", "", body).strip()
     shown = []
