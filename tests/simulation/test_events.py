@@ -419,7 +419,7 @@ def test_a_smooth_pulse_is_not_stepped_over_with_a_largest_step() -> None:
 @pytest.mark.parametrize(
     ("asked", "error", "said"),
     [
-        ({"limits": "bounce"}, SimulationError, "no way with limits 'bounce'"),
+        ({"limits": "bounce"}, SimulationError, "no limits method 'bounce'"),
         ({"friction": "sticky"}, SimulationError, "no friction 'sticky'.*Did you mean 'stick'"),
         ({"restitution": 1.5}, SimulationError, "restitution = 1.5; it lies between 0 and 1"),
         ({"events": [Stop("y")]}, UnknownNameError, "no coordinate 'y'.*coordinates are: x"),
