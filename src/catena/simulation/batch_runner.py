@@ -161,24 +161,27 @@ class BatchRunner:
     # ------------------------------------------------------------------------------------------------ what sinks take
     @property
     def parts(self) -> list[slice]:
-        """The runs that have all their rows, in one part; each by itself where there are events or one could not go on."""
-        first, last = self.rows.start, self.rows.stop
-        together = self.plan.scheme.empty and (self.status == drivers.REACHED).all()
-        return [self.rows] if together else [slice(k, k + 1) for k in range(first, last)]
+        """All runs in one part, where each has all its rows; else each by itself."""
+        whole = (self.status == drivers.REACHED) & (self.lanes.row == len(self.plan.times))
+        return [self.rows] if whole.all() else self.each
 
-    def slice_of(self, runs: slice) -> Slice:
+    @property
+    def each(self) -> list[slice]:
+        """Every run by itself."""
+        return [slice(k, k + 1) for k in range(self.rows.start, self.rows.stop)]
+
+    def slice_of(self, part: slice) -> Slice:
         """All rows of one of the `parts`."""
-        run, count = runs.start - self.rows.start, runs.stop - runs.start
-        n, nu = 1 + int(self.lanes.row[run]), self.plan.system.nu
+        runs, nu = slice(part.start - self.rows.start, part.stop - self.rows.start), self.plan.system.nu
+        n = 1 + int(self.lanes.row[runs.start])
+        t, x = np.append(self.plan.start, self.plan.times[: n - 1]), self.out[runs, :n].transpose(1, 2, 0)
         if self.plan.scheme.empty:
-            some = slice(run, run + count)
-            now = np.broadcast_to(self.lanes.given[some, :nu].T, (n, nu, count))
-            return Slice(np.append(self.plan.start, self.plan.times[: n - 1]), self.out[some, :n].transpose(1, 2, 0), now)
-        t, x, u = np.concatenate([[self.plan.start], self.plan.times[: n - 1]]), self.out[run, :n], self.held[run, :n]
-        if run in self.last:
-            own, held = self.last[run]
-            t, x, u = np.append(t, self.lanes.t[run]), np.vstack([x, own]), np.vstack([u, held])
-        return Slice(t, x[:, :, None], u[:, :, None])
+            return Slice(t, x, np.broadcast_to(self.lanes.given[runs, :nu].T, (n, nu, x.shape[2])))
+        u = self.held[runs, :n].transpose(1, 2, 0)
+        if runs.start in self.last:
+            own, held = self.last[runs.start]
+            t, x, u = np.append(t, self.lanes.t[runs.start]), np.concatenate([x, own[None, :, None]]), np.concatenate([u, held[None, :, None]])
+        return Slice(t, x, u)
 
     def end_of(self, run: int) -> RunEnd:
         """How one run ended."""

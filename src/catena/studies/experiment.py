@@ -245,7 +245,7 @@ def _side_by_side(plan: RunPlan, runs: NDArray[np.intp], failure: list[str]) -> 
     batch = BatchRunner(plan, slice(0, len(runs)))
     for _ in batch.run():
         pass
-    for own in batch.parts:
+    for own in batch.parts if plan.scheme.empty else batch.each:  # rows in which something happens are those of one run
         end, part = batch.end_of(own.start), batch.slice_of(own)
         if end.status > drivers.EVENT:
             failure[runs[own.start]] = end.sentence
