@@ -378,7 +378,7 @@ def test_a_kind_of_event_can_be_added_from_outside(monkeypatch, tmp_path) -> Non
 
     monkeypatch.setitem(EVENT_KINDS, "brake", None)  # it is gone after the test
     del EVENT_KINDS["brake"]
-    kind = register(EventKind("brake", Brake, "a brake", {**INSTANT, "to": "number"}, handle=slow))
+    kind = register(EventKind("brake", Brake, "a brake", {**INSTANT, "to": ("number", "the speed it leaves")}, handle=slow))
     with pytest.raises(SimulationError, match="event 'brake' is in the registry already"):
         register(kind)
     run = simulate(sledge(), v=[4.0], until=1.0, events=[Brake(when="1 - q_x")])

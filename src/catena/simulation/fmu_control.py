@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
+from xml.etree import ElementTree
 
 import casadi as ca
 import numpy as np
@@ -177,7 +178,8 @@ def _described(path: str) -> Any:
     if not Path(path).is_file():
         raise StateError(f"FMU {path!r}: there is no such file")
     try:
-        version, _ = fmpy.fmi_info(path)
+        with zipfile.ZipFile(path) as unit:
+            version = ElementTree.fromstring(unit.read("modelDescription.xml")).get("fmiVersion")
         if version not in VERSIONS:
             raise StateError(f"FMU {path!r} is of FMI {version}; versions {' and '.join(VERSIONS)} are taken")
         return fmpy.read_model_description(path, validate=False)
