@@ -257,3 +257,17 @@ def test_the_planetary_train_of_the_examples_turns_its_arm_at_a_quarter():
     names = list(s.mechanism.speed_names)
     sun, arm = (run.v.values[:, names.index(x)] for x in ("sun", "arm"))
     assert np.abs(sun).max() > 0.1 and np.abs(arm - sun / 4).max() < 1e-10 * np.abs(sun).max()
+
+
+def test_every_exact_formulation_has_the_forces_of_cam_and_drive():
+    """The multipliers of a mechanism that is driven in every freedom, by twelve formulations and by the machine."""
+    cam = catena.load("cycloidal_cam")
+    machine, (q, v) = catena.compile(cam), catena.assemble(cam, t=0.03)
+    wanted, found = machine.multipliers(q, v, np.zeros(2), t=0.03), {}
+    for by in catena.equations.formulations.ALL_FORMULATIONS:
+        e = catena.derive(cam, by=by)
+        if e.multipliers is not None:
+            found[by] = np.array(e.multipliers(0.03, q, v, np.zeros(2), e.parameters)).ravel()
+    assert len(found) >= 12 and np.abs(wanted).max() > 1.0
+    for by, x in found.items():
+        np.testing.assert_allclose(x, wanted, rtol=0, atol=1e-12 * np.abs(wanted).max(), err_msg=by)
