@@ -112,4 +112,13 @@ def test_the_command_writes_and_does_not_write_over(capsys, tmp_path, monkeypatc
             main(["report", "pendulum", *short])
         assert left.value.code == code
     assert "pendulum_report.html is there already" in capsys.readouterr().err
-    assert isinstance(Picture("", ""), Picture)
+
+
+def test_a_body_that_does_not_move_has_a_drawing_and_reasons(tmp_path):
+    (tmp_path / "still.urdf").write_text('<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+                                         '<visual><geometry><mesh filename="no.stl"/></geometry></visual></link></robot>')  # fmt: skip
+    s = Subject(read(tmp_path / "still.urdf", otherwise={"until": 0.1}), folders=[tmp_path])
+    blocks = CHAPTERS["mechanism"].blocks(s)
+    assert any(isinstance(x, Picture) for x in blocks) and any("no.stl" in x.text for x in blocks if isinstance(x, Paragraph))
+    for name in ("equations", "certificate", "run"):
+        assert CHAPTERS[name].blocks(s)[-1].doubt

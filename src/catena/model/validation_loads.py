@@ -114,6 +114,6 @@ def _number(name: str, x: Scalar, key: Key, parameters: Mapping[str, float]) -> 
     elif not abs(value) < float("inf"):
         yield f"{name} is {value:g}; a finite number is wanted"
     elif value < 0 and not key.negative:
-        yield f"{name} is {value:g}; it is zero or more"
+        yield f"{name} is {value:g}; it is {'zero or more' if key.zero else 'above zero'}"
     elif value == 0 and not key.zero:
         yield f"{name} is 0; it is above zero"

@@ -96,7 +96,7 @@ class Scenario:
     """A mechanism, and what `catena.simulate` is to do with it.
 
     q, v: the start. near: the guess from which its loops were closed; kept: the names that were given, {"q": [...], "v": [...]}. options: the other arguments of `simulate`.
-    told: whether the file or the caller says how long to run.
+    told: whether the file itself says how long to run; what does not has no scenario.
     """
 
     mechanism: Mechanism
@@ -130,7 +130,7 @@ def read(
     top = open_file(path) if path.suffix.lower() == ".toml" else Table({}, "", FaultLedger())
     mechanism, said = _mechanism(path, top, {"floating": floating, "mimic": mimic, "companion": companion, "parameters": values, **(options or {})}, trusted)
     found = _scenario(path, top, mechanism, {**(otherwise or {}), **said}, q or {}, machine_of, changes, trusted)
-    return replace(found, told="until" in {**said, **(top.data.get("scenario") or {})} or changes.get("until") is not None)
+    return replace(found, told="until" in {**said, **(top.data.get("scenario") or {})})
 
 
 def read_table(path: Path, top: Table, mechanism: Mechanism, machine: Callable[[Mechanism], Machine] = machine_of, *, trusted: bool = False, **changes: Any) -> Scenario:
