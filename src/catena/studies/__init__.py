@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from .base_parameters import BaseParameters, base_parameters, inertial_names
 from .consistency import Inertias, pseudo_inertia
-from .costs import COSTS
+from .optimal.costs import COSTS
 from .definition import Estimate, Study, study
 from .excitation import Excitation, excitation
 from .fitting import Fit, FittedValue, fit
@@ -35,15 +35,15 @@ from .grids import as_grid
 from .indices import METHODS
 from .measured_motion import MeasuredMotion, measured_motion
 from .measures import vectorised
-from .optimisation import optimize
-from .optimize_file import read_optimize
-from .optimum import Optimum
+from .optimal.optimize import optimize
+from .optimal.optimize_file import read_optimize
+from .optimal.optimum import Optimum
 from .plotting import PLOTS, plot, save
 from .ranges import DISTRIBUTIONS, lognormal, loguniform, normal, triangular, uniform
 from .reductions import REDUCTIONS
 from .sensitivity import Sensitivities, sensitivities
 from .store import open_study
-from .transcription import TRANSCRIPTIONS
+from .optimal.transcription import TRANSCRIPTIONS
 from .unknowns import GROUPS
 
 __all__ = [

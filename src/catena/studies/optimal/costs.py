@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ..errors import StudyError
-from ..errors.registry import Registry
-from ..simulation.system import System
-from .outputs import expression, symbols
+from ...errors import StudyError
+from ...errors.registry import Registry
+from ...simulation.system import System
+from ..outputs import expression, symbols
 
 SMOOTH = 1e-3  # W: below it the power of a joint counts less than its absolute value, so that it has a derivative at zero
 

@@ -16,13 +16,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .. import formats
-from ..errors import FormatError
-from ..formats.toml.reader import open_file
-from ..formats.toml.tables import FaultLedger, Table
-from ..model.mechanism import Mechanism
-from ..simulation.scenario.names import named_values, state_entries
-from ..simulation.scenario.read import read
+from ... import formats
+from ...errors import FormatError
+from ...formats.toml.reader import open_file
+from ...formats.toml.tables import FaultLedger, Table
+from ...model.mechanism import Mechanism
+from ...simulation.scenario.names import named_values, state_entries
+from ...simulation.scenario.read import read
 
 KEYS = ("cost", "until", "end", "actuated", "bounds", "design", "intervals", "method")
 

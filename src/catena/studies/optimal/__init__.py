@@ -1,0 +1,9 @@
+"""Optimal motions and designs.
+
+optimize        `catena.optimize`                                    optimize_file  the table [optimize] of a file
+motion          a motion to be found                                 motion_problem what is asked of it, checked; its guess
+transcription   one interval                                         loop_rows      closed loops in it
+costs           costs by name                                        copies         one tape, many copies, with derivatives
+layout          where unknowns stand                                 program        the whole as solvers ask for it
+solvers         fatrop and Ipopt                                     optimum        what was found, run forward
+"""
