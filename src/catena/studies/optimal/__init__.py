@@ -5,5 +5,6 @@ motion          a motion to be found                                 motion_prob
 transcription   one interval                                         loop_rows      closed loops in it
 costs           costs by name                                        copies         one tape, many copies, with derivatives
 layout          where unknowns stand                                 program        the whole as solvers ask for it
-solvers         fatrop and Ipopt                                     optimum        what was found, run forward
+ipopt           the solver                                           optimum        what was found, run forward
+design          a best design over poses                             poses          one pose of it
 """

@@ -73,21 +73,28 @@ def _independent(A: Array) -> tuple[list[int], float]:
 # ---------------------------------------------------------------------------------------------------- ends and guesses
 def led(machine: Machine, q: Array, p: Array, goal: dict[int, float], count: int) -> Array:
     """(count + 1, nq): coordinates on a straight line from q to their goals, {coordinate: value}, loops closed all the way."""
-    line = np.tile(q, (count + 1, 1))
-    for k, value in goal.items():
-        line[:, k] = np.linspace(q[k], value, count + 1)
-    if not position_count(machine) or not goal:
-        return line
-    kept = [c.vi for c in machine.spec.layout.coordinates if c.qi in goal]
-    still, values = np.zeros((1, machine.nv)), p[None]
-    for k in range(1, count + 1):
-        aim = line[k - 1].copy()
-        aim[list(goal)] = line[k, list(goal)]
-        found, _, said = close(machine, Nominal(line[k - 1], p, kept, []), aim[None], still, values, 0.0)
-        if said[0] and k == count:
-            raise StudyError(f"optimize: the end is out of reach: {said[0]}")
-        line[k] = line[k - 1] if said[0] else found[0]
+    ends = np.array([q[list(goal)], list(goal.values())])
+    line, said = swept(machine, q, p, list(goal), ends[0] + np.linspace(0.0, 1.0, count + 1)[:, None] * (ends[1] - ends[0]))
+    if said[-1]:
+        raise StudyError(f"optimize: the end is out of reach: {said[-1]}")
     return line
+
+
+def swept(machine: Machine, q: Array, p: Array, which: list[int], values: Array) -> tuple[Array, list[str]]:
+    """(K, nq): some coordinates at values (K, n) one after the other from q on, loops closed; and what is said of those that do not close, which stay
+    where the last one was."""
+    poses, said = np.tile(q, (len(values), 1)), [""] * len(values)
+    poses[:, which] = values
+    if not position_count(machine) or not which:
+        return poses, said
+    kept = [c.vi for c in machine.spec.layout.coordinates if c.qi in which]
+    for k, value in enumerate(values):
+        last = poses[k - 1] if k else q
+        aim = last.copy()
+        aim[which] = value
+        found, _, words = close(machine, Nominal(last, p, kept, []), aim[None], np.zeros((1, machine.nv)), p[None], 0.0)
+        poses[k], said[k] = last if words[0] else found[0], words[0]
+    return poses, said
 
 
 def independent_ends(machine: Machine, q: Array, p: Array, goal: dict[int, float], still: list[int]) -> tuple[list[int], list[int]]:

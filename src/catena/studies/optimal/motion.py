@@ -18,12 +18,12 @@ from ...errors import StudyError, unknown
 from ..outputs import expression, symbols
 from .copies import Copies
 from .costs import cost_rate
+from .ipopt import Found, solve
 from .layout import Layout
 from .loop_rows import LoopRows
 from .motion_problem import MotionProblem, Ranges
 from .optimum import Optimum, checked
 from .program import Program
-from .solvers import SOLVERS, Found, Solver
 from .transcription import TRANSCRIPTIONS, Shape, interval
 
 Array = NDArray[np.float64]
@@ -48,40 +48,34 @@ class Motion:
         plan = problem.plan
         system, nq = plan.system, plan.system.nq
         along, low, high = path_rows(paths, symbols(system))
-        loops = LoopRows.of(plan.machine, ranges.guess[:, :nq], plan.p[0])
+        loops = LoopRows.of(plan.machine, ranges.guess[0][:, :nq], plan.p[0])
         shape = Shape(problem.intervals, problem.actuated, problem.unknown, plan.p[0], problem.free_time, problem.longest)
-        copies = interval(system, cost_rate(system, cost), TRANSCRIPTIONS[method], shape, loops, along)
+        rate, work = cost_rate(system, cost)
+        copies = interval(system, (rate, work), TRANSCRIPTIONS[method], shape, loops, along)
         states = problem.names[: nq + system.nv]
         names = [*(f"the equation of motion of {name!r}" for name in states), *loops.names, *(f"the condition {text!r}" for text in paths)]
-        zeros = np.zeros(len(states) + len(loops.names))
-        return Motion(problem, ranges, copies, (np.concatenate([zeros, low]), np.concatenate([zeros, high])), names)
+        zeros, works = np.zeros(len(states) + len(loops.names)), np.zeros(copies.nr - len(names))
+        names += [f"the work of {plan.machine.speed_names[k]!r}" for k in problem.actuated] * 2 if work else []
+        return Motion(problem, ranges, copies, (np.concatenate([zeros, low, works]), np.concatenate([zeros, high, works + np.inf])), names)
 
-    def program(self, solver: Solver) -> tuple[Program, Layout]:
-        """The program of all intervals, laid out for a solver."""
+    def program(self) -> tuple[Program, Layout]:
+        """The program of all intervals."""
         c, r = self.copies, self.ranges
-        nx, nw = r.guess.shape[1], len(r.w[0])
-        layout = solver.layout(c.count, nx, c.y.numel() - 2 * nx - nw, nw, c.nr)
-        return Program(c, layout.size, layout.places, layout.rows, layout.count, layout.joins, solver.symmetric), layout
+        nx, nw = r.guess[0].shape[1], len(r.w[0])
+        layout = Layout(c.count, nx, c.y.numel() - 2 * nx - nw, nw)
+        return Program(c, layout.size, layout.places), layout
 
     def arguments(self, layout: Layout) -> tuple[Array, Array, Array, tuple[Array, Array]]:
         """The guess, lowest and highest of the unknowns, and of the rows."""
-        r, (N, nu) = self.ranges, layout.force.shape
-        none = np.full((N, nu - r.u[0].shape[1]), np.inf)  # corrections of loops are free
-        low = layout.pack(r.x[0], np.hstack([r.u[0], -none]), r.w[0], -np.inf)
-        high = layout.pack(r.x[1], np.hstack([r.u[1], none]), r.w[1], np.inf)
-        forces = np.hstack([np.clip(0.0, *r.u), np.zeros(none.shape)])
-        rows = np.zeros((2, layout.count))
-        for own, value in zip(rows, self.rows):
-            own[layout.rows] = value
-        return layout.pack(r.guess, forces, 0.5 * (r.w[0] + r.w[1])), low, high, (rows[0], rows[1])
+        r = self.ranges
+        x, forces, w = r.guess
+        none = np.full((layout.N, layout.nu - forces.shape[1]), np.inf)  # corrections of loops and work are free
+        low = layout.pack(r.x[0], np.hstack([r.u[0], -none]), r.w[0])
+        high = layout.pack(r.x[1], np.hstack([r.u[1], none]), r.w[1])
+        rows = np.tile(self.rows[0], layout.N), np.tile(self.rows[1], layout.N)
+        return layout.pack(x, np.hstack([forces, np.zeros(none.shape)]), w), low, high, rows
 
-    def solve(self, solver: Solver, tolerance: float, iterations: int) -> tuple[Found, Layout]:
-        """What a solver finds."""
-        program, layout = self.program(solver)
-        z, low, high, rows = self.arguments(layout)
-        return solver.solve(program, layout, z, low, high, rows, tolerance, iterations), layout
-
-    def optimum(self, found: Found, layout: Layout, solver: str, seconds: float) -> Optimum:
+    def optimum(self, found: Found, layout: Layout, seconds: float) -> Optimum:
         """The record, checked by a forward simulation."""
         problem, s = self.problem, self.problem.plan.system
         x, u, w = layout.unpack(found.z)
@@ -92,7 +86,7 @@ class Motion:
         unknown = {names[place]: float(y) for place, y in zip(problem.unknown, w[int(problem.free_time) :])}
         cost = float(np.sum(self.copies.value([np.ascontiguousarray(found.z[layout.places]), self.copies.given], len(u))[0][1]))
         return checked(problem.plan.machine, np.linspace(0.0, T, len(u) + 1), x[:, : s.nq], x[:, s.nq :], forces, cost=cost, unknown=unknown, given=problem.given,
-                       solver=solver, iterations=found.iterations, seconds=seconds, evaluation=found.evaluation)  # fmt: skip
+                       iterations=found.iterations, seconds=seconds, evaluation=found.evaluation)  # fmt: skip
 
     def failed(self, found: Found, layout: Layout) -> str:
         """Why no optimum was found: the condition that is violated most, and where."""
@@ -106,7 +100,7 @@ class Motion:
         at = np.concatenate([((y >= high - NEAR) | (y <= low + NEAR)).any(axis=0) for y, low, high in both])
         tight = [name for name, there in zip(problem.names, at) if there]
         at_limit = f" At their limits are {', '.join(tight)}." if tight else ""
-        return (f"optimize: no motion of {problem.plan.machine.mechanism.name!r} was found; Ipopt says {found.status.replace('_', ' ').lower()}. The condition that is violated "
+        return (f"optimize: no motion of {problem.plan.machine.mechanism.name!r} was found; Ipopt says {found.status}. The condition that is violated "
                 f"most is {self.names[int(j)]} between t = {k * h:.4g} and {(k + 1) * h:.4g} s, by {beyond[k, j]:.3g}.{at_limit} "
                 "Give it more time, more force or wider limits, or an end that it can reach")  # fmt: skip
 
@@ -123,21 +117,13 @@ def path_rows(paths: Mapping[str, Any], table: Mapping[str, Any]) -> tuple[ca.SX
     return ca.vertcat(*rows) if rows else ca.SX.zeros(0), low, high
 
 
-def best_motion(motion: Motion, solvers: list[Solver], tolerance: float, iterations: int) -> Optimum:
-    """The optimum by the first solver that finds one; a StudyError in the words of the last."""
+def best_motion(motion: Motion, tolerance: float, iterations: int) -> tuple[Optimum, tuple[Array, Array, Array]]:
+    """The optimum, and the states, forces and w of which it is; a StudyError that says which condition is violated, and where."""
     motion.copies.compile()
     began = clock.perf_counter()
-    for solver in solvers:
-        found, layout = motion.solve(solver, tolerance, iterations)
-        if found.solved:
-            return motion.optimum(found, layout, solver.name, clock.perf_counter() - began)
-    raise StudyError(motion.failed(found, layout))
-
-
-def solvers_for(name: str | None) -> list[Solver]:
-    """The one that is named; otherwise the quick one, and where it finds nothing the patient one."""
-    if name is None:
-        return [SOLVERS["fatrop"], SOLVERS["ipopt"]]
-    if name not in SOLVERS:
-        raise StudyError(f"optimize: {unknown('solver', name, SOLVERS)}")
-    return [SOLVERS[name]]
+    program, layout = motion.program()
+    found = solve(program, *motion.arguments(layout), tolerance, iterations)
+    if not found.solved:
+        raise StudyError(motion.failed(found, layout))
+    x, u, w = layout.unpack(found.z)
+    return motion.optimum(found, layout, clock.perf_counter() - began), (x, u[:, : len(motion.problem.actuated)], w)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,12 +25,18 @@ BEYOND = 1e-9  # of a range, by which a start or an end may be outside it
 
 @dataclass(frozen=True)
 class Ranges:
-    """The lowest and the highest of states (N + 1, nx), forces (N, nf), w (nw,); guess: of the states."""
+    """The lowest and the highest of states (N + 1, nx), forces (N, nf), w (nw,); guess: of each of the three."""
 
     x: tuple[Array, Array]
     u: tuple[Array, Array]
     w: tuple[Array, Array]
-    guess: Array
+    guess: tuple[Array, Array, Array]
+
+    def near(self, x: Array, u: Array, w: Array) -> Ranges:
+        """The same, with a guess twice as fine as the states, forces and w that were found."""
+        middle = 0.5 * (x[1:] + x[:-1])
+        fine = np.vstack([np.stack([x[:-1], middle], axis=1).reshape(-1, x.shape[1]), x[-1:]])
+        return replace(self, guess=(np.clip(fine, *self.x), np.repeat(u, 2, axis=0), w))
 
 
 @dataclass(frozen=True)
@@ -100,7 +106,8 @@ class MotionProblem:
             own[-1, fixed] = [last[k] for k in fixed]
         timed = [[self.shortest], [self.longest]] if self.free_time else [[], []]
         w = tuple(np.array([*t, *(y[k] for y in self.free)]) for t, k in zip(timed, (2, 3)))
-        return Ranges((x[0], x[1]), (np.tile(low[nx:], (N, 1)), np.tile(high[nx:], (N, 1))), (w[0], w[1]), np.clip(guess, *x))
+        u = np.tile(low[nx:], (N, 1)), np.tile(high[nx:], (N, 1))
+        return Ranges((x[0], x[1]), u, (w[0], w[1]), (np.clip(guess, *x), np.clip(0.0, *u), 0.5 * (w[0] + w[1])))
 
     def _guess(self, start: Array, last: dict[int, float]) -> tuple[Array, list[int]]:
         """A straight line (N + 1, nx) from the start to what is given of the end, loops closed; which states are fixed at the end."""

@@ -24,7 +24,7 @@ class Optimum:
 
     cost: its value. parameters: those that were unknown. result: the same forces in a forward simulation at a tolerance of 1e-11, with its ledger.
     difference: the largest distance between the two, of any state beside the largest of its kind; worst: which state, and when (s).
-    solver, iterations, seconds: which, how many, and how long; evaluation: the seconds of them in which it waited for its functions.
+    iterations, seconds: of Ipopt; evaluation: the seconds of them in which it waited for its functions.
     """
 
     t: Array
@@ -36,7 +36,6 @@ class Optimum:
     result: Result
     difference: float
     worst: tuple[str, float]
-    solver: str
     iterations: int
     seconds: float
     evaluation: float
@@ -44,7 +43,7 @@ class Optimum:
     def __str__(self) -> str:
         found = "".join(f", {name} = {x:.6g}" for name, x in self.parameters.items())
         name, at = self.worst
-        return (f"cost {self.cost:.6g}{found}; {self.t[-1]:.6g} s in {len(self.forces)} intervals; {self.iterations} iterations of {self.solver}, {self.seconds:.3g} s\n"
+        return (f"cost {self.cost:.6g}{found}; {self.t[-1]:.6g} s in {len(self.forces)} intervals; {self.iterations} iterations, {self.seconds:.3g} s\n"
                 f"forward simulation at a tolerance of {TIGHT:g} differs by {self.difference:.2g} (relative), most in {name!r} at t = {at:.4g} s")  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """The nonlinear program that copies of one tape make, as solvers ask for it: its values, sparse Jacobian and Hessian, all copies in one call.
 
-    least  sum of c(y_k, s_k)     with  y_k = z[places_k],     low <= g(y_k, s_k) <= high,     rows of constants that join the copies = 0
+    least  sum of c(y_k, s_k)     with  y_k = z[places_k],     low <= g(y_k, s_k) <= high
 """
 
 from __future__ import annotations
@@ -19,24 +19,17 @@ Places = NDArray[np.int64]
 
 
 class Program:
-    """A program: size, how many unknowns z; places (N, ny) of each copy's among them; rows (N, nr) of each copy's among `count`; joins: the entries
-    (row, column, factor) of the rows that join copies. symmetric: give the whole Hessian, not its upper half."""
+    """A program: size, how many unknowns z; places (N, ny) of each copy's among them. Its rows (N nr,) are those of the copies."""
 
-    def __init__(self, copies: Copies, size: int, places: Places, rows: Places, count: int, joins: tuple[Places, Places, Array], symmetric: bool = False):
-        self.copies, self.size, self.places, self.rows, self.count, self.joins = copies, size, places, rows, count, joins
+    def __init__(self, copies: Copies, size: int, places: Places):
+        self.copies, self.size, self.places, self.count = copies, size, places, copies.count * copies.nr
         self._kept: dict[str, tuple[bytes, Any]] = {}
         r, c = (np.array(x, np.int64) for x in copies.jacobian_sparsity.get_triplet())
-        entry, column = np.concatenate([rows[:, r].ravel(), joins[0]]), np.concatenate([places[:, c].ravel(), joins[1]])
-        self.jacobian_sparsity, at = _scattered(count, size, entry, column)
-        self._jacobian_at, self._joins_at = at[: r.size * len(rows)], at[r.size * len(rows) :]
-        self._entry, self._column = entry, column
+        rows = np.arange(self.count).reshape(copies.count, copies.nr)
+        self.jacobian_sparsity, self._jacobian_at = _scattered(self.count, size, rows[:, r].ravel(), places[:, c].ravel())
         r, c = (np.array(x, np.int64) for x in copies.hessian_sparsity.get_triplet())
-        self._mirrored = r != c if symmetric else np.zeros(len(r), bool)
-        a, b = places[:, r], places[:, c]
-        if not symmetric:
-            a, b = np.minimum(a, b), np.maximum(a, b)
-        both = np.hstack([a, b[:, self._mirrored]]), np.hstack([b, a[:, self._mirrored]])
-        self.hessian_sparsity, self._hessian_at = _scattered(size, size, *(x.ravel() for x in both))
+        a, b = places[:, r].ravel(), places[:, c].ravel()
+        self.hessian_sparsity, self._hessian_at = _scattered(size, size, np.minimum(a, b), np.maximum(a, b))
 
     # ------------------------------------------------------------------------------------------------ values
     def _once(self, name: str, z: Array, make: Callable[[Array], Any]) -> Any:
@@ -61,11 +54,8 @@ class Program:
         return float(self.values(z)[1].sum())
 
     def constraints(self, z: Array) -> Array:
-        """g (count,)."""
-        row, column, factor = self.joins
-        g = np.bincount(row, factor * z[column], self.count).astype(float) if len(row) else np.zeros(self.count)
-        g[self.rows] = self.values(z)[0]
-        return g
+        """g (N nr,)."""
+        return self.values(z)[0].ravel()
 
     def gradient(self, z: Array) -> Array:
         """Of the cost, (n,)."""
@@ -74,27 +64,18 @@ class Program:
     def jacobian(self, z: Array) -> Array:
         """The entries of d g / dz."""
         out = np.zeros(self.jacobian_sparsity.nnz())
-        out[self._joins_at] = self.joins[2]
         if self._jacobian_at.size:
             out[self._jacobian_at] = self.slopes(z)[0].ravel()
         return out
 
-    def lagrangian_gradient(self, z: Array, sigma: float, lam: Array) -> Array:
-        """Of sigma cost + lam g, (n,)."""
-        entries = np.concatenate([self.slopes(z)[0].ravel()[: self._jacobian_at.size], self.joins[2]])
-        return sigma * self.gradient(z) + np.bincount(self._column, entries * lam[self._entry], self.size)
-
     def hessian(self, z: Array, sigma: float, lam: Array) -> Array:
-        """The entries of the Hessian of sigma cost + lam g."""
+        """The entries of the upper half of the Hessian of sigma cost + lam g."""
         nnz, c = self.hessian_sparsity.nnz(), self.copies
         if not nnz:
             return np.zeros(0)
         y = np.ascontiguousarray(z[self.places])
-        given = [y, c.given, np.ascontiguousarray(lam[self.rows]), np.full((len(y), 1), sigma)]
-        entries = c.curvature(given, len(y))[0][0]
-        if self._mirrored.any():
-            entries = np.hstack([entries, entries[:, self._mirrored]])
-        return np.bincount(self._hessian_at, entries.ravel(), nnz).astype(float)
+        given = [y, c.given, np.ascontiguousarray(lam.reshape(c.count, -1)), np.full((len(y), 1), sigma)]
+        return np.bincount(self._hessian_at, c.curvature(given, len(y))[0][0].ravel(), nnz).astype(float)
 
 
 def _scattered(rows: int, columns: int, r: Places, c: Places) -> tuple[ca.Sparsity, Places]:
