@@ -49,7 +49,7 @@ def four_bar_with_counterweights():
 
 
 def test_counterweights_that_balance_all_shaking_force_of_a_four_bar():
-    """Berkof and Lowen: half of the coupler at each of its pins, balanced with the crank and the rocker about theirs."""
+    """[Berkof1969]: half of the coupler at each of its pins, balanced with the crank and the rocker about theirs."""
     m, (a, b, c, rho, r) = four_bar_with_counterweights()
     q = catena.assemble(m, [1.0, 2.0, -1.0], fixed=["motor"])[0]
     d = catena.optimize(m, cost="shaking force", q=q, over={"motor": np.linspace(1.0, 6.5, 12)}, speeds={"motor": 10.0}, design={"mc": (0, 2), "mr": (0, 3)})
