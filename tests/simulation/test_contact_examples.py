@@ -8,6 +8,7 @@ import pytest
 import catena
 from catena import control
 from catena.errors import StateError
+from catena.simulation.scenario import read
 
 G = 9.81
 
@@ -45,6 +46,17 @@ def test_a_rimless_wheel_comes_to_its_limit_cycle() -> None:
     assert len(away) > 3 and away[1:] == pytest.approx(c**2 * away[:-1], rel=1e-7)
 
 
+def test_a_compass_walker_repeats_its_step() -> None:
+    """A step and its landing, against an own program with Lagrange's equations of the walker on its rolling foot."""
+    from gallery.compass_walker import GAIT, step
+
+    duration, after = step(GAIT)
+    case = read("compass_walker", tolerance=1e-11, until=0.75, output=0.75)
+    run = catena.simulate(case.mechanism, **case.arguments)
+    assert after == pytest.approx(GAIT, abs=1e-12) and run.data["impact_time"].values == pytest.approx([duration], rel=1e-11)
+    assert run.approach.values == pytest.approx([0.898109], rel=1e-5) and run.contacts["mode"].values[0, 0] == run.contacts["mode"].values[-1, 2] == "stick"
+
+
 def test_a_follower_leaves_its_cam() -> None:
     run = catena.simulate(catena.load("cam_follower"), v={"shaft": 60.0, "lift": 0.6}, until=0.02, output=1e-3)
     lifts = next(t for t, what in zip(run.data["event_time"].values, run.event.values) if "opens" in what)
@@ -64,3 +76,18 @@ def test_a_pin_rolls_in_its_larger_hole() -> None:
     run = catena.simulate(catena.load("loose_pin"), [-c * np.sin(small * r / c), -c * np.cos(small * r / c), small], until=2 * quarter, output=quarter, tolerance=1e-10)
     assert abs(run.q.values[1, 2]) < 1e-5 * small and run.q.values[2, 2] == pytest.approx(-small, rel=1e-6)
     assert run.contacts["mode"].values[-1, 0] == "stick" and run.q.values[2, 0] == pytest.approx(r * small, rel=1e-5)
+
+
+def test_a_geneva_drive_steps_a_quarter_turn() -> None:
+    """While the pin presses tan(wheel) = sin(crank) / (sqrt(2) - cos(crank)), and N L = I wheel'' + load; then the wheel is locked and the pin leaves."""
+    s = read("geneva_drive")
+    run = catena.simulate(s.mechanism, **{**s.arguments, "until": 0.5, "output": 0.01})
+    (crank, wheel), w = run.q.values.T, 2 * np.pi
+    on, r = run.time < 0.2499, np.sqrt(2)
+    far = 1 + r**2 - 2 * r * np.cos(crank)  # squared, of pin and wheel, over the crank's
+    assert np.abs(wheel - np.arctan2(np.sin(crank), r - np.cos(crank)))[on].max() < 1e-10
+    assert np.abs(wheel - np.pi / 4)[~on].max() < 1e-10
+    force = (2e-4 * w**2 * r * np.sin(crank) * (1 - r**2) / far**2 + 0.3) / (0.05 * np.sqrt(far))
+    assert np.abs(run.contacts.normal_force.values[:, 0] - force)[on].max() < 1e-8 * force.max()
+    assert [str(x) for x in run.contacts["mode"].values[[1, -1], 0]] == ["slip", "open"]
+    assert run.v.values[-1] == pytest.approx([w, 0.0], abs=1e-12)  # a driven speed does not stop where another joint is locked

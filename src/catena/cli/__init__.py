@@ -3,7 +3,7 @@
     registry        the commands: names, one line each, and where their functions are
     one file per command, with a function of the same name, loaded when the command runs
     _reading        arguments that commands share: mechanisms          _results    results and where output goes
-    _description    what a mechanism is, as plain data                 _tables     tables and numbers on the terminal
+    _tables         tables on the terminal
 
 An error that catena knows becomes one message on stderr and exit status 2; Ctrl-C one line and exit status 130.
 """

@@ -146,8 +146,8 @@ class Spec:
 
     @property
     def generic(self) -> bool:
-        """Whether the generic kernels know everything about this mechanism."""
-        return not self.timed or self.springs is not None
+        """Whether the generic kernels know everything about this mechanism: no joints that follow others by functions, no loads but joint springs."""
+        return not self.layout.followers and (not self.timed or self.springs is not None)
 
     @cached_property
     def quaternions(self) -> tuple[int, ...]:

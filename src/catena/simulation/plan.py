@@ -166,12 +166,12 @@ def prepare(
     own = own if own is not None and own.formulation == by and not options else None
     checks.known_options(by, options)
     how, times = MOREAU_JEAN if integrator == MOREAU_JEAN.name and contact == "time_stepping" else method(integrator), checks.output_times(start, until, output)
-    limits, friction = checks.choice("way with limits", limits, checks.LIMITS), checks.choice("friction", friction, checks.FRICTION)
+    limits, friction = checks.choice("limits method", limits, checks.LIMITS), checks.choice("friction", friction, checks.FRICTION)
     tolerance, restitution = checks.number("tolerance", tolerance, 1e-14, 0.1), checks.number("restitution", restitution, 0.0, 1.0)
     q, v, p, lead = checks.starting_points(machine, q, v, parameters)
     if limits != "ignore":
         checks.within_limits(machine, q, kept(("bounds", id(machine)), machine, lambda: checks.bounds(machine)))
-    contact = checks.choice("way with contacts", contact, checks.CONTACT)
+    contact = checks.choice("contact method", contact, checks.CONTACT)
     stepping, own_options = None, {"iterations": iterations, "residual": residual}
     if contact == "time_stepping":
         stepping = stepped_contacts(machine, own_options | {
@@ -182,7 +182,7 @@ def prepare(
         refuse_elsewhere(own_options)
         happening = plan_events(machine, events, limits, friction, restitution, contact)
         checks.events_possible(happening, how, by, start, until)
-    law = control if hasattr(control, "law") else None
+    law, driven = control if hasattr(control, "law") else None, control.bound(machine) if hasattr(control, "bound") else control
     if forces is not None:
         if control is not None:
             raise SimulationError("both control and forces are given; forces are all that acts besides the loads: give one of them")
@@ -210,7 +210,7 @@ def prepare(
     asked |= {"control": control, "events": events, "limits": limits, "restitution": restitution, "friction": friction, "contact": contact, **own_options,
               "largest step": largest_step, "forces": forces}  # fmt: skip
     return RunPlan(
-        machine, system, how, happening, float(start), float(until), times, x0, p, lead, parameters is not None, control,
+        machine, system, how, happening, float(start), float(until), times, x0, p, lead, parameters is not None, driven,
         tolerance, float(step or first), most_steps, arguments.threads(threads) or machine.threads, asked, float(largest_step or np.inf),
         forces=forces,
     )  # fmt: skip

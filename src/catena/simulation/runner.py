@@ -95,6 +95,8 @@ class Runner:
         self.begun, x, held = True, self.engine.x.copy(), self.engine.held.copy()
         ended = self.agenda.begin(self.t) if self.agenda is not None else False
         if self.sampled:
+            if begin := getattr(self.plan.control, "begin", None):  # a controller that remembers
+                begin(self.t)
             self._ask()
         if ended:
             self._end()

@@ -18,7 +18,7 @@ measured_motion logs, filtered and differentiated                    consistency
 base_parameters what the structure tells                             excitation   motions that tell much
 sensitivity     derivatives of a run: `catena.sensitivities`         linearised   a system's tapes and their derivatives
 directions      with respect to what; outputs: of what               legs         a run cut at its events; saltation: across them
-optimal/        optimal motions and designs: `catena.optimize`
+optimal/        optimal motions and designs: `catena.optimize`       optimize_file  the table [optimize] of a file
 integration     a leg with its variations                            adjoint      the steps of a leg backwards
 """
 
@@ -36,10 +36,10 @@ from .measures import vectorised
 from .optimal.costs import COSTS
 from .optimal.design import Design
 from .optimal.optimize import optimize
-from .optimal.optimize_file import read_optimize
 from .optimal.optimum import Optimum
 from .optimal.poses import POSE_COSTS
 from .optimal.transcription import TRANSCRIPTIONS
+from .optimize_file import read_optimize
 from .plotting import PLOTS, plot, save
 from .ranges import DISTRIBUTIONS, lognormal, loguniform, normal, triangular, uniform
 from .reductions import REDUCTIONS

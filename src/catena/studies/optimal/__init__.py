@@ -1,6 +1,6 @@
 """Optimal motions and designs.
 
-optimize        `catena.optimize`                                    optimize_file  the table [optimize] of a file
+optimize        `catena.optimize`
 motion          a motion to be found                                 motion_problem what is asked of it, checked; its guess
 transcription   one interval                                         loop_rows      closed loops in it
 costs           costs by name                                        copies         one tape, many copies, with derivatives
