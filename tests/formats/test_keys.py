@@ -63,6 +63,7 @@ GIVEN = {  # values where the type alone leaves room for nonsense
     "mechanism.file": "model.toml", "mechanism.companion": "companion.toml", "file.collisions": {}, "file.expressions": {"area": "size^2"},
     "companion.expressions": {"area": "2*3"}, "companion.parameters": {"k": 2.0}, "file.parameters": {"size": "1 m"}, "file.notes": ["made by hand"],
     "times": [0.0, 1.0], "locked": ["slide"], "child": "cart", "floating": False, "cam.follower": "slide", "cam.angles": [0, 1, 2, 6], "cam.lifts": [0, 1, 2, 0], "state.signals": {"motor": 1.0},
+    "optimize.over": {"hinge": "0..90 deg:3"},
 }  # fmt: skip
 
 
