@@ -23,7 +23,7 @@ from ..machine.lookup import all_speeds_of, machine_of, state, states, where
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from .assembly_in_lanes import assemble_rows
-from .closure_search import CLOSED, REACH, SPREADS, STARTS, STEPS, by_loop, called, regular, shortened
+from .closure_search import CLOSED, FINEST, REACH, SPREADS, STARTS, STEPS, by_loop, called, regular, shortened
 from .joint_orientation import turns, upside_down
 
 Array = np.ndarray
@@ -137,8 +137,8 @@ def damped_steps(machine: Machine, q: Array, of: Residual, free: Callable[[Array
         trial_error, trial_A = of(machine, trial)
         trial_size = float(trial_error @ trial_error)
         if trial_size < size:
-            still = trial_size > 0.9999 * size
-            q, error, A, size, mu = trial, trial_error, trial_A, trial_size, max(0.1 * mu, 1e-13)
+            still = trial_size > 0.9999 * size and mu <= FINEST  # a step that hardly helps may be one that is damped
+            q, error, A, size, mu = trial, trial_error, trial_A, trial_size, max(0.1 * mu, FINEST)
             if still or size < 1e-30:
                 break
         else:

@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import CompileError
-from ..machine.export import coordinate_units, identifier, speed_units
+from ..machine.export import identifier
 from ..machine.lookup import speeds_of
 from ..machine.machine import Machine, compile
+from ..model.freedom_units import coordinate_units, speed_units
 from ..model.mechanism import Mechanism
 from ..simulation import checks
 from ..simulation.scenario.read import Scenario

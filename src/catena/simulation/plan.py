@@ -114,10 +114,10 @@ class RunPlan:
 
     @cached_property
     def batched(self) -> bool:
-        """Whether its runs have events and are advanced in lanes all the same, each with steps of its own."""
+        """Whether its runs are advanced in lanes, each with a time and events of its own, and need not wait for each other."""
         sampled = callable(self.control) and not hasattr(self.control, "law")
         alone = sampled or self.system.clocks or len(self.switches) or self.forces is not None
-        return len(self.x0) > 1 and not self.scheme.empty and self.how.kind == "adaptive" and not alone
+        return len(self.x0) > 1 and self.how.kind == "adaptive" and not alone
 
     def engine(self, rows: slice) -> Engine:
         """An engine at the start of these runs; a group that is not full is filled up with copies of its last run."""

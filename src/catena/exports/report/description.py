@@ -11,10 +11,10 @@ import numpy as np
 from ...equations.formulations import formulations
 from ...errors import CatenaError
 from ...machine.constraint_rows import metric, spaces
-from ...machine.export import coordinate_units, speed_units
 from ...machine.machine import Machine
 from ...model import flexible
 from ...model.beams import Flexed
+from ...model.freedom_units import coordinate_units, speed_units
 from ...model.joint_kinds import CATALOGUE
 from ...model.mechanism import Body, Joint, Mechanism
 from ...model.planarity import plane
