@@ -6,7 +6,7 @@ slip ends in the same step. Here all contacts are solved together. In impulses a
     x = (mu P_n, P_t) c,      y = ((u_n + mu |u_t| - target)/mu, u_t)/c,      c = sqrt(W_nn)/f,   f of the whole problem
 
 Coulomb's law says that both lie in the cone x_0 >= |x_t|, and x . y = 0 [DeSaxce1998]. Newton steps keep x and y inside while x o y = tau e goes to
-zero: Mehrotra's predictor and corrector in the scaling of Nesterov and Todd,
+zero: a predictor and a corrector in the scaling of Nesterov and Todd [Nesterov1997],
 
     (W' + Theta) dx = - y - r + what the law asks,      dy = W' dx + r,      Theta x = y
 
