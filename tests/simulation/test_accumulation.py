@@ -17,6 +17,7 @@ import sympy
 
 from catena.model.loads import JointForce
 from catena.model.mechanism import GROUND, Body, Joint, Mechanism
+from catena.model.pose import Pose
 from catena.simulation import simulate
 from catena.simulation.accumulation import Impacts
 
@@ -119,3 +120,16 @@ def test_a_series_that_rounding_keeps_up_is_closed() -> None:
     assert far.limit == pytest.approx(10.0, rel=1e-9) and near.limit is None
     stalled = near.then(10.0, near.speed)
     assert stalled.limit == pytest.approx(10.0, rel=1e-4) and near.then(10.0, 100 * near.speed).limit is None
+
+
+def test_neighbouring_stops_that_throw_each_other_off_come_to_rest() -> None:
+    """A chain of three links swings against the stops of both its joints: their impacts accumulate together, alone and in lanes."""
+    links = tuple(Body(f"link {i}", 1.0, (0, 0, -0.25), (0.02, 0.02, 0.001)) for i in range(3))
+    joints = tuple(Joint(f"j{i}", "revolute", f"link {i - 1}" if i else GROUND, f"link {i}", Pose(position=(0, 0, -0.5)) if i else Pose(),
+                         axis=(0, 1, 0), lower=-0.3 if i else -math.inf, upper=0.3 if i else math.inf) for i in range(3))  # fmt: skip
+    chain, q, v = Mechanism("chain", links, joints), [1.2, 0.2, -0.2], [0.0, 1.0, -2.0]
+    one = simulate(chain, q, v, 1.25, output=1.25, limits="stop", restitution=0.3)
+    assert len(one.event) < 60 and [e for e in one.event.values if "rests on its lower stop" in e][-1].startswith("j2")
+    assert one.q.values[-1, 1:].tolist() == [-0.3, -0.3] and not one.v.values[-1, 1:].any() and one.ledger.imbalance < 1e-9
+    many = simulate(chain, np.tile(q, (2, 1)), np.tile(v, (2, 1)), 1.25, output=1.25, limits="stop", restitution=0.3)
+    assert many.q.values[:, -1] == pytest.approx(np.tile(one.q.values[-1], (2, 1)), abs=1e-8) and not many.v.values[:, -1, 1:].any()

@@ -12,7 +12,7 @@ import catena
 from catena import Body, Contact, Frame, Joint, Mechanism, Pose, Shape, simulate
 from catena.analysis.contact_modes import Friction, solutions
 from catena.errors import CatenaError, SimulationError, StateError
-from catena.kernels.contact_problem import CERTIFICATE, ContactAnswer, ContactProblem, ContactScratch
+from catena.kernels.contact_problem import CERTIFICATE, ContactAnswer, ContactProblem, ContactScratch, scratch_shapes
 from catena.kernels.contact_solver import solve_contacts
 from catena.simulation.scenario import read
 from touching import LEGS, SLOPE, box, servos, solo12, starts
@@ -209,7 +209,7 @@ def solved(W, free, mu, iterations=2000, tolerance=1e-12):
     k, m = len(mu), 3 * len(mu)
     p = ContactProblem(np.full(k, -1.0), free, free, W, np.zeros(m), np.zeros(k), np.zeros(k), mu, mu, np.zeros(len(CERTIFICATE)), np.array([1e-3]))
     a = ContactAnswer(np.zeros(m), np.zeros(k), np.zeros(k), np.zeros(len(CERTIFICATE)), np.zeros(1))
-    s = ContactScratch(*(np.zeros(shape) for shape in ((1, 1), m, k, k, k, (k, 7), k, m, m)))
+    s = ContactScratch(*(np.zeros(shape) for shape in scratch_shapes(k, 0, 0)))
     solve_contacts(p, a, s, k, 0, 0, iterations, tolerance)
     return a
 

@@ -18,7 +18,7 @@ SLIPS = 1e-6  # of the fastest speed: a slip whose direction is compared with it
 @kernel
 def certify(p, a, s, rough, smooth, fastest, tolerance):
     """The modes, the work of the contacts, and the certificate with this step in it."""
-    speeds(p, a, s, rough, smooth)
+    speeds(p, a.P, s, rough, smooth)
     zero = 0.0 * fastest
     most, left, work, missed, outside, across, impacts, changes = zero, zero, zero, zero, zero, zero, zero, zero
     for i in range(rough + smooth):
@@ -39,10 +39,7 @@ def certify(p, a, s, rough, smooth, fastest, tolerance):
                 seen = size * speed > SLIPS * fastest * reach
                 turned = select(x * ux + y * uy <= 0.0, abs(x * uy - y * ux) / select(seen, size * speed, 1.0 + zero), 1.0 + zero)
                 across = max(across, select(seen, select(mode == 1.0, turned, zero), zero))
-                tx, ty = x - step * ux, y - step * uy
-                far = reach / max(sqrt(tx * tx + ty * ty), reach + TINY)
-                tx, ty = tx * far - x, ty * far - y
-                left = max(left, own * sqrt(tx * tx + ty * ty) / step)
+                left = max(left, own * friction_miss(x, y, ux, uy, reach, step))
             impacts = impacts + select(P > 0.0, select(p.mode[i] == 0.0, select(p.before[n] < 0.0, 1.0 + zero, zero), zero), zero)
         changes = changes + select(mode == p.mode[i], zero, 1.0 + zero)
         a.mode[i] = mode
@@ -57,15 +54,38 @@ def certify(p, a, s, rough, smooth, fastest, tolerance):
 
 
 @kernel
+def misses(p, P, s, rough, smooth):
+    """How far speeds miss their laws with impulses P, m/s: the largest."""
+    speeds(p, P, s, rough, smooth)
+    left = 0.0 * p.h[0]
+    for i in range(rough + smooth):
+        if any_lane(s.on[i] > 0.5):
+            n = normal(i, rough)
+            left = max(left, s.on[i] * abs(min(p.W[n, n] * P[n], s.u[n] - s.target[i])))
+            if i < rough:
+                left = max(left, s.on[i] * friction_miss(P[n + 1], P[n + 2], s.u[n + 1], s.u[n + 2], s.mu[i] * P[n], s.block[i, 6]))
+    return left
+
+
+@kernel
+def friction_miss(x, y, ux, uy, reach, step):
+    """The speed by which friction (x, y) misses what the slip (ux, uy) asks of it, within its reach."""
+    tx, ty = x - step * ux, y - step * uy
+    far = reach / max(sqrt(tx * tx + ty * ty), reach + TINY)
+    tx, ty = tx * far - x, ty * far - y
+    return sqrt(tx * tx + ty * ty) / step
+
+
+@kernel
 def lift(p, a, s, rough, smooth, fastest):
     """The shift along the normals that separates what would penetrate at the end of the step, and the depth that is left."""
     k, h, worst, depth = rough + smooth, p.h[0], 0.0 * fastest, p.so_far[3]
     for i in range(k):
-        n = normal(i, rough)
-        u = s.u[n]
-        s.lift[i] = select(s.on[i] > 0.5, -(p.gap[i] + 0.5 * h * u), -1.0 + 0.0 * u)
-        a.shift[i] = 0.0 * u
-        worst = max(worst, select(a.P[n] > 0.0, s.lift[i], 0.0 * u))
+        s.lift[i], a.shift[i] = -1.0 + 0.0 * fastest, 0.0 * fastest
+        if any_lane(s.on[i] > 0.5):
+            n = normal(i, rough)
+            s.lift[i] = select(s.on[i] > 0.5, -(p.gap[i] + 0.5 * h * s.u[n]), s.lift[i])
+            worst = max(worst, select(a.P[n] > 0.0, s.lift[i], 0.0 * fastest))
     deep = worst > LIFT * h * fastest
     if any_lane(deep):
         for _ in range(SHIFT_SWEEPS):

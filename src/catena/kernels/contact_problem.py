@@ -48,7 +48,8 @@ class ContactAnswer(NamedTuple):
 
 class ContactScratch(NamedTuple):
     """W, where it is not given; speeds (m,); targets, whether a contact takes part, and friction (k,) each; inverses of the blocks and step of their tangents
-    (rough, 7); what has to be lifted (k,); impulses and speeds before a sweep (m,) each."""
+    (rough, 7); what has to be lifted (k,); impulses and speeds before a sweep (m,) each. Of `contact_interior`: the matrix and its factor (m, m); scales,
+    b, x, y, r, dx, dy and a right side (m,) each; scalings of contacts with friction (rough, 8); a unit (1,)."""
 
     W: Any
     u: Any
@@ -59,6 +60,25 @@ class ContactScratch(NamedTuple):
     lift: Any
     P: Any
     last: Any
+    H: Any
+    L: Any
+    scale: Any
+    b: Any
+    x: Any
+    y: Any
+    r: Any
+    dx: Any
+    dy: Any
+    t: Any
+    w: Any
+    unit: Any
+
+
+def scratch_shapes(rough: int, smooth: int, width: int) -> tuple[tuple[int, ...], ...]:
+    """Of the arrays of a `ContactScratch`."""
+    k, m, r = rough + smooth, 3 * rough + smooth, max(rough, 1)
+    return (((m, m) if width else (1, 1)), (m,), (k,), (k,), (k,), (r, 7), (k,), (m,), (m,),
+            (m, m), (m, m), (m,), (m,), (m,), (m,), (m,), (m,), (m,), (m,), (r, 8), (1,))  # fmt: skip
 
 
 @kernel
@@ -68,19 +88,19 @@ def normal(i, rough):
 
 
 @kernel
-def speeds(p, a, s, rough, smooth):
+def speeds(p, P, s, rough, smooth):
     """u = free + W P."""
     m = 3 * rough + smooth
     for r in range(m):
         s.u[r] = p.free[r]
     for i in range(rough):
         if any_lane(s.on[i] > 0.5):
-            push(p, s, rough, smooth, 3 * i, a.P[3 * i])
-            push(p, s, rough, smooth, 3 * i + 1, a.P[3 * i + 1])
-            push(p, s, rough, smooth, 3 * i + 2, a.P[3 * i + 2])
+            push(p, s, rough, smooth, 3 * i, P[3 * i])
+            push(p, s, rough, smooth, 3 * i + 1, P[3 * i + 1])
+            push(p, s, rough, smooth, 3 * i + 2, P[3 * i + 2])
     for i in range(rough, rough + smooth):
         if any_lane(s.on[i] > 0.5):
-            push(p, s, rough, smooth, 2 * rough + i, a.P[2 * rough + i])
+            push(p, s, rough, smooth, 2 * rough + i, P[2 * rough + i])
 
 
 @kernel

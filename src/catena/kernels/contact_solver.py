@@ -17,11 +17,15 @@ from __future__ import annotations
 
 from ..spatial import any_lane, kernel, select, sqrt
 from .contact_certificate import certify, lift
+from .contact_interior import interior
 from .contact_problem import ON_CONE, TINY, ContactProblem, normal, push, speeds
 
 SLIP_ROUNDS = 3  # turns of the slip direction at each visit of a contact
 SLACK = 1e-3  # of the way of a step: a gap that counts as closed; of the speed that a step gives: a rebound that is none
+ENOUGH = 0.1  # of the tolerance: a change of speeds after which a lane is left
+PATIENCE = 63  # after 64, 128, ... sweeps all contacts are solved together
 EVERY = 7  # after 8, 16, ... sweeps the way of the last one is followed further
+FARTHEST = 1e12  # times the way of a sweep
 CREEP = 0.05  # of the speeds that its parts would give one by one: so little moves a sweep that is followed
 FIRM = 1e-12  # of the mobility of a contact: what is added where it cannot move, so that its block has an inverse
 
@@ -73,7 +77,7 @@ def _entry(X, W, r, c, width):
 def _solve(p, a, s, rough, smooth, iterations, tolerance, fastest):
     """Sweeps, the certificate, and the shift."""
     _blocks(p, s, rough)
-    speeds(p, a, s, rough, smooth)
+    speeds(p, a.P, s, rough, smooth)
     busy = select(fastest > 0.0, 1.0 + 0.0 * fastest, 0.0 * fastest)
     for sweep in range(iterations):
         if sweep & EVERY == EVERY:
@@ -85,11 +89,13 @@ def _solve(p, a, s, rough, smooth, iterations, tolerance, fastest):
         for i in range(rough, rough + smooth):
             if any_lane(s.on[i] * busy > 0.5):
                 change = max(change, _press(p, a, s, i, rough, smooth, busy))
-        busy = select(change > 0.5 * tolerance * fastest, busy, 0.0 * busy)
+        busy = select(change > ENOUGH * tolerance * fastest, busy, 0.0 * busy)
         if not any_lane(busy > 0.5):
             break
         if sweep & EVERY == EVERY and sweep + EVERY < iterations:
-            _leap(p.W, a, s, rough, smooth, busy)
+            _leap(p, a, s, rough, smooth, busy)
+        if sweep & PATIENCE == PATIENCE:
+            busy = interior(p, a, s, rough, smooth, busy, fastest, tolerance)
     certify(p, a, s, rough, smooth, fastest, tolerance)
     lift(p, a, s, rough, smooth, fastest)
 
@@ -106,33 +112,54 @@ def _fastest(p, rough, smooth):
 @kernel
 def _targets(p, a, s, rough, smooth, fastest):
     """Who takes part, with which normal speed at least and with which friction; impulses begin with those of the last step."""
-    h = p.h[0]
+    h, bouncing, landing = p.h[0], 0.0 * fastest, 0.0 * fastest
+    for i in range(rough + smooth):
+        gap = p.gap[i]
+        s.on[i] = select(gap <= h * fastest, 1.0 + 0.0 * gap, 0.0 * gap)
+        if any_lane(s.on[i] > 0.5):
+            n = normal(i, rough)
+            s.lift[i] = _rebound(p, i, n, fastest, h)
+            lands = select(gap > SLACK * h * fastest, -gap - 0.5 * h * p.free[n], 0.0 * gap)
+            bouncing, landing = max(bouncing, s.on[i] * s.lift[i]), max(landing, s.on[i] * lands)
     for i in range(rough):
-        _target(p, s, i, 3 * i, fastest, h)
-        s.mu[i] = select(p.mode[i] == 1.0, p.kinetic[i], p.static[i])
+        if any_lane(s.on[i] > 0.5):
+            _target(p, s, i, 3 * i, fastest, h, bouncing, landing)
+            s.mu[i] = select(p.mode[i] == 1.0, p.kinetic[i], p.static[i])
         for r in range(3):
             a.P[3 * i + r] = s.on[i] * p.P[3 * i + r]
     for i in range(rough, rough + smooth):
-        _target(p, s, i, 2 * rough + i, fastest, h)
+        if any_lane(s.on[i] > 0.5):
+            _target(p, s, i, 2 * rough + i, fastest, h, bouncing, landing)
         a.P[2 * rough + i] = s.on[i] * p.P[2 * rough + i]
 
 
 @kernel
-def _target(p, s, i, n, fastest, h):
-    """Newton's law where the gap is closed, or closes with a rebound that leaves it; elsewhere what is left of the gap.
+def _rebound(p, i, n, fastest, h):
+    """The speed of a rebound where the gap is closed, or closes with a rebound that leaves it; elsewhere zero.
 
-    Gaps and rebounds that are nothing beside a step are none: a box would otherwise stand on three of its corners, and which three would
-    take long to find.
+    Rebounds that are nothing beside the speed of a step are none.
     """
     gap, before, free = p.gap[i], p.before[n], p.free[n]
     rebound = -p.e[i] * before
     rebound = select(rebound > SLACK * abs(free - before), rebound, 0.0 * before)
     rises = rebound * rebound * h > 2.0 * gap * abs(free - before)  # higher than the gap: e^2 u^2 / 2 a
     hits = gap + 0.5 * h * free < 0.0
-    bounces = rises and hits
-    open_target = select(bounces, select(rebound > 0.0, rebound, -2.0 * gap / h), -2.0 * gap / h)
-    s.target[i] = select(gap > SLACK * h * fastest, open_target, rebound)
-    s.on[i] = select(gap <= h * fastest, 1.0 + 0.0 * gap, 0.0 * gap)
+    return select(gap > SLACK * h * fastest, select(rises and hits, rebound, 0.0 * rebound), rebound)
+
+
+@kernel
+def _target(p, s, i, n, fastest, h, bouncing, landing):
+    """Newton's law where there is a rebound; elsewhere what is left of the gap.
+
+    A gap that is nothing beside a step is closed: a box would otherwise stand on three of its corners, and which three would take long to find.
+    What rests there while others bounce has the rebound of the little speed it has, and while others land goes as they do, so that the targets of
+    a body agree with a motion of it.
+    """
+    gap, rebound = p.gap[i], s.lift[i]
+    left = -2.0 * gap / h
+    rests = select(bouncing > 0.0, -p.e[i] * p.before[n], select(landing > 0.0, left, 0.0 * left))
+    rests = select(abs(rests) <= 2.0 * SLACK * fastest, rests, 0.0 * rests)
+    s.target[i] = select(rebound > 0.0, rebound, select(gap > SLACK * h * fastest, left, rests))
 
 
 @kernel
@@ -215,17 +242,17 @@ def _keep(a, s, m):
 
 
 @kernel
-def _leap(W, a, s, rough, smooth, busy):
+def _leap(p, a, s, rough, smooth, busy):
     """Follow the way of a sweep as far as it leads down, or until a contact opens or may slip.
 
     Where rigid bodies leave a choice (a box on four corners) sweeps creep along combinations of impulses that move almost nothing.
     """
-    down, bend, most, moved, pushed = 0.0 * busy, 0.0 * busy, 1e6 + 0.0 * busy, 0.0 * busy, 0.0 * busy
+    down, bend, most, moved, pushed = 0.0 * busy, 0.0 * busy, FARTHEST + 0.0 * busy, 0.0 * busy, 0.0 * busy
     for i in range(rough + smooth):
         n = normal(i, rough)
         d = a.P[n] - s.P[n]
         down, bend = down - d * (s.u[n] - s.target[i]), bend + d * (s.u[n] - s.last[n])
-        moved, pushed = max(moved, abs(s.u[n] - s.last[n])), max(pushed, W[n, n] * abs(d))
+        moved, pushed = max(moved, abs(s.u[n] - s.last[n])), max(pushed, p.W[n, n] * abs(d))
         most = select(d < 0.0, min(most, -a.P[n] / select(d < 0.0, d, -1.0 + 0.0 * d)), most)
     for i in range(rough):  # of what slips the tangents follow the normal impulse, and count for nothing
         x, y, reach = a.P[3 * i + 1], a.P[3 * i + 2], ON_CONE * s.mu[i] * a.P[3 * i]
@@ -237,9 +264,10 @@ def _leap(W, a, s, rough, smooth, busy):
         most = select(holds > 0.5, min(most, leaves), most)
     far = select(bend > 0.0, down / select(bend > 0.0, bend, 1.0 + 0.0 * bend), most)
     far = select(down > 0.0, select(moved < CREEP * pushed, min(far, most), 0.0 * far), 0.0 * far) * busy
-    for r in range(3 * rough + smooth):
-        a.P[r] = a.P[r] + far * (a.P[r] - s.P[r])
-        s.u[r] = s.u[r] + far * (s.u[r] - s.last[r])
+    if any_lane(far > 0.0):
+        for r in range(3 * rough + smooth):
+            a.P[r] = a.P[r] + far * (a.P[r] - s.P[r])
+        speeds(p, a.P, s, rough, smooth)
 
 
 @kernel

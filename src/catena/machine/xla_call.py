@@ -64,7 +64,7 @@ def _arrays(frame: list[int], at: int) -> list[np.ndarray]:
 def _array(data: int, rank: int, dimensions: int) -> np.ndarray:
     shape = (ctypes.c_int64 * rank).from_address(dimensions)[:] if rank else []
     size = prod(shape)
-    return np.frombuffer((ctypes.c_double * size).from_address(data)).reshape(shape) if size else np.empty(shape)
+    return np.ctypeslib.as_array((ctypes.c_double * size).from_address(data)).reshape(shape) if size else np.empty(shape)
 
 
 def _describe(frame: list[int]) -> None:

@@ -8,7 +8,8 @@ series:
 
 When that is negligible beside the time that the rebounds have taken, the contact is closed, and the limit is its instant. It is
 closed earlier where rounding does not resolve the next rebound: its height d v / 4 is too small beside the place of the stop, or
-rebounds of a long series have stopped to shrink.
+rebounds of a long series have stopped to shrink. Neighbouring stops that throw each other off (the links of a chain) have series that do not
+shrink one by one; they end where they are not resolved.
 """
 
 from __future__ import annotations
@@ -49,19 +50,20 @@ class Impacts(NamedTuple):
 
     def then(self, t: float, speed: float, place: float = 0.0) -> Impacts:
         """The series with one more impact at a stop at `place`, or a new one where it is not slower, or after a longer flight."""
-        flight = t - self.last
+        flight, resolution = t - self.last, LOWEST * float(np.spacing(abs(place)))
         longer = flight > self.flight + 4.0 * np.spacing(abs(t))
         if self.number == 0 or speed >= self.speed or longer:
-            if self.number >= FEW and speed < min(STALLED * self.fastest, 2.0 * self.speed):
+            unseen = self.number > 0 and 0.25 * flight * speed <= resolution  # what neighbours keep up below rounding
+            if unseen or (self.number >= FEW and speed < min(STALLED * self.fastest, 2.0 * self.speed)):
                 return self._replace(number=self.number + 1, last=t, stalled=True)
-            return Impacts(1, t, t, np.inf, speed, fastest=speed, resolution=LOWEST * float(np.spacing(abs(place))))
+            return Impacts(1, t, t, np.inf, speed, fastest=speed, resolution=resolution)
         return self._replace(number=self.number + 1, last=t, flight=flight, speed=speed, ratio=speed / self.speed)
 
     @property
     def limit(self) -> float | None:
         """When the series ends, where what is left of it is negligible or cannot be resolved; otherwise None."""
-        if self.number < FEW:
+        if self.number < FEW and not self.stalled:
             return None
-        left = self.flight * self.ratio / (1.0 - self.ratio)
+        left = self.flight * self.ratio / (1.0 - self.ratio) if self.ratio < 1.0 else 0.0
         short = self.flight <= SHORTEST * np.spacing(abs(self.last)) or 0.25 * self.flight * self.speed <= self.resolution
         return self.last + left if short or self.stalled or left <= NEGLIGIBLE * (self.last - self.first) else None

@@ -186,7 +186,7 @@ class SpeedEvents:
         runs, part, side, sign, limit, approach = (x[~touches] for x in (runs, part, side, sign, limit, approach))
         if not len(runs):
             return
-        rebound = self.restitution[part] * approach
+        resting, rebound = self.touching[runs].any(axis=-1), self.restitution[part] * approach
         for run, k, n, fast, after in zip(runs.tolist(), part.tolist(), side.tolist(), approach.tolist(), rebound.tolist()):
             h = self.speeds[k]
             then = f"rebounds with {after:.6g} {h.unit}/s" if after else "does not rebound"
@@ -196,7 +196,7 @@ class SpeedEvents:
         stays = (rebound == 0.0) | ends
         self.touching[runs[stays], part[stays], side[stays]] = True
         if (again := (rebound != 0.0) & ends).any():
-            self._jump(runs[again], part[again], np.zeros(again.sum()))
+            self._jump(runs[again], part[again], np.zeros(again.sum()), resting[again])
 
     def _accumulated(self, run: int, k: int, side: int, approach: float) -> bool:
         """Count an impact; whether the series it belongs to has come to its limit."""
@@ -205,12 +205,15 @@ class SpeedEvents:
         return self.series[key].limit is not None
 
     # ------------------------------------------------------------------------------------------------ impacts
-    def _jump(self, runs: Whole, part: Whole, to: Array) -> None:
-        """Let one speed of each run become `to`, by an impulse that others at their stops and locks answer; its work is counted."""
+    def _jump(self, runs: Whole, part: Whole, to: Array, resting: NDArray[np.bool_] | None = None) -> None:
+        """Let one speed of each run become `to`, by an impulse that others at their stops and locks answer; its work is counted. resting (n, parts):
+        speeds that become zero with it, as in the last, smallest impact of a series."""
         modes, (_, v), n = self._modes(runs), self._state(runs), np.arange(len(runs))
         held, low, high = modes[..., HELD] > 0.5, modes[..., LOW] <= -NO_LIMIT, modes[..., HIGH] >= NO_LIMIT
         rows = held & (low | high)
         side = np.where(rows & ~(low & high), np.where(high, LOWER.sign, UPPER.sign), 0.0)
+        if resting is not None:
+            rows, side = rows | resting, np.where(resting, 0.0, side)
         rows[n, part], side[n, part] = True, 0.0
         wanted = -v[:, self.index]
         wanted[n, part] += to

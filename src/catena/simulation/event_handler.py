@@ -218,6 +218,7 @@ class EventHandler:
         if approach <= 0.0 or at_rest(self, h.index, v):
             self.touching.add(stop)  # it touches without an impact; whether it stays is a matter of forces
             return
+        resting = {self.constraints.speeds[j].index: 0.0 for j, _ in self.touching}
         rebound = h.restitution * approach
         after = f"rebounds with {rebound:.6g} {h.unit}/s" if rebound else "does not rebound"
         self.say(t, f"{h.name} meets {self.stop_named(k, side)} with {approach:.6g} {h.unit}/s and {after}")
@@ -225,8 +226,8 @@ class EventHandler:
         series = self.impacts[stop] = self.impacts.get(stop, Impacts()).then(t, approach, self.limit(k, side))
         if rebound == 0.0 or series.limit is not None:
             self.touching.add(stop)
-        if rebound and series.limit is not None:
-            self.jump(t, wanted={h.index: 0.0})
+        if rebound and series.limit is not None:  # what rests on other stops is not thrown off by the last, smallest impact
+            self.jump(t, wanted={h.index: 0.0, **resting})
 
     # ------------------------------------------------------------------------------------------------ impacts
     def jump(self, t: float, P: Array | None = None, wanted: dict[int, float] | None = None) -> None:

@@ -176,7 +176,7 @@ def prepare(
     if contact == "time_stepping":
         stepping = stepped_contacts(machine, own_options | {
             "step": step, "integrator": integrator, "events": events, "motion": motion, "largest_step": largest_step, "friction": friction, "by": by,
-            "stabilise": stabilise, "limits": limits, "restitution": restitution})  # fmt: skip
+            "stabilise": stabilise, "limits": limits, "restitution": restitution}, kept)  # fmt: skip
         how, happening = MOREAU_JEAN, NO_EVENTS
     else:
         refuse_elsewhere(own_options)
@@ -274,14 +274,14 @@ def made(machine: Machine, by: str, own: Equations | None = None, **options: Any
     """The system of a machine by a formulation, or by its `own` equations; kept for the next run where it is made of data alone,
     its controller included."""
     m, words = machine.mechanism, options["holding"].words
-    others = fingerprint({k: x for k, x in options.items() if k != "holding" and x is not None})
+    others = fingerprint({k: x for k, x in options.items() if k not in ("holding", "stepping") and x is not None})
 
     def make() -> System:
         return System(m, by, equations=own, snap=machine.snap, **options)
 
     if words is None or others is None:
         return make()
-    return kept(("system", id(own or m), by, machine.snap, words, others), own or m, make)
+    return kept(("system", id(own or m), by, machine.snap, words, others, id(options.get("stepping"))), own or m, make)  # it keeps its contacts alive
 
 
 def decoded(s: System, x: Array, p: Array) -> tuple[Array, Array]:

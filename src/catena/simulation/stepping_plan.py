@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiler.lanes import compile_lanes
+from ..compiler.lanes import LaneKernel, compile_lanes
 from ..equations.formulation import FORMULATIONS, StateKind
 from ..equations.formulations import formulation
 from ..errors import SimulationError, StateError
@@ -27,14 +27,23 @@ DEEP = 1e-9  # of the mechanism's length: how deep a run may start in penetratio
 DEFAULT_INTEGRATOR = "dop853"
 
 
-def stepped_contacts(machine: Machine, asked: dict[str, Any]) -> SteppedContacts:
-    """The contacts and stops of a run by time stepping. asked: arguments of `simulate` by name. Raises SimulationError with every fault."""
+def stepped_contacts(machine: Machine, asked: dict[str, Any], keep: Callable[[tuple, Any, Callable[[], Any]], Any]) -> SteppedContacts:
+    """The contacts and stops of a run by time stepping. asked: arguments of `simulate` by name; keep: what was made for a key, or is made now.
+    Raises SimulationError with every fault."""
+    faults = [*_faults(machine, asked), *_numbers(asked)]
+    own = {name: asked[name] for name in ("limits", "restitution", "iterations", "residual")}
+    made: SteppedContacts = _made(machine, own) if faults else keep(("stepped", id(machine), *own.values()), machine, lambda: _made(machine, own))
+    if not made.count:
+        faults.append(f"mechanism {machine.mechanism.name!r} has no contacts, and no limits that stop joints; give it some, or leave contact out")
+    if faults:
+        raise SimulationError(f"contact = 'time_stepping': {'; '.join(faults)}")
+    return made
+
+
+def _made(machine: Machine, asked: dict[str, Any]) -> SteppedContacts:
     points = tuple(TouchingPoint(p, machine.mechanism.contacts[p.contact]) for p in contact_points(machine.mechanism))
     stops = tuple(_stops(machine, float(asked["restitution"]))) if asked["limits"] == "stop" else ()
-    if faults := [*_faults(machine, asked), *_numbers(asked), *([] if points or stops else _nothing(machine))]:
-        raise SimulationError(f"contact = 'time_stepping': {'; '.join(faults)}")
-    iterations, residual = asked["iterations"], asked["residual"]
-    return SteppedContacts(points, stops, ITERATIONS if iterations is None else int(iterations), RESIDUAL if residual is None else float(residual))
+    return SteppedContacts(points, stops, asked["iterations"] or ITERATIONS, asked["residual"] or RESIDUAL)
 
 
 def _faults(machine: Machine, asked: dict[str, Any]) -> Iterator[str]:
@@ -68,10 +77,6 @@ def _numbers(asked: dict[str, Any]) -> Iterator[str]:
         yield f"residual = {residual!r}; it lies between 1e-15 and 1, beside the fastest speed of a contact"
 
 
-def _nothing(machine: Machine) -> list[str]:
-    return [f"mechanism {machine.mechanism.name!r} has no contacts, and no limits that stop joints; give it some, or leave contact out"]
-
-
 def refuse_elsewhere(asked: dict[str, Any]) -> None:
     """Raise where options of time stepping are given without it."""
     if given := [name for name in ("iterations", "residual") if asked[name] is not None]:
@@ -96,8 +101,13 @@ def apart(machine: Machine, system: System, t: float, q: Array, p: Array) -> Non
 
     c = system.stepping
     assert c is not None
-    tape = system.tape("contact gaps", c.words, lambda s: [c.kinematics(s)[0]])
-    kernel = compile_lanes(ca.Function("gaps", [system.t, system.q, system.p], [tape(system.t, system.q, ca.SX.zeros(system.nv), system.p)]))
+
+    def compiled() -> LaneKernel:
+        tape = system.tape("contact gaps", c.words, lambda s: [c.kinematics(s)[0]])
+        at = tape(system.t, system.q, ca.SX.zeros(system.nv), system.p)
+        return compile_lanes(ca.Function("gaps", [system.t, system.q, system.p], [at]))
+
+    kernel = system.compiled(("gaps",), compiled)
     (gap,), _ = kernel([np.full((len(q), 1), float(t)), np.ascontiguousarray(q), p], len(q))
     run, worst = np.unravel_index(int(gap.argmin()), gap.shape)
     if gap[run, worst] < -DEEP * usual_length(machine.layout):

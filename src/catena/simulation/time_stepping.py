@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ..compiler.block_function import BlockFunction, Record
 from ..compiler.lanes import LaneKernel, compile_lanes
 from ..compiler.trace import Tracer, solve_columns, triangle, vector
-from ..kernels.contact_problem import CERTIFICATE, ContactAnswer, ContactProblem, ContactScratch
+from ..kernels.contact_problem import CERTIFICATE, ContactAnswer, ContactProblem, ContactScratch, scratch_shapes
 from ..kernels.contact_solver import solve_contacts
 from .contact_rows import Meet, TouchingPoint
 from .power import load_power, row_power
@@ -160,7 +160,7 @@ class SteppedContacts:
         """The solver for these contacts in lanes."""
         k, m, r = self.count, self.rows, self.rough
         answer = Record(ContactAnswer, ((m,), (k,), (k,), (len(CERTIFICATE),), (1,)))
-        scratch = Record(ContactScratch, ((m, m) if self.width(s) else (1, 1), (m,), (k,), (k,), (k,), (max(r, 1), 7), (k,), (m,), (m,)))
+        scratch = Record(ContactScratch, scratch_shapes(r, self.smooth, self.width(s)))
         return BlockFunction(solve_contacts, Record(ContactProblem, self.problem_shapes(s)), answer, scratch, lanes, r, self.smooth,
                              self.width(s), self.iterations, self.residual)  # fmt: skip
 
