@@ -74,21 +74,23 @@ def test_faults_are_the_sentences_of_info():
 
 def test_arrows_are_the_reactions_of_the_run():
     """They carry the weight: at rest the pins of a hanging pendulum hold what hangs below."""
-    from catena.studio.run_series import joint_forces
+    from catena.results.forces import forces
 
     text = _find("triple_pendulum").read_text()
     model = LiveModel(Path("x.toml"))
     read = model.read(text)
     result = model.run(read.scenario, until=0.2)
-    names, points, force = joint_forces(model.at(read.mechanism), result)
+    found = forces(result, model.at(read.mechanism))
+    names, force = list(found.joints), found.pull
     own = catena.compile(read.mechanism).reactions(*(result.data[x].values[5] for x in "qva"), t=result.time[5])
     X = catena.compile(read.mechanism).pose(result.data["q"].values[5], read.mechanism.joints[0].child)
-    assert names == [j.name for j in read.mechanism.joints] and points[0][0] == "ground"
+    assert names == [j.name for j in read.mechanism.joints] and found.joints[names[0]][0] == "ground"
     np.testing.assert_allclose(force[5, 0], X[:3, :3] @ own[names[0]][3:], atol=1e-8)
     loop = LiveModel(Path("y.toml"))
     read = loop.read(_find("four_bar").read_text())
     result = loop.run(read.scenario, until=0.1)
-    names, _, force = joint_forces(loop.at(read.mechanism), result)
+    found = forces(result, loop.at(read.mechanism))
+    names, force = list(found.joints), found.pull
     assert names[-1] == "near pin" and np.isfinite(force).all() and np.abs(force[:, -1]).max() > 0.1
 
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from ..errors import CatenaError
 from .film import FINER, Film, film
+from .forces import forces
 from .result import Result
 from .scene import wire
 from .scene.raster import Painter, camera_of
@@ -144,6 +145,8 @@ def _page(made: Film, path: Path) -> None:
         "scene": scene, "triangles": wire.packed(triangles), "times": np.round(made.times, 6).tolist(), "pace": made.pace,
         "poses": wire.packed(wire.film_numbers(made.at)), "tracks": [wire.packed(made.tracks[t["name"]].astype(np.float32)) for t in scene["tips"]],
     }  # fmt: skip
+    data["forces"], pushes = forces(made.result).wire(made.scene)
+    data["pushes"] = wire.packed(pushes)
     text = player.replace("{{stage}}", wire.stage()).replace("{{title}}", html.escape(made.title)).replace("{{data}}", wire.text(data))
     path.write_text(text, encoding="utf-8")
 

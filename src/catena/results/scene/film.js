@@ -23,3 +23,20 @@ class Film {
     return out;
   }
 }
+
+// ---------------------------------------------------------------- forces along a film: what joints do to their children, and contacts where they touch
+class Forces {
+  constructor(m, numbers) {  // m: { times, joints, bodies, points, contacts }, what `forces.py` writes; numbers: pull, place and push, row by row
+    Object.assign(this, m); this.data = numbers; this.wide = 3 * m.joints.length + 6 * m.contacts.length;
+    const most = (from, count) => { let x = 0; for (let k = 0; k < m.times.length; k++) for (let j = 0; j < count; j++) x = Math.max(x, Math.hypot(...this.three(k, from + 3 * j))); return x; };
+    this.most = Math.max(1e-9, most(0, m.joints.length), most(3 * (m.joints.length + m.contacts.length), m.contacts.length));
+  }
+  three(row, at) { const o = this.wide * row + at; return [this.data[o], this.data[o + 1], this.data[o + 2]]; }
+  arrows(now, stage, joints, contacts) {  // the largest of the run is a third of what is seen
+    const n = this.joints.length, c = this.contacts.length, t = this.times, scale = 0.66 * stage.header.radius / this.most, found = [];
+    let row = 0, hi = t.length; while (hi - row > 1) { const mid = (row + hi) >> 1; if (t[mid] <= now + 1e-9) row = mid; else hi = mid; }
+    if (joints) for (let j = 0; j < n; j++) { const from = stage.place(this.bodies[j], this.points[j]); found.push({ from, to: V.add(from, this.three(row, 3 * j), scale), colour: [0.60, 0.32, 0.86, 1] }); }
+    if (contacts) for (let j = 0; j < c; j++) { const f = this.three(row, 3 * (n + c + j)), from = this.three(row, 3 * (n + j)); if (V.length(f) > 0.01 * this.most) found.push({ from, to: V.add(from, f, scale), colour: [0.93, 0.16, 0.12, 1], dot: true }); }
+    return found;
+  }
+}

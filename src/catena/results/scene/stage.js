@@ -212,8 +212,9 @@ class Stage {
     });
     for (const e of this.extra) found.push([this.geometries[this.shape[e.shape]], e.at, e.colour, e.id || 0, e.glow || 0, true]);
     for (const a of this.arrows) {
-      const d = V.add(a.to, a.from, -1), n = V.length(d), w = Math.max(0.25 * this.header.unit, 0.012 * this.header.radius);
+      const d = V.add(a.to, a.from, -1), n = V.length(d), w = 0.016 * this.header.radius;
       if (n > 1e-9) found.push([this.geometries[this.shape["unit arrow"]], between(a.from, a.to, Math.min(w, n)), a.colour, 0, 0, true]);
+      if (a.dot) found.push([this.geometries[this.shape.dot], M4.frame([w, 0, 0], [0, w, 0], [0, 0, w], a.from), a.colour, 0, 0, true]);
     }
     return found;
   }
@@ -240,19 +241,22 @@ class Stage {
   }
   finish([solid, arrows, glass], m, light) {
     const gl = this.gl, far = (o) => V.dot([o[1][12], o[1][13], o[1][14]], m.z);
-    this.solids([...solid, ...arrows], m, light);
+    this.solids(solid, m, light);
     gl.enable(gl.BLEND); gl.depthMask(false);
     this.floor(m, light);
     this.ribbons(m);
     this.solids(glass.sort((a, b) => far(a) - far(b)), m, light);
+    this.above(); this.solids(arrows, m, light);
   }
+  above() { const gl = this.gl; gl.disable(gl.BLEND); gl.depthMask(true); gl.clear(gl.DEPTH_BUFFER_BIT); }  // what comes next is in front of everything: arrows and handles
   sketch([solid, arrows, glass], m, light) {
     const gl = this.gl, b = this.batch(solid, m, light);
-    this.together(b, m.camera); if (arrows.length) this.together(this.batch(arrows, m, light), m.camera);
+    this.together(b, m.camera);
     gl.enable(gl.BLEND); gl.depthMask(false);
     this.ground(b, m, light);
     this.ribbons(m);
     if (glass.length) this.together(this.batch(glass, m, light), m.camera);
+    if (arrows.length) { this.above(); this.together(this.batch(arrows, m, light), m.camera); }
   }
   together(b, camera, tint = [0, 0, 0, 0]) {
     const gl = this.gl, p = this.programs.DRAFT;
