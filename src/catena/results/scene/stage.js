@@ -1,6 +1,6 @@
 // Stage: a scene in WebGL 2. Solids with light and shadow, ribbons for traces, arrows for forces, a floor with a grid, picking.
 //
-//   const stage = new Stage(canvas);  stage.load(header, blob);  stage.pose(poses);  stage.draw();
+//   const stage = stageOn(canvas);  stage.load(header, blob);  stage.pose(poses);  stage.draw();
 //
 // header: what `wire.py` writes; blob: its triangles. poses: bodies x 12 numbers, the rows of X_WB.
 // How finely pictures are drawn: with shadows and smooth edges; without; or in two drafts, all solids at once and coarse, the second without shadows and with fewer pixels.
@@ -10,12 +10,13 @@ const SLOW = 22, QUICK = 12, PATIENCE = 4000;  // ms: a picture that is late; on
 
 class Stage {
   constructor(canvas) {
-    this.canvas = canvas;
-    const gl = this.gl = canvas.getContext("webgl2", { antialias: false, alpha: true, stencil: true });
-    if (!gl) throw new Error("this browser has no WebGL 2");
-    this.programs = Object.fromEntries(Object.entries({ SOLID, DRAFT, DEPTH, PICK, FLOOR, GRID, RIBBON }).map(([k, s]) => [k, this.program(s)]));
-    this.layers = {}; this.trails = []; this.arrows = []; this.extra = []; this.selected = null; this.shadows = true; this.header = null;
+    this.canvas = canvas; this.layers = {}; this.trails = []; this.arrows = []; this.extra = []; this.selected = null; this.shadows = true; this.header = null;
     this.quality = 0; this.ceiling = 0; this.slow = 0; this.good = 0; this.patience = PATIENCE; this.batches = new Map();
+    this.prepare();
+  }
+  prepare() {
+    const gl = this.gl = this.canvas.getContext("webgl2", { antialias: false, alpha: true, stencil: true });
+    this.programs = Object.fromEntries(Object.entries({ SOLID, DRAFT, DEPTH, PICK, FLOOR, GRID, RIBBON }).map(([k, s]) => [k, this.program(s)]));
     this.sheet = this.framebuffer(); this.target = this.framebuffer(); this.shadow = this.shadowmap(1024);
     const corners = this.quad = gl.createBuffer();
     gl.bindBuffer(gl.ARRAY_BUFFER, corners); gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([0, -1, 1, -1, 0, 1, 1, 1]), gl.STATIC_DRAW);
@@ -123,6 +124,12 @@ class Stage {
     return { vao, a, e, shapes, count: faces.length, numbers, colours: new Uint8ClampedArray(numbers.buffer) };
   }
   forget(g) { this.gl.deleteBuffer(g.a); this.gl.deleteBuffer(g.e); this.gl.deleteVertexArray(g.vao); }
+
+  deform(g, vertices) {  // other points and normals for the same triangles
+    g.vertices = vertices; g.few = null; this.gl.bindBuffer(this.gl.ARRAY_BUFFER, g.a); this.gl.bufferData(this.gl.ARRAY_BUFFER, vertices, this.gl.STATIC_DRAW);
+    for (const b of this.batches.values()) this.forget(b);
+    this.batches.clear();
+  }
 
   // ---------------------------------------------------------------- a scene
   load(header, blob, keepView = false) {

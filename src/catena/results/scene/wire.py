@@ -1,6 +1,6 @@
 """A scene and a film as a page takes them: a header of plain data, and one block of bytes with all triangles.
 
-The page's own code is in `shaders.js`, `stage.js` and `film.js`, which stand in every page that shows a scene.
+The page's own code is in `shaders.js`, `stage.js`, `flat.js` and `film.js`, which stand in every page that shows a scene.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def packed(numbers: Array | bytes) -> str:
 def stage() -> str:
     """The page's code that draws scenes."""
     folder = resources.files("catena.results.scene")
-    return "".join((folder / f"{name}.js").read_text(encoding="utf-8") for name in ("shaders", "stage", "film"))
+    return "".join((folder / f"{name}.js").read_text(encoding="utf-8") for name in ("shaders", "stage", "flat", "film"))
 
 
 def _packed(shapes: Mapping[str, Geometry], few: Mapping[str, Geometry]) -> tuple[bytes, list[dict[str, Any]]]:
