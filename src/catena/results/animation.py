@@ -9,6 +9,7 @@ MP4 are drawn without OpenGL.
 from __future__ import annotations
 
 import html
+import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
@@ -54,19 +55,23 @@ def animate(
     for name, value in (("speed", speed), ("rate", rate)):
         if value is not None and not 0 < value < np.inf:
             raise CatenaError(f"{name} = {value}; it is a number above zero")
-    if path.suffix == ".mp4" and shutil.which("ffmpeg") is None:
-        raise CatenaError(f"{path}: an MP4 is made by ffmpeg, which is not on this machine; install it, or save a .gif or .html")
+    if path.suffix == ".mp4" and _ffmpeg() is None:
+        raise CatenaError(f"{path}: an MP4 is made by ffmpeg, which is not on this machine; install it (pip install 'catena[film]' brings one), or save a .gif or .html")
     shown = result.select(run=run)
     duration = float(shown.time[-1] - shown.time[0])
     if not duration > 0:
         raise CatenaError("this result has one row; an animation needs a motion")
     pace = speed or max(1.0, duration / LONGEST[path.suffix])
     made = film(shown, pace, rate or RATE[path.suffix], folders=folders)
+    beside = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")  # whole, or not there
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write(made, path)
+        write(made, beside)
+        os.replace(beside, path)
     except OSError as error:
         raise CatenaError(f"{path}: the animation could not be written ({reason(error)})") from None
+    finally:
+        beside.unlink(missing_ok=True)
     return path
 
 
@@ -117,10 +122,22 @@ def _gif(made: Film, path: Path) -> None:
     flat[0].save(path, save_all=True, append_images=flat[1:], duration=delay, loop=0, optimize=True, disposal=1)
 
 
+def _ffmpeg() -> str | None:
+    """The machine's own ffmpeg, or the one of the package imageio-ffmpeg."""
+    if found := shutil.which("ffmpeg"):
+        return found
+    try:
+        from imageio_ffmpeg import get_ffmpeg_exe
+
+        return str(get_ffmpeg_exe())
+    except (ImportError, RuntimeError):  # no package, or none for this machine
+        return None
+
+
 def _mp4(made: Film, path: Path) -> None:
     """Pictures through a pipe to ffmpeg, H.264 that every player takes."""
     w, h = SIZE
-    command = ["ffmpeg", "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{w}x{h}", "-r", str(made.rate), "-i", "-",
+    command = [_ffmpeg() or "ffmpeg", "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{w}x{h}", "-r", str(made.rate), "-i", "-",
                "-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart", str(path)]  # fmt: skip
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as ffmpeg:
         assert ffmpeg.stdin is not None and ffmpeg.stderr is not None
@@ -132,7 +149,7 @@ def _mp4(made: Film, path: Path) -> None:
             pass  # what it says, and its status, tell why
         said = ffmpeg.stderr.read().decode(errors="replace").strip()
         if ffmpeg.wait():
-            raise CatenaError(f"{path}: ffmpeg could not make the film: {said.splitlines()[-1] if said else 'no reason given'}")
+            raise CatenaError(f"ffmpeg could not make the film: {said.splitlines()[-1] if said else 'no reason given'}")
 
 
 def _page(made: Film, path: Path) -> None:
