@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 SIZE = (720, 540)  # pixels of a picture
 TRAILS = ((0.84, 0.37, 0.0, 1.0), (0.0, 0.62, 0.45, 1.0), (0.80, 0.47, 0.65, 1.0), (0.90, 0.62, 0.0, 1.0), (0.34, 0.71, 0.91, 1.0))
-FORCE = (0.75, 0.0, 0.0, 1.0)  # of contact forces
+FORCE = (0.86, 0.12, 0.10, 1.0)  # of contact forces
 LONGEST = {".gif": 12.0, ".html": 60.0, ".mp4": 60.0}  # the longest animation, s, where no speed is given
 RATE = {".gif": 20, ".html": 30, ".mp4": 30}  # pictures per second
 
@@ -105,8 +105,8 @@ def pictures(made: Film) -> Iterator[Image]:
     arrows = made.arrows()
     for k, time in enumerate(made.times):
         forces = [(pair, FORCE) for pair in arrows[k] if np.isfinite(pair).all()]
-        trails = [*forces] + [(track[: FINER * k + 1], TRAILS[i % len(TRAILS)]) for i, track in enumerate(made.tracks.values())]
-        image = painter.picture(dict(zip(made.scene.bodies, made.at[k])), trails)
+        trails = [(track[: FINER * k + 1], TRAILS[i % len(TRAILS)]) for i, track in enumerate(made.tracks.values())]
+        image = painter.picture(dict(zip(made.scene.bodies, made.at[k])), trails, forces)
         ImageDraw.Draw(image).text((16, 12), f"{made.title}, {time:.2f} s{pace}", fill=(70, 82, 96), font=face)
         yield image
 
