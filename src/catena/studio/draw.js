@@ -53,14 +53,16 @@ class Pencil {
     for (const [axis, other] of [[0, 1], [1, 0]]) for (let v = Math.ceil(a[axis] / cell) * cell; v < b[axis]; v += cell) {
       const q = [0, 0]; q[axis] = v; q[other] = a[other]; const from = s.screen(this.world(q)); q[other] = b[other]; const to = s.screen(this.world(q));
       p.strokeStyle = Math.abs(v) < 1e-9 ? "#8b97a5" : "#c9d2db"; p.beginPath(); p.moveTo(...from); p.lineTo(...to); p.stroke();
-      p.fillStyle = "#6b7785"; const text = `${short(1000 * v, 4)}`; if (axis === 0) p.fillText(v ? `${text} mm` : `${words[1]}: ${text} mm`, from[0] + 4, h - 6); else p.fillText(Math.abs(v) < 1e-9 ? `${words[0]}: ${text}` : text, 4, from[1] - 4);
+      p.fillStyle = "#6b7785"; const text = short(1000 * v, 4); if (axis === 0) { if (from[0] > 60) p.fillText(text, from[0] + 4, h - 6); } else if (from[1] < h - 24) p.fillText(text, 4, from[1] - 4);
     }
+    const [ox, oy] = s.screen([0, 0, 0]); p.fillText("mm", 4, h - 6);
+    p.font = "bold 13px system-ui, sans-serif"; p.fillStyle = "#46525f"; p.fillText(words[0], w - 16, oy - 6); p.fillText(words[1], ox + 6, 14);
     for (const pin of s.header.pins || []) { p.strokeStyle = "#0072b2"; p.lineWidth = 1.5; p.beginPath(); p.arc(...s.screen(pin.at), 8, 0, 7); p.stroke(); }
     const all = [...this.points, ...(this.mouse ? [this.mouse] : [])], at = all.map((q) => s.screen(this.world(q.at)));
     p.strokeStyle = "#0072b2"; p.lineWidth = 5; p.lineCap = p.lineJoin = "round"; p.globalAlpha = 0.85;
     p.beginPath(); at.forEach((q, k) => k ? p.lineTo(...q) : p.moveTo(...q)); p.stroke(); p.globalAlpha = 1;
     at.forEach((q, k) => { p.beginPath(); p.arc(...q, all[k].pin || all[k].own !== undefined ? 9 : 6, 0, 7); p.fillStyle = k < this.points.length ? "#06395a" : "#56b4e9"; p.fill(); p.strokeStyle = "#fff"; p.lineWidth = 2; p.stroke(); });
-    if (this.mouse && this.points.length) { const u = this.points[this.points.length - 1].at, v = this.mouse.at, d = Math.hypot(v[0] - u[0], v[1] - u[1]), q = at[at.length - 1];
+    if (this.mouse && this.points.length && Math.hypot(this.mouse.at[0] - this.points[this.points.length - 1].at[0], this.mouse.at[1] - this.points[this.points.length - 1].at[1]) > 1e-9) { const u = this.points[this.points.length - 1].at, v = this.mouse.at, d = Math.hypot(v[0] - u[0], v[1] - u[1]), q = at[at.length - 1];
       const text = `${short(1000 * d, 4)} mm, ${short(Math.atan2(v[1] - u[1], v[0] - u[0]) * 180 / Math.PI, 4)}°`; p.font = "12.5px system-ui, sans-serif"; const wide = p.measureText(text).width; p.fillStyle = "#1d2733e0"; p.beginPath(); p.roundRect(q[0] + 12, q[1] - 30, wide + 12, 20, 5); p.fill(); p.fillStyle = "#fff"; p.fillText(text, q[0] + 18, q[1] - 16); }
   }
 }

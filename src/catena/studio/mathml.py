@@ -6,6 +6,7 @@ import html
 import re
 
 WORD = re.compile(r"(?<![\\A-Za-z{])([A-Za-z]{2,})(?![A-Za-z}])")  # a name of several letters, which TeX would take for a product
+PRODUCT = re.compile(r"(\\mathrm\{\w{2,}\}(?:[_^]\{(?:\\mathrm\{\w+\}|[^{}]*)\})*) (?=[\\A-Za-z])(?!\\right|\\,)")  # and what it is multiplied by
 
 
 def mathml(latex: str) -> str:
@@ -18,7 +19,7 @@ def mathml(latex: str) -> str:
     body = re.sub(r"\\(?:begin|end)\{align\*\}", "", body).strip()
     shown = []
     for line in re.split(r"\\\\\s*\n", body):
-        text = WORD.sub(r"\\mathrm{\1}\\,", line.replace("&", " ")).strip()
+        text = PRODUCT.sub(r"\1 \\, ", WORD.sub(r"\\mathrm{\1}\\,", line.replace("&", " "))).strip()
         if not text:
             continue
         try:

@@ -5,6 +5,7 @@
 // header: what `wire.py` writes; blob: its triangles. poses: bodies x 12 numbers, the rows of X_WB.
 // How finely pictures are drawn: with shadows and smooth edges; without; or in two drafts, all solids at once and coarse, the second without shadows and with fewer pixels.
 const QUALITY = [{ samples: 4, shadows: true }, { samples: 0 }, { draft: true, scale: 1, flat: true }, { draft: true, scale: 0.75 }];
+const INNER = new Set(["axes", "frames", "masses"]);  // layers of what is inside bodies
 const REACH = 3.4;  // of the floor, beside the radius of what is seen
 const SLOW = 22, QUICK = 12, PATIENCE = 4000;  // ms: a picture that is late; one that a better quality may take; how long before that is tried
 
@@ -204,13 +205,13 @@ class Stage {
   pan(dx, dy) { const m = this.matrices(), c = this.camera; c.middle = V.add(V.add(c.middle, m.x, -dx * m.perPixel), m.y, dy * m.perPixel); }
   zoom(by) { const c = this.camera, R = this.header.radius; c.distance = Math.min(60 * R, Math.max(0.05 * R, c.distance * Math.exp(by))); }
 
-  // ---------------------------------------------------------------- what is drawn, as [geometry, matrix, colour, id, glow, whether it comes and goes]
+  // ---------------------------------------------------------------- what is drawn, as [geometry, matrix, colour, id, glow, whether it is seen through everything]
   list() {
     const found = [], seen = this.layers;
     this.parts.forEach((p, k) => {
       if (!seen[p.layer]) return;
       const glow = this.selected && (p.name === this.selected || this.header.bodies[p.body] === this.selected && p.layer === "bodies") ? 1 : 0;
-      found.push([this.geometries[p.geometry], M4.times(this.at[p.body], p.local), p.colour, k + 1, glow]);
+      found.push([this.geometries[p.geometry], M4.times(this.at[p.body], p.local), p.colour, k + 1, glow, INNER.has(p.layer)]);
     });
     this.header.spans.forEach((s, k) => {
       if (!seen[s.layer]) return;
@@ -234,7 +235,7 @@ class Stage {
     this.resize();
     const gl = this.gl, m = this.now = this.matrices(), all = this.list(), light = this.sunlight(), q = QUALITY[this.quality];
     const kinds = [all.filter((o) => o[2][3] >= 0.99 && !o[5]), all.filter((o) => o[2][3] >= 0.99 && o[5]), all.filter((o) => o[2][3] < 0.99)];
-    if (this.shadows = Boolean(q.shadows)) this.cast([...kinds[0], ...kinds[1]], light.matrix);
+    if (this.shadows = Boolean(q.shadows)) this.cast(kinds[0], light.matrix);
     gl.bindFramebuffer(gl.FRAMEBUFFER, q.samples ? this.paper() : null); gl.viewport(0, 0, this.canvas.width, this.canvas.height);
     gl.clearColor(0, 0, 0, 0); gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
     gl.enable(gl.DEPTH_TEST); gl.depthMask(true); gl.disable(gl.BLEND); gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
