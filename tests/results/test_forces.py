@@ -61,7 +61,7 @@ def test_the_player_holds_them(gripped, tmp_path):
 
 def test_where_they_are_not_known_it_is_said(gripped):
     """By time stepping the forces in joints are not known: the contacts are, and a sentence says why."""
-    stepped = Result(gripped.data.assign(contact_residual=("time", np.zeros(len(gripped.time)))), gripped.mechanism)
+    stepped = Result(gripped.data.assign(contact_residual=("time", np.zeros(len(gripped.time)))), gripped.ledger, gripped.model)
     found = forces(stepped)
     assert "by time stepping are not known yet" in found.said and not found.joints and found.push.any()
     head, numbers = found.wire(describe(stepped.mechanism))

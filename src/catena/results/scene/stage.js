@@ -11,7 +11,7 @@ const SLOW = 22, QUICK = 12, PATIENCE = 4000;  // ms: a picture that is late; on
 
 class Stage {
   constructor(canvas) {
-    this.canvas = canvas; this.layers = {}; this.trails = []; this.arrows = []; this.extra = []; this.selected = null; this.shadows = true; this.header = null;
+    this.canvas = canvas; this.layers = {}; this.trails = []; this.arrows = []; this.extra = []; this.selected = null; this.shadows = true; this.header = null; this.pictures = 0;
     this.quality = 0; this.ceiling = 0; this.slow = 0; this.good = 0; this.patience = PATIENCE; this.batches = new Map();
     this.prepare();
   }
@@ -232,7 +232,7 @@ class Stage {
   }
   draw() {
     if (!this.header) return;
-    this.resize();
+    this.resize(); this.pictures++;
     const gl = this.gl, m = this.now = this.matrices(), all = this.list(), light = this.sunlight(), q = QUALITY[this.quality];
     const kinds = [all.filter((o) => o[2][3] >= 0.99 && !o[5]), all.filter((o) => o[2][3] >= 0.99 && o[5]), all.filter((o) => o[2][3] < 0.99)];
     if (this.shadows = Boolean(q.shadows)) this.cast(kinds[0], light.matrix);
