@@ -94,7 +94,8 @@ def _kept(path: Path) -> Geometry:
     place = Path(platformdirs.user_cache_dir("catena")) / "meshes" / f"{key}.npz"
     try:
         with np.load(place, allow_pickle=False) as data:
-            return Geometry(*(data[name] for name in ARRAYS), Geometry(*(data[f"coarse_{name}"] for name in ARRAYS)))
+            few = Geometry(*(data[f"coarse_{name}"] for name in ARRAYS))
+            return replace(Geometry(*(data[name] for name in ARRAYS)), coarse=few)
     except (OSError, ValueError, KeyError):
         made = _read(path)
     few = coarse(made)
