@@ -43,7 +43,7 @@ from ...compiler.trace import Tracer, matrix, vector
 from ...kernels import kinematics, motion
 from ...kernels.tree import layout
 from ...model.mechanism import GROUND, Mechanism
-from ...spatial import add, full, rotate, transpose, unrotate_symmetric
+from ...spatial import add, full, rotate, select, transpose, unrotate_symmetric
 from ..equations import Equations, assembled, without_inertia
 from ..formulation import Formulation, register
 from ._independent_speeds import own_rows
@@ -126,18 +126,28 @@ def partials(s: Tracer) -> dict[int, Partials]:
     found = {-1: Partials(none, none, none, none, ca.SX.eye(3), ca.SX.zeros(3))}
     for i, node in enumerate(s.layout.nodes):
         below, S, O = found[node.parent], ca.SX(matrix(s.posed.R[i])), ca.SX(vector(s.posed.p[i]))
-        turning, sliding = ca.SX(none), ca.SX(none)
+        turning, sliding, bend_turning, bend_sliding = (ca.SX(none) for _ in range(4))
         for k in range(motion.speeds(s.tree.motion[i])):
             turn, slide = motion.direction(s.tree, i, k)
-            turning[:, node.vi + k] = S @ vector(turn)
-            sliding[:, node.vi + k] = S @ vector(slide)
+            column, slope, bend = _speed(s, node.vi + k)
+            turning[:, column], bend_turning[:, column] = slope * (S @ vector(turn)), bend * (S @ vector(turn))
+            sliding[:, column], bend_sliding[:, column] = slope * (S @ vector(slide)), bend * (S @ vector(slide))
         turning, sliding, rho = ca.sparsify(turning), ca.sparsify(sliding), O - below.O
         w, V = below.w + turning, below.V - ca.skew(rho) @ below.w + sliding
         W0I, drho = ca.skew(w @ s.v), (V - below.V) @ s.v
-        dw = below.dw + W0I @ turning  # the axes of a motion stand still in its node: (1.28)
-        dV = below.dV - ca.skew(rho) @ below.dw - ca.skew(drho) @ below.w + W0I @ sliding
+        dw = below.dw + W0I @ turning + ca.sparsify(bend_turning)  # the axes of a motion stand still in its node: (1.28)
+        dV = below.dV - ca.skew(rho) @ below.dw - ca.skew(drho) @ below.w + W0I @ sliding + ca.sparsify(bend_sliding)
         found[i] = Partials(w, dw, V, dV, S, O)
     return found
+
+
+def _speed(s: Tracer, place: int) -> tuple[int, Any, Any]:
+    """The speed that moves a motion, by how much, and how fast that changes: f'(q) and f''(q) v of one that follows another by a function f."""
+    if place < s.layout.nv:
+        return place, 1.0, 0.0
+    leader = s.layout.followers[place - s.layout.nv]
+    _, slope, bend = leader.shift(s.q[leader.qi], select)  # type: ignore[operator]  # a Course
+    return leader.vi, slope, bend * s.v[leader.vi]
 
 
 def mass_centres(s: Tracer) -> list[MassCentre]:
@@ -257,5 +267,5 @@ register(Formulation(
     unknowns="speeds, with partial velocities by recursion over the tree",
     source="[Passerello1972] ch. I-III",
     year=1961,
-    cannot=frozenset({"joints by a function", "flexible bodies by modes"}),
+    cannot=frozenset({"flexible bodies by modes"}),
 ))  # fmt: skip
