@@ -6,6 +6,7 @@ import base64
 import inspect
 import json
 import re
+import subprocess
 import sys
 from importlib import resources
 
@@ -20,7 +21,8 @@ from catena.cli.plot import places
 from catena.errors import CatenaError, UnknownNameError
 from catena.errors.registry import loaded
 from catena.results import plots, plotting
-from catena.results.animation import SIZE, animate
+from catena.results.animation import SIZE, _ffmpeg, animate, pictures
+from catena.results.film import film
 from catena.results.result import Result
 from catena.results.scene.skeleton import skeleton, tips
 from catena.results.scene.view import view_of
@@ -215,12 +217,27 @@ def test_mp4_by_ffmpeg(swing, tmp_path, monkeypatch):
         animate(swing, tmp_path / "swing.mp4", rate=3)
 
 
+def test_a_real_mp4(swing, tmp_path):
+    """A real ffmpeg makes the film, and reads from it again the pictures that were drawn."""
+    tool = _ffmpeg()
+    if tool is None:
+        pytest.skip("no ffmpeg on this machine")
+    written = animate(swing, tmp_path / "swing.mp4", rate=4)
+    read = subprocess.run([tool, "-loglevel", "error", "-i", str(written), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"], capture_output=True, check=True)
+    w, h = SIZE
+    seen = np.frombuffer(read.stdout, np.uint8).reshape(-1, h, w, 3).astype(float)
+    drawn = np.stack([np.asarray(p, float) for p in pictures(film(swing, 1.0, 4))])
+    assert len(seen) == len(drawn) and np.abs(seen - drawn).mean() < 3.0  # of 255: what H.264 costs
+    assert not list(tmp_path.glob(".*"))
+
+
 def test_films_that_cannot_be(swing, tmp_path, monkeypatch):
     with pytest.raises(CatenaError, match=r"saved as \.gif, \.html, \.mp4, not '\.avi'"):
         animate(swing, tmp_path / "x.avi")
     with monkeypatch.context() as without:
         without.setenv("PATH", str(tmp_path))
-        with pytest.raises(CatenaError, match="made by ffmpeg, which is not on this machine; install it, or save a .gif or .html"):
+        without.setitem(sys.modules, "imageio_ffmpeg", None)
+        with pytest.raises(CatenaError, match=r"made by ffmpeg, which is not on this machine; install it \(pip install 'catena\[film\]' brings one\), or save a .gif or .html"):
             animate(swing, tmp_path / "x.mp4")
     with pytest.raises(CatenaError, match="speed = -1; it is a number above zero"):
         animate(swing, tmp_path / "x.gif", speed=-1)

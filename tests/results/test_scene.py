@@ -17,6 +17,8 @@ from catena.model.loads import Cable
 from catena.model.mechanism import Body, Joint, Mechanism, Shape
 from catena.model.shapes import KINDS as SHAPES
 from catena.results.scene import describe, geometry, loads, meshes, wire
+from catena.results.scene.detail import PLENTY, drafts
+from catena.results.scene.geometry import ball, box
 from catena.results.scene.elements import _around, disc
 from catena.results.scene.placement import placement
 from catena.results.scene.raster import Painter, camera_of
@@ -187,6 +189,18 @@ def test_a_fine_mesh_is_made_coarser():
     g = geometry.ball(1.0, 90)
     points, faces = meshes.coarser(g.points, g.faces, most=3000)
     assert len(faces) <= 3000 < len(g.faces) and np.abs(np.linalg.norm(points, axis=1) - 1).max() < 0.05
+
+
+def test_a_draft_has_few_triangles_of_the_same_size():
+    """Large solids lose most; what is left fills the same box; small scenes are left as they are."""
+    pytest.importorskip("fast_simplification")
+    shapes = {"large": ball(1.0, 120), "small": ball(0.05, 60), "box": box(1.0, 1.0, 1.0)}
+    made = drafts(shapes, ["large", "small", "small", "box"])
+    assert set(made) == {"large", "small"} and len(made["small"].faces) < len(made["large"].faces) <= PLENTY
+    for key, g in made.items():
+        np.testing.assert_allclose(np.ptp(g.points, axis=0), np.ptp(shapes[key].points, axis=0), rtol=0.1)
+        np.testing.assert_allclose(np.linalg.norm(g.normals, axis=1), 1.0, atol=1e-6)
+    assert drafts({"box": box(1.0, 1.0, 1.0)}, ["box"] * 10) == {}
 
 
 def test_every_kind_of_shape_is_drawn():

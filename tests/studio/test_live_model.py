@@ -74,21 +74,23 @@ def test_faults_are_the_sentences_of_info():
 
 def test_arrows_are_the_reactions_of_the_run():
     """They carry the weight: at rest the pins of a hanging pendulum hold what hangs below."""
-    from catena.studio.run_series import joint_forces
+    from catena.results.forces import forces
 
     text = _find("triple_pendulum").read_text()
     model = LiveModel(Path("x.toml"))
     read = model.read(text)
     result = model.run(read.scenario, until=0.2)
-    names, points, force = joint_forces(model.at(read.mechanism), result)
+    found = forces(result, model.at(read.mechanism))
+    names, force = list(found.joints), found.pull
     own = catena.compile(read.mechanism).reactions(*(result.data[x].values[5] for x in "qva"), t=result.time[5])
     X = catena.compile(read.mechanism).pose(result.data["q"].values[5], read.mechanism.joints[0].child)
-    assert names == [j.name for j in read.mechanism.joints] and points[0][0] == "ground"
+    assert names == [j.name for j in read.mechanism.joints] and found.joints[names[0]][0] == "ground"
     np.testing.assert_allclose(force[5, 0], X[:3, :3] @ own[names[0]][3:], atol=1e-8)
     loop = LiveModel(Path("y.toml"))
     read = loop.read(_find("four_bar").read_text())
     result = loop.run(read.scenario, until=0.1)
-    names, _, force = joint_forces(loop.at(read.mechanism), result)
+    found = forces(result, loop.at(read.mechanism))
+    names, force = list(found.joints), found.pull
     assert names[-1] == "near pin" and np.isfinite(force).all() and np.abs(force[:, -1]).max() > 0.1
 
 
@@ -97,9 +99,9 @@ GROUND = linkage.Anchor()
 POINTS = [(-0.2, -0.1), (-0.2, 0.0), (0.1, 0.16), (0.14, -0.1)]
 
 
-def drawn(tmp_path, points=POINTS, end=GROUND):
+def drawn(tmp_path, points=POINTS, end=GROUND, plane="x-y"):
     document = Document(tmp_path / "drawn.toml")
-    made = linkage.chain(points, linkage.Anchor(), end, 0.0, set())
+    made = linkage.chain(points, linkage.Anchor(), end, 0.0, set(), linkage.PLANES[plane])
     document.add(made.tables, {**made.parameters, "density": linkage.DENSITY})
     additions.drawn_start(document, made.angles, first=True)
     return document
@@ -122,6 +124,24 @@ def test_a_drawn_four_bar_stands_where_it_was_drawn(tmp_path):
     t = result.time
     np.testing.assert_allclose(result.data["q"].values[:, 0], math.pi / 2 + math.pi * t, atol=1e-6)  # 30 rpm
     assert np.abs(result.data["closure"].values).max() < 1e-7
+
+
+@pytest.mark.parametrize("plane", linkage.PLANES)
+def test_every_plane_has_the_same_linkage(tmp_path, plane):
+    """Drawn in any plane it stands where it was drawn, its pins turn about the normal, and with gravity downwards it has the same energy and mass matrix."""
+    pytest.importorskip("tomlkit")
+    own = linkage.PLANES[plane]
+    read, flat = (LiveModel(tmp_path / "x.toml").read(drawn(tmp_path, plane=name).text.replace("[0, -9.81, 0]", str(linkage.PLANES[name].down))) for name in (plane, "x-y"))
+    assert not read.faults
+    m, q = Machine(read.mechanism, life="generic"), read.scenario.q
+    for k, point in enumerate(POINTS[:-1], start=1):
+        np.testing.assert_allclose(m.pose(q, f"link {k}")[list(own.axes), 3], point, atol=1e-4)
+        assert own.angle(m.pose(q, f"link {k}")) == pytest.approx(math.atan2(*np.subtract(POINTS[k], point)[::-1]), abs=1e-3)
+    np.testing.assert_allclose(m.pose(q, "link 1")[:3, :3] @ own.normal, own.normal, atol=1e-12)
+    other = Machine(flat.mechanism, life="generic")
+    np.testing.assert_allclose(q, flat.scenario.q, atol=1e-12)
+    np.testing.assert_allclose(m.mass_matrix(q), other.mass_matrix(q), atol=1e-12)
+    np.testing.assert_allclose(m.gravity(q), other.gravity(q), atol=1e-12)
 
 
 def test_an_open_chain_and_bad_points(tmp_path):

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 import catena
 from catena.errors import CatenaError
+from catena.results.scene import describe
 from catena.simulation.scenario import read
 from catena.studio import page
 from catena.studio.running_page import program
@@ -60,36 +61,75 @@ def test_a_step_that_is_none_is_refused(tmp_path):
         page(catena.load("triple_pendulum"), tmp_path / "p.html", step=0.0)
 
 
-def test_a_browser_runs_it(browser, tmp_path):
+@pytest.fixture(scope="module")
+def bar(tmp_path_factory):
+    """A page of the four-bar, and where `simulate` is after as many steps."""
     asked, end = simulated("four_bar")
-    path = page(asked.mechanism, tmp_path / "p.html", q=asked.q, v=asked.v)
-    window = browser.new_page(viewport={"width": 1200, "height": 700})
-    errors = []
-    window.on("pageerror", lambda e: errors.append(str(e)))
+    return asked, end, page(asked.mechanism, tmp_path_factory.mktemp("page") / "p.html", q=asked.q, v=asked.v)
+
+
+def opened(window, path):
     window.goto(f"{path.as_uri()}#still")
     window.wait_for_function("window.catena !== undefined")
+
+
+def test_a_browser_runs_it(window, bar):
+    asked, end, path = bar
+    opened(window, path)
     window.click("#reset")
     reached = window.evaluate(f"catena.advance({STEPS})")
     np.testing.assert_allclose(reached[: len(end)], end, rtol=0, atol=1e-11)
-    seen = window.screenshot()
+    machine = catena.compile(asked.mechanism)
+    for k, b in enumerate(asked.mechanism.bodies):  # what is drawn is where the machine says
+        drawn = np.array(window.evaluate(f"Array.from(stage.at[{k + 1}])")).reshape(4, 4).T
+        np.testing.assert_allclose(drawn, machine.pose(end[:3], b.name), atol=1e-6)
     window.click("#play")
-    window.wait_for_timeout(600)
-    assert window.evaluate("catena.time()") > STEP * STEPS and window.screenshot() != seen
+    window.wait_for_function(f"catena.time() > {STEP * STEPS} + 0.05")
     window.click("#play")
     before = window.evaluate("catena.state()")
-    box = window.locator("#stage").bounding_box()
-    coupler = window.evaluate("(() => { const at = poses(); return flat(placed(at[1], film.bodies[1].lines[0][1])); })()")
-    window.mouse.move(box["x"] + coupler[0], box["y"] + coupler[1])
-    window.mouse.down()
-    window.mouse.move(box["x"] + coupler[0] + 25, box["y"] + coupler[1] + 15, steps=5)
-    window.mouse.up()
+    drag(window)
     after = window.evaluate("catena.state()")
     assert np.abs(np.subtract(after, before)).max() > 1e-3  # the hand moved it
-    gap = catena.compile(asked.mechanism).constraint_rows(np.array(after[:3]), np.zeros(3))[0]
+    gap = machine.constraint_rows(np.array(after[:3]), np.zeros(3))[0]
     assert np.abs(gap).max() < 1e-6  # and its loop is closed
-    window.locator("#sliders input").first.fill("0.11")
-    assert not errors
-    window.close()
+
+
+def drag(window):
+    """Pull at the middle of the coupler."""
+    box = window.locator("#stage").bounding_box()
+    x, y = window.evaluate("(() => { stage.draw(); return stage.screen(stage.place(2, [0.15, 0, 0])); })()")
+    window.mouse.move(box["x"] + x, box["y"] + y)
+    window.mouse.down()
+    window.mouse.move(box["x"] + x + 25, box["y"] + y + 15, steps=3)
+    window.mouse.up()
+
+
+def test_the_drawing_follows_the_parameters(window, bar):
+    """A longer crank: its rod is as long, and the pin at its end is where the coupler begins."""
+    asked, _, path = bar
+    opened(window, path)
+    slider = window.locator("#sliders input").first
+    slider.fill("0.12")
+    value = window.evaluate("P[0]")
+    m = asked.mechanism.with_(parameters={**asked.mechanism.parameters, "crank": value})
+    own = describe(m, unit=describe(asked.mechanism).unit)
+    rod = next(k for k, p in enumerate(own.parts) if p.body == "crank" and p.geometry.startswith("rod"))
+    wanted = own.geometries[own.parts[rod].geometry].points
+    index = window.evaluate("scene.parts.findIndex((p) => p.body === 1 && scene.geometries[p.geometry].key.startsWith('rod'))")
+    drawn = window.evaluate(f"Array.from(stage.geometries[scene.parts[{index}].geometry].vertices)")
+    np.testing.assert_allclose(np.array(drawn).reshape(-1, 6)[:, :3], wanted, atol=2e-6)
+
+
+def test_without_webgl_it_is_painted_flat(window, bar):
+    window.add_init_script("HTMLCanvasElement.prototype.getContext = ((old) => function (kind, ...rest) { return kind === 'webgl2' ? null : old.call(this, kind, ...rest); })(HTMLCanvasElement.prototype.getContext);")
+    opened(window, bar[2])
+    assert window.evaluate("stage instanceof FlatStage")
+    window.evaluate("stage.draw()")
+    inked = window.evaluate("(() => { const c = stage.canvas, d = stage.pen.getImageData(0, 0, c.width, c.height).data; let n = 0; for (let k = 0; k < d.length; k += 4) if (d[k] > 150 && d[k + 2] < 110 && d[k + 3] > 200) n++; return n; })()")
+    assert inked > 500  # the orange coupler
+    before = window.evaluate("catena.state()")
+    drag(window)
+    assert np.abs(np.subtract(window.evaluate("catena.state()"), before)).max() > 1e-3
 
 
 def _app():

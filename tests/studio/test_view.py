@@ -18,8 +18,10 @@ from catena.studio.view import Viewer, viewer
 
 
 def pixels(window):
+    """What is seen, once the page has drawn what it knows."""
     from PIL import Image
 
+    window.wait_for_function("!dirty && stage.quality === 0 && stage.pictures > 0")
     return np.asarray(Image.open(io.BytesIO(window.locator("#stage").screenshot())).convert("RGB")).astype(int)
 
 
@@ -55,14 +57,12 @@ def test_a_hand_is_pulled_to_a_pose_within_limits():
 def test_the_page(window, served):
     window.goto(served(viewer("four_bar")).address)
     window.wait_for_function("window.measured && measured.scenes > 0")
-    window.wait_for_timeout(300)
     seen = pixels(window)
     orange = (seen[..., 0] > 180) & (seen[..., 2] < 110)
     assert orange.sum() > 500 and len(np.unique(seen.reshape(-1, 3), axis=0)) > 500  # the coupler, and light on everything
     slider = window.locator("#coordinates input[type=range]").first
     slider.fill("0.9")
     window.wait_for_function("Math.abs(document.querySelector('#coordinates input[type=text]').value - 0.9) < 2e-3")
-    window.wait_for_timeout(200)
     assert (np.abs(pixels(window) - seen).max(axis=2) > 40).sum() > 2000
     typed = window.locator("#coordinates input[type=text]").first
     typed.fill("1.2")
@@ -101,6 +101,42 @@ def test_a_result_plays(window, served, tmp_path):
     shown = window.evaluate("Array.from(stage.at[stage.at.length - 1])")
     np.testing.assert_allclose([shown[12], shown[13]], last[:2, 3], atol=1e-5)
     window.click("#stop")
+
+
+def test_forces_of_a_result(window, served, hanging):
+    """Arrows of a pendulum that hangs still: upwards at its pins, as long as the weights below them."""
+    window.goto(served(viewer(str(hanging))).address)
+    window.wait_for_function("typeof film !== 'undefined' && film !== null")
+    window.locator("#joint-forces input").check()
+    window.wait_for_function("forces && forces.known")
+    window.click("#play")
+    shown = np.array(window.evaluate("stage.arrows.map((a) => V.add(a.to, a.from, -1))"))
+    assert len(shown) == 3 and np.abs(shown[:, [0, 2]]).max() < 1e-6
+    np.testing.assert_allclose(shown[:, 1] / shown[2, 1], [3.0, 2.0, 1.0], rtol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def hanging(tmp_path_factory):
+    """The triple pendulum at rest below its pin, its links of equal mass."""
+    m = catena.load("triple_pendulum")
+    result = catena.simulate(m, q=[-np.pi / 2, 0.0, 0.0], until=0.1, output=0.05)
+    return result.save(tmp_path_factory.mktemp("run") / "hang.nc")
+
+
+def test_drafts_and_full_pictures_show_the_same(window, served):
+    """In every quality the coupler is orange and where it was; solids of a draft are few."""
+    window.goto(served(viewer("four_bar")).address)
+    window.wait_for_function("window.measured && measured.scenes > 0")
+    window.evaluate("stage.rest = () => false")
+    inked = []
+    for quality in range(4):
+        window.evaluate("(q) => { stage.quality = q; stage.draw(); }", quality)
+        inked.append(window.evaluate("""(() => { const gl = stage.gl, w = stage.canvas.width, h = stage.canvas.height, d = new Uint8Array(4 * w * h); stage.draw();
+            gl.readPixels(0, 0, w, h, gl.RGBA, gl.UNSIGNED_BYTE, d); let n = 0, x = 0, y = 0; for (let k = 0; k < w * h; k++) if (d[4 * k] > 150 && d[4 * k + 2] < 110 && d[4 * k + 3] > 200) { n++; x += k % w; y += Math.floor(k / w); }
+            return [n / w / h, x / n / w, y / n / h]; })()"""))
+    assert inked[0][0] > 0.005
+    np.testing.assert_allclose(np.array(inked)[:, 1:], inked[0][1:] * np.ones((4, 1)), atol=0.02)
+    np.testing.assert_allclose(np.array(inked)[:, 0], inked[0][0], rtol=0.35)
 
 
 def test_names(tmp_path):

@@ -19,6 +19,7 @@ def page(
     force: Force = False,
 ) -> None:
     """Write one HTML file in which the mechanism itself runs: no server, no network. It starts where the file's [scenario] does."""
+    from .. import formats
     from ..simulation.scenario import read
     from ..studio import page as write
 
@@ -26,5 +27,5 @@ def page(
     asked = read(file, until=1.0)
     left = [word for word in ("control", "motion", "events") if word in asked.options]
     notes = [f"The scenario's {' and '.join(left)} are left out: the mechanism runs freely."] if left else []
-    written = write(asked.mechanism, path, q=asked.q, v=asked.v, step=step, notes=notes)
+    written = write(asked.mechanism, path, q=asked.q, v=asked.v, step=step, notes=notes, folders=[formats._find(file).resolve().parent])
     console().print(f"{written}: {written.stat().st_size / 1000:.0f} kB", markup=False, soft_wrap=True)

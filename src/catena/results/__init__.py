@@ -4,6 +4,7 @@
     ledger      what can be wrong with a result, as numbers and one verdict
     storage     rows on disk, whole after any interruption
     interference  when, where and how deep shapes met along a motion
+    forces      what joints and contacts do along a run, for arrows
     plotting    the registry of plots, and how one is drawn and saved
     plots/      one file per plot; animation: GIF files and pages with a player
 """

@@ -9,6 +9,7 @@ MP4 are drawn without OpenGL.
 from __future__ import annotations
 
 import html
+import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +23,7 @@ import numpy as np
 
 from ..errors import CatenaError
 from .film import FINER, Film, film
+from .forces import forces
 from .result import Result
 from .scene import wire
 from .scene.raster import Painter, camera_of
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
 SIZE = (720, 540)  # pixels of a picture
 TRAILS = ((0.84, 0.37, 0.0, 1.0), (0.0, 0.62, 0.45, 1.0), (0.80, 0.47, 0.65, 1.0), (0.90, 0.62, 0.0, 1.0), (0.34, 0.71, 0.91, 1.0))
-FORCE = (0.75, 0.0, 0.0, 1.0)  # of contact forces
+FORCE = (0.86, 0.12, 0.10, 1.0)  # of contact forces
 LONGEST = {".gif": 12.0, ".html": 60.0, ".mp4": 60.0}  # the longest animation, s, where no speed is given
 RATE = {".gif": 20, ".html": 30, ".mp4": 30}  # pictures per second
 
@@ -53,19 +55,23 @@ def animate(
     for name, value in (("speed", speed), ("rate", rate)):
         if value is not None and not 0 < value < np.inf:
             raise CatenaError(f"{name} = {value}; it is a number above zero")
-    if path.suffix == ".mp4" and shutil.which("ffmpeg") is None:
-        raise CatenaError(f"{path}: an MP4 is made by ffmpeg, which is not on this machine; install it, or save a .gif or .html")
+    if path.suffix == ".mp4" and _ffmpeg() is None:
+        raise CatenaError(f"{path}: an MP4 is made by ffmpeg, which is not on this machine; install it (pip install 'catena[film]' brings one), or save a .gif or .html")
     shown = result.select(run=run)
     duration = float(shown.time[-1] - shown.time[0])
     if not duration > 0:
         raise CatenaError("this result has one row; an animation needs a motion")
     pace = speed or max(1.0, duration / LONGEST[path.suffix])
     made = film(shown, pace, rate or RATE[path.suffix], folders=folders)
+    beside = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")  # whole, or not there
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write(made, path)
+        write(made, beside)
+        os.replace(beside, path)
     except OSError as error:
         raise CatenaError(f"{path}: the animation could not be written ({reason(error)})") from None
+    finally:
+        beside.unlink(missing_ok=True)
     return path
 
 
@@ -99,8 +105,8 @@ def pictures(made: Film) -> Iterator[Image]:
     arrows = made.arrows()
     for k, time in enumerate(made.times):
         forces = [(pair, FORCE) for pair in arrows[k] if np.isfinite(pair).all()]
-        trails = [*forces] + [(track[: FINER * k + 1], TRAILS[i % len(TRAILS)]) for i, track in enumerate(made.tracks.values())]
-        image = painter.picture(dict(zip(made.scene.bodies, made.at[k])), trails)
+        trails = [(track[: FINER * k + 1], TRAILS[i % len(TRAILS)]) for i, track in enumerate(made.tracks.values())]
+        image = painter.picture(dict(zip(made.scene.bodies, made.at[k])), trails, forces)
         ImageDraw.Draw(image).text((16, 12), f"{made.title}, {time:.2f} s{pace}", fill=(70, 82, 96), font=face)
         yield image
 
@@ -116,10 +122,22 @@ def _gif(made: Film, path: Path) -> None:
     flat[0].save(path, save_all=True, append_images=flat[1:], duration=delay, loop=0, optimize=True, disposal=1)
 
 
+def _ffmpeg() -> str | None:
+    """The machine's own ffmpeg, or the one of the package imageio-ffmpeg."""
+    if found := shutil.which("ffmpeg"):
+        return found
+    try:
+        from imageio_ffmpeg import get_ffmpeg_exe
+
+        return str(get_ffmpeg_exe())
+    except (ImportError, RuntimeError):  # no package, or none for this machine
+        return None
+
+
 def _mp4(made: Film, path: Path) -> None:
     """Pictures through a pipe to ffmpeg, H.264 that every player takes."""
     w, h = SIZE
-    command = ["ffmpeg", "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{w}x{h}", "-r", str(made.rate), "-i", "-",
+    command = [_ffmpeg() or "ffmpeg", "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{w}x{h}", "-r", str(made.rate), "-i", "-",
                "-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart", str(path)]  # fmt: skip
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as ffmpeg:
         assert ffmpeg.stdin is not None and ffmpeg.stderr is not None
@@ -131,7 +149,7 @@ def _mp4(made: Film, path: Path) -> None:
             pass  # what it says, and its status, tell why
         said = ffmpeg.stderr.read().decode(errors="replace").strip()
         if ffmpeg.wait():
-            raise CatenaError(f"{path}: ffmpeg could not make the film: {said.splitlines()[-1] if said else 'no reason given'}")
+            raise CatenaError(f"ffmpeg could not make the film: {said.splitlines()[-1] if said else 'no reason given'}")
 
 
 def _page(made: Film, path: Path) -> None:
@@ -144,6 +162,8 @@ def _page(made: Film, path: Path) -> None:
         "scene": scene, "triangles": wire.packed(triangles), "times": np.round(made.times, 6).tolist(), "pace": made.pace,
         "poses": wire.packed(wire.film_numbers(made.at)), "tracks": [wire.packed(made.tracks[t["name"]].astype(np.float32)) for t in scene["tips"]],
     }  # fmt: skip
+    data["forces"], pushes = forces(made.result).wire(made.scene)
+    data["pushes"] = wire.packed(pushes)
     text = player.replace("{{stage}}", wire.stage()).replace("{{title}}", html.escape(made.title)).replace("{{data}}", wire.text(data))
     path.write_text(text, encoding="utf-8")
 

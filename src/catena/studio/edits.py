@@ -89,17 +89,22 @@ class Edits:
         self._tell("saved", path=str(self.document.path))
 
     def _on_draw(self, client: Client, message: dict[str, Any]) -> None:
-        """Points that were clicked in the plane: a chain of links with pins."""
-        data = self.document.data()
+        """Points that were clicked in a plane: a chain of links with pins."""
+        data, plane = self.document.data(), linkage.PLANES.get(str(message.get("plane", "x-y")))
+        if plane is None:
+            raise CatenaError(f"there is no plane {message.get('plane')!r}; planes are: {', '.join(linkage.PLANES)}")
         taken = {row.get("name") for kind in ("body", "joint", "loop", "load", "frame") for row in data.get(kind, [])} | set(data.get("parameters", {}))
-        start, turned = self._anchor(message.get("start"))
-        end = self._anchor(message["end"])[0] if message.get("end") else None
-        made = linkage.chain(message["points"], start, end, turned, taken)
+        start, turned = self._anchor(message.get("start"), plane)
+        end = self._anchor(message["end"], plane)[0] if message.get("end") else None
+        made = linkage.chain(message["points"], start, end, turned, taken, plane)
+        if not data.get("body") and data.get("gravity") == [0, -9.81, 0] != plane.down:  # as a new model has it
+            self.document.set(["gravity"], plane.down)
+            client.send("status", text=f"gravity is along -{'xyz'[plane.axes[1]]} now, downwards in this plane")
         density = {} if "density" in data.get("parameters", {}) else {"density": linkage.DENSITY}
         self.document.add(made.tables, {**made.parameters, **density})
         additions.drawn_start(self.document, made.angles, first=start.body == "ground")
 
-    def _anchor(self, given: dict[str, Any] | None) -> tuple[linkage.Anchor, float]:
+    def _anchor(self, given: dict[str, Any] | None, plane: linkage.Plane) -> tuple[linkage.Anchor, float]:
         """Where a chain begins or ends, and at what angle that body stands."""
         body = str((given or {}).get("body", "ground"))
         m = self.reading.mechanism
@@ -108,7 +113,7 @@ class Edits:
         X = placement(m).at(self._standing())[body]
         point = X[:3, :3].T @ (np.array([*given["point"], 0.0][:3]) - X[:3, 3])  # type: ignore[index]
         at = self._named(m, body, point) or [float(f"{x:.6g}") for x in point]
-        return linkage.Anchor(body, tuple(at)), float(np.arctan2(X[1, 0], X[0, 0]))
+        return linkage.Anchor(body, tuple(at)), plane.angle(X)
 
     def _named(self, m: Any, body: str, point: Array) -> list[Any] | None:
         """The place of a joint that sits at this point of the body already, as the file writes it; so it follows the same lengths."""

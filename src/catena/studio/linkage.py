@@ -28,6 +28,36 @@ class Anchor:
 
 
 @dataclass(frozen=True)
+class Plane:
+    """A plane through the origin: the two axes of the ground that it has, to the right and upwards, and its normal, towards the eye.
+
+    Pins turn about the normal, so that angles count from the first axis to the second.
+    """
+
+    axes: tuple[int, int]
+    normal: tuple[int, int, int]
+
+    @property
+    def down(self) -> list[float]:
+        """Gravity (m/s2) downwards in the plane."""
+        return [-9.81 if k == self.axes[1] else 0 for k in range(3)]
+
+    def along(self, size: Any) -> list[Any]:
+        """A point of a link, so far along it: links lie along the first axis in their own frames."""
+        found: list[Any] = [0, 0, 0]
+        found[self.axes[0]] = size
+        return found
+
+    def angle(self, R: Any) -> float:
+        """At which angle (rad) a link of orientation R (3, 3) lies."""
+        right, up = self.axes
+        return math.atan2(R[up][right], R[right][right])
+
+
+PLANES = {"x-y": Plane((0, 1), (0, 0, 1)), "x-z": Plane((0, 2), (0, -1, 0)), "y-z": Plane((1, 2), (1, 0, 0))}
+
+
+@dataclass(frozen=True)
 class Linkage:
     """Tables to be added, parameters, and the angles (rad) at which it was drawn: of its first pin, and of the others."""
 
@@ -38,13 +68,13 @@ class Linkage:
 
 def chain(
     points: Sequence[Sequence[float]], start: Anchor, end: Anchor | None, turned: float, taken: Iterable[str],
-    normal: int = 1, axes: tuple[int, int] = (0, 1),
+    plane: Plane | None = None,
 ) -> Linkage:  # fmt: skip
-    """The tables of a chain through points (n, 2), metres in the plane. end: None leaves it open.
+    """The tables of a chain through points (n, 2), metres in the plane, x-y unless given. end: None leaves it open.
 
-    turned: the angle (rad) at which the body that it starts from stands now. taken: names that are in use. axes: which two of the ground's
-    axes the plane has; normal: the sign of the third that pins turn about, so that angles count from the first to the second.
+    turned: the angle (rad) at which the body that it starts from stands now. taken: names that are in use.
     """
+    plane = plane or PLANES["x-y"]
     if len(points) < 2:
         raise CatenaError("a linkage has two points at least; click once more")
     lines = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(points)]
@@ -56,35 +86,37 @@ def chain(
     pins = [_fresh("pin", used) for _ in range(len(lines) + (end is not None))]
     sizes = [_fresh("l", used, "") for _ in lines]
     parameters: dict[str, Any] = {name: f"{_round(1000 * x)} mm" for name, x in zip(sizes, lengths)}
-    tables: list[tuple[str, Mapping[str, Any]]] = [("body", _body(name, size)) for name, size in zip(bodies, sizes)]
+    tables: list[tuple[str, Mapping[str, Any]]] = [("body", _body(name, size, plane)) for name, size in zip(bodies, sizes)]
     angle, before, angles = turned, start.body, {}
     for k, (body, pin, (x, y)) in enumerate(zip(bodies, pins, lines)):
         own = math.atan2(y, x)
         angles[pin] = math.remainder(own - angle, 2 * math.pi)
-        place = _spot(start, points[0], axes) if k == 0 else [sizes[k - 1], 0, 0]
-        tables.append(("joint", _pin(pin, before, body, place, axes, normal)))
+        place = _spot(start, points[0], plane) if k == 0 else plane.along(sizes[k - 1])
+        tables.append(("joint", _pin(pin, before, body, place, plane)))
         angle, before = own, body
     if end is not None:
-        tables.append(("loop", _pin(pins[-1], before, end.body, [sizes[-1], 0, 0], axes, normal, _spot(end, points[-1], axes))))
+        tables.append(("loop", _pin(pins[-1], before, end.body, plane.along(sizes[-1]), plane, _spot(end, points[-1], plane))))
     return Linkage(tuple(tables), parameters, angles)
 
 
-def _body(name: str, size: str) -> dict[str, Any]:
-    slender = f"density*{size}^3/12"
-    return {"name": name, "mass": f"density*{size}", "com": [f"{size}/2", 0, 0], "inertia": [0, slender, slender]}
+def _body(name: str, size: str, plane: Plane) -> dict[str, Any]:
+    inertia: list[Any] = [f"density*{size}^3/12"] * 3
+    inertia[plane.axes[0]] = 0  # a slender rod
+    return {"name": name, "mass": f"density*{size}", "com": plane.along(f"{size}/2"), "inertia": inertia}
 
 
-def _pin(name: str, parent: str, child: str, at: list[Any], axes: tuple[int, int], normal: int, child_at: list[Any] | None = None) -> dict[str, Any]:
+def _pin(name: str, parent: str, child: str, at: list[Any], plane: Plane, child_at: list[Any] | None = None) -> dict[str, Any]:
     found: dict[str, Any] = {"name": name, "kind": "revolute", "parent": parent, "child": child, "at": at}
+    found |= {} if plane.normal == (0, 0, 1) else {"axis": list(plane.normal)}  # pins turn about z unless told
     return found if child_at is None else {**found, "child_at": child_at}
 
 
-def _spot(anchor: Anchor, point: Sequence[float], axes: tuple[int, int]) -> list[Any]:
+def _spot(anchor: Anchor, point: Sequence[float], plane: Plane) -> list[Any]:
     """Where a pin sits on the ground (the point itself) or on a body."""
     if anchor.at is not None:
         return list(anchor.at)
     place: list[Any] = [0, 0, 0]
-    for axis, x in zip(axes, point):
+    for axis, x in zip(plane.axes, point):
         place[axis] = f"{_round(1000 * x)} mm" if abs(x) > 1e-9 else 0
     return place
 

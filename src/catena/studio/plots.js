@@ -48,12 +48,13 @@ class Plots {
     for (const y of ticks(low, high, 4)) { p.strokeStyle = "#e8ecf0"; p.beginPath(); p.moveTo(50, Y(y)); p.lineTo(w - 12, Y(y)); p.stroke(); p.fillStyle = "#6b7785"; p.textAlign = "right"; p.fillText(short(y, 4), 45, Y(y)); }
     p.textAlign = "center"; for (const t of ticks(first, last, 6)) p.fillText(`${short(t)} s`, X(t), h - 8);
     let x = 50;
-    p.textAlign = "left"; p.fillStyle = "#1d2733"; p.fillText(`${group}, ${unit}`, x, 10); x += p.measureText(`${group}, ${unit}`).width + 14;
+    const whole = p.measureText(`${group}, ${unit}`).width + list.reduce((s, y) => s + p.measureText(y.name).width + 30, 14), title = whole < w - 58 ? `${group}, ${unit}` : unit;
+    p.textAlign = "left"; p.fillStyle = "#1d2733"; p.fillText(title, x, 10); x += p.measureText(title).width + 14;
     list.forEach((s, k) => {
       const colour = SHADES[k % SHADES.length];
       for (const r of this.kept) this.line(p, r, s, X, Y, colour, [5, 4], 0.45);
       this.line(p, this.run, s, X, Y, colour, [], 1);
-      if (x < w - 60) { p.fillStyle = colour; p.fillRect(x, 9, 12, 3); p.fillStyle = "#1d2733"; p.fillText(s.name, x + 16, 10); x += p.measureText(s.name).width + 30; }
+      if (x + 16 + p.measureText(s.name).width < w - 4) { p.fillStyle = colour; p.fillRect(x, 9, 12, 3); p.fillStyle = "#1d2733"; p.fillText(s.name, x + 16, 10); x += p.measureText(s.name).width + 30; }
     });
     if (this.now !== undefined) { p.strokeStyle = "#1d273388"; p.lineWidth = 1; p.setLineDash([]); p.beginPath(); p.moveTo(X(this.now), 20); p.lineTo(X(this.now), h - 20); p.stroke(); }
   }

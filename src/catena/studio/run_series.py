@@ -6,19 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.machine import Machine
-from ..machine.reactions import reactions
 from ..model.freedom_units import coordinate_units, speed_units
 from ..results.film import Film, film
 from ..results.result import Result
 from ..results.scene import Scene
-from ..results.scene.placement import placement
 
 Array = np.ndarray
 RATE = 60  # pictures per second
 LONGEST = 60.0  # s of film; a longer run has fewer pictures per second
 POINTS = 1500  # of a plot
-FORCES = 400  # rows of which arrows are shown
 
 
 def film_of(result: Result, scene: Scene) -> Film:
@@ -47,17 +43,3 @@ def series_of(result: Result, shown: Film) -> tuple[list[dict[str, Any]], Array]
         at = np.linspace(0, 1, len(track))
         rows += [({"name": f"{name} {axis}", "unit": "m", "group": "tips"}, np.interp(every, at, track[:, k])) for k, axis in enumerate("xyz")]
     return [row for row, _ in rows], np.nan_to_num(np.stack([thin.time, *(x for _, x in rows)]))
-
-
-def joint_forces(machine: Machine, result: Result) -> tuple[list[str], list[tuple[str, Array]], Array]:
-    """The forces in the joints along a run: names, (parent, point) where each sits, and (rows, joints, 3), N in the ground's axes, on the child.
-
-    What rigid bodies do not determine is zero here: no arrow is better than a wrong one.
-    """
-    q, v, a, tau = (result.data[name].values for name in ("q", "v", "a", "tau"))
-    m = machine.mechanism
-    found = reactions(machine, q, v, a, tau, axes="world", t=result.time)
-    joints = [j for j in (*m.joints, *m.loops) if j.name in found]
-    forces = [found[j.name][:, 3:] for j in joints]
-    value = placement(m).value
-    return [j.name for j in joints], [(j.parent, np.array([value(x) for x in j.placement.position])) for j in joints], np.nan_to_num(np.stack(forces, axis=1))

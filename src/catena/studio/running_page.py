@@ -9,6 +9,7 @@ states to rounding. Parameters, the initial state and the hand that pulls at a b
 from __future__ import annotations
 
 import base64
+import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -27,14 +28,13 @@ from ..machine.machine import Machine, compile
 from ..model.flexible import discretise
 from ..model.freedom_units import coordinate_units, speed_units
 from ..model.mechanism import Mechanism
-from ..results.plots.frames import Film, film
-from ..results.scene.skeleton import Skeleton, skeleton
+from ..results.film import film
+from ..results.scene import wire
 from ..simulation import simulate
 from ..simulation.system import System
-from .page_drawing import drawing, filled
+from .page_scene import page_scene
 
 HORIZON = 6.0  # s of motion from which the page takes how much is to be seen
-NUDGE = 1e-3  # by which a parameter is changed to see which points of the drawing move with it
 
 
 @dataclass(frozen=True)
@@ -68,28 +68,28 @@ def program(mechanism: Mechanism) -> Program:
 
 def page(
     mechanism: Mechanism, path: str | Path, *, q: ArrayLike | None = None, v: ArrayLike | None = None, step: float = 1e-3,
-    notes: Sequence[str] = (),
+    notes: Sequence[str] = (), folders: Sequence[Path] | None = None,
 ) -> Path:  # fmt: skip
     """Write a page in which the mechanism runs: one HTML file, without a server and without a network.
 
     q (nq), v (nv): the state it starts from, the neutral one unless given, on its loops. step: s, of the Runge-Kutta steps. notes:
-    sentences that the page shows below its title. Raises CatenaError where the mechanism cannot be simulated, and CompileError
-    where a load uses a function that browsers do not have.
+    sentences that the page shows below its title. folders: where files of meshes may lie. Raises CatenaError where the mechanism cannot
+    be simulated, and CompileError where a load uses a function that browsers do not have.
     """
     if not 0 < step < np.inf:
         raise CatenaError(f"step = {step}; it is a time above zero, s")
     m = discretise(mechanism)
     machine = compile(m)
     start = simulate(machine, q=q, v=v, until=HORIZON, tolerance=1e-6)
-    made = film(start, 1.0, 30)
-    data = drawing(made) | _program(program(m)) | _state(machine, start.data["q"].values[0], start.data["v"].values[0]) | {
-        "slopes": _slopes(m, made), "step": step, "notes": list(notes)}  # fmt: skip
-    for key in ("times", "positions", "turns"):
-        del data[key]
-    for track in data["tracks"]:
-        del track["points"]
+    scene, slopes = page_scene(m, folders)
+    made = film(start, 1.0, 30, scene=scene)
+    header, triangles = wire.header(scene, made.at[0], made.box())
+    header["tips"] = [tip for tip in header["tips"] if tip["name"] in made.tracks]
+    data = {"scene": header, "triangles": wire.packed(triangles), "slopes": slopes, "step": step, "notes": list(notes)}
+    data |= _program(program(m)) | _state(machine, start.data["q"].values[0], start.data["v"].values[0])
     text = (resources.files("catena.studio") / "page.html").read_text(encoding="utf-8")
-    files.write(Path(path), filled(text, m.name, data))
+    text = text.replace("{{stage}}", wire.stage()).replace("{{title}}", html.escape(m.name)).replace("{{data}}", wire.text(data))
+    files.write(Path(path), text)
     return Path(path)
 
 
@@ -111,21 +111,3 @@ def _mass(m: Mechanism) -> list[float]:
     from ..model.values import value_of
 
     return [float(value_of(b.mass, m.parameters) or 0.0) for b in m.bodies]
-
-
-# ---------------------------------------------------------------------------------------------------- drawings that follow parameters
-def _slopes(m: Mechanism, made: Film) -> dict[str, Any]:
-    """{parameter: how fast each point of the drawing moves with it}, where some do. Exact for lengths, which enter linearly."""
-    base, found = _points(made.bones), {}
-    for name, value in m.parameters.items():
-        step = NUDGE * (abs(value) or 1.0)
-        other = _points(skeleton(m.with_(parameters={**m.parameters, name: value + step})))
-        if [x.shape for x in other] == [x.shape for x in base] and any((a != b).any() for a, b in zip(base, other)):
-            found[name] = [np.round((b - a) / step, 6).tolist() for a, b in zip(base, other)]
-    return found
-
-
-def _points(bones: Skeleton) -> list[np.ndarray]:
-    """All points of a skeleton in the order in which the page keeps them: by bodies lines, pins, corners; guides; ground."""
-    limbs = [x for limb in bones.limbs for x in (limb.lines, limb.pins, *(s.corners for s in limb.solids))]
-    return [*limbs, *(x for g in bones.guides for x in (g.at, g.to)), bones.ground]

@@ -7,6 +7,7 @@ of another origin is refused. Every message is a JSON header of plain data, with
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import struct
 import sys
@@ -73,7 +74,7 @@ class Server:
         try:
             self._server = serve(self._talk, host, port, process_request=self._request, max_size=LARGEST, compression=None)
         except OSError as why:
-            raise CatenaError(f"{host}:{port} cannot be listened on ({why.strerror or why}); take another --port, or 0 for any that is free") from None
+            raise CatenaError(f"{host}:{port} cannot be listened on ({os.strerror(why.errno) if why.errno else why}); take another --port, or 0 for any that is free") from None
         self.port = self._server.socket.getsockname()[1]
 
     @property

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import CatenaError, SimulationError
+from ..results.forces import forces
 from ..results.result import Result
 from ..results.scene import Scene, describe, wire
 from ..results.scene.placement import placement
@@ -26,7 +27,7 @@ from . import additions, schema
 from .document import Document
 from .edits import EDITS, Edits
 from .live_model import LiveModel, Reading
-from .run_series import FORCES, RATE, film_of, joint_forces, series_of
+from .run_series import RATE, film_of, series_of
 from .server import Client
 
 Array = np.ndarray
@@ -131,10 +132,8 @@ class Studio(Edits):
         m, result = self.reading.mechanism, self.result
         if m is None or result is None or self.scene is None:
             raise CatenaError("run the model first; arrows show the forces of a run")
-        thin = result.thinned(FORCES)
-        names, points, force = joint_forces(self.model.at(m), thin)
-        bodies = [self.scene.bodies.index(name) for name, _ in points]
-        client.send("forces", force.astype("<f4").tobytes(), joints=names, bodies=bodies, points=[list(p) for _, p in points], times=thin.time.tolist(), number=self.runs)
+        head, numbers = forces(result, self.model.at(m)).wire(self.scene)
+        client.send("forces", numbers, number=self.runs, **head)
 
     def _on_certificate(self, client: Client, message: dict[str, Any]) -> None:
         m = self.reading.mechanism

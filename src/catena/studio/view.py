@@ -22,6 +22,7 @@ from ..machine.machine import Machine
 from ..model.flexible import discretise
 from ..model.freedom_units import coordinate_units
 from ..model.mechanism import Mechanism
+from ..results.forces import forces
 from ..results.scene import describe, wire
 from ..results.scene.description import poses
 from .posing import Posed, pull, set_coordinate
@@ -170,6 +171,18 @@ class Viewer:
         made = film(self.result.select(run=0), 1.0, RATE, scene=self.scene)
         tracks = [np.asarray(made.tracks.get(name, np.zeros((0, 3)))).round(6).ravel().tolist() for name in self.scene.tips]
         client.send("film", _bytes(made.at), times=made.times.round(6).tolist(), tracks=tracks, name="result", loop=False)
+        self._send_forces(client, joints=False)
+
+    def _send_forces(self, client: Client, joints: bool) -> None:
+        assert self.result is not None
+        head, numbers = forces(self.result.select(run=0), joints=joints).wire(self.scene)
+        client.send("forces", numbers, known=joints, **head)
+
+    def _on_forces(self, client: Client, message: dict[str, Any]) -> None:
+        """What every joint does to its child, along the result that is played."""
+        if self.result is None:
+            raise CatenaError("forces in joints are those of a result; play one: catena view FILE --result RESULTS")
+        self._send_forces(client, joints=True)
 
     # ------------------------------------------------------------------------------------------------ what the page shows
     def _coordinates(self) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@
     overview, series (coordinates, speeds, accelerations, torques), energies, reactions, paths, phase, cyclograph, bending
     style       colours, fonts, panels            view        from where a mechanism is looked at
     skeleton    bodies as lines and solids        sticks      a skeleton drawn        curves     flexible bodies as lines
-    frames      the frames of an animation        tip_paths   where the tips go
+    tip_paths   where the tips go
 """
 
 from __future__ import annotations

@@ -58,13 +58,14 @@ class Scene:
         return np.array([low, high]) if np.isfinite(low).all() else np.array([[-1.0] * 3, [1.0] * 3]) * 10 * self.unit
 
 
-def describe(m: Mechanism, *, folders: Sequence[Path] | None = None, motors: Sequence[str] = ()) -> Scene:
+def describe(m: Mechanism, *, folders: Sequence[Path] | None = None, motors: Sequence[str] = (), unit: float | None = None) -> Scene:
     """The scene of a mechanism at its parameters' own values.
 
     folders: where files of meshes may lie, the model's own first; None trusts the names. motors: coordinates that are driven.
+    unit: the radius of a rod, m; from the mechanism's own lengths unless given.
     """
     bones = skeleton(m)
-    d = Drawing(m, _unit(m, bones), upward(m), folders)
+    d = Drawing(m, unit or _unit(m, bones), upward(m), folders)
     for draw in (draw_bodies, draw_joints, draw_marks):
         draw(d)
     draw_loads(d, tuple(motors))

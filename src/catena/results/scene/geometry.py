@@ -16,11 +16,12 @@ SIDES = 20  # of a circle
 
 @dataclass(frozen=True)
 class Geometry:
-    """points (n, 3), normals (n, 3), faces (m, 3): indices into the points."""
+    """points (n, 3), normals (n, 3), faces (m, 3): indices into the points. coarse: the same with fewer triangles, where it is known."""
 
     points: Array
     normals: Array
     faces: Array
+    coarse: Geometry | None = None
 
     def moved(self, X: Array) -> Geometry:
         """The same at a pose X (4, 4), which may scale: normals are turned as planes are."""
@@ -28,7 +29,7 @@ class Geometry:
         normals = self.normals @ np.linalg.inv(R)
         normals = normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
         faces = self.faces if np.linalg.det(R) > 0 else self.faces[:, ::-1]
-        return Geometry(self.points @ R.T + X[:3, 3], normals, faces)
+        return Geometry(self.points @ R.T + X[:3, 3], normals, faces, self.coarse and self.coarse.moved(X))
 
 
 def joined(parts: Sequence[Geometry]) -> Geometry:

@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 
 from ...errors import CatenaError
-from ...model.contact_points import contact_points
-from ...model.mechanism import Body
+from ...model.contact_points import ContactPoint, contact_points
+from ...model.mechanism import GROUND, Body
 from .drawing import Drawing, along, glass, scaled
-from .geometry import arrow, ball, half_ball
+from .geometry import arrow, ball, box, half_ball
 
 AXES = (((1.0, 0.0, 0.0), (0.84, 0.22, 0.18, 1.0)), ((0.0, 1.0, 0.0), (0.18, 0.62, 0.25, 1.0)), ((0.0, 0.0, 1.0), (0.16, 0.40, 0.86, 1.0)))
 
@@ -28,10 +28,28 @@ def draw_marks(d: Drawing) -> None:
     except CatenaError:
         points = []  # what is wrong with them is said elsewhere
     for p in points:
-        X = np.eye(4)
-        X[:3, 3] = [d.number(x) for x in p.centre]
-        radius = d.number(p.radius) or 0.55 * d.unit
-        d.put(p.body, f"contact {radius:.6g}", partial(ball, radius), X, glass((0.85, 0.33, 0.10), 0.6), "contacts", p.name)
+        _contact(d, p)
+
+
+def _contact(d: Drawing, p: ContactPoint) -> None:
+    """The sphere that touches, unless the body is seen as that sphere; and a plane of the ground that it touches, unless that is seen."""
+    X, radius, m = np.eye(4), d.number(p.radius), d.mechanism
+    X[:3, 3] = [d.number(x) for x in p.centre]
+    own = [s for s in m.body(p.body).shapes if s.drawn] if p.body in m._bodies else []
+    if not any(s.kind == "sphere" and np.isclose(d.number(s.size[0]), radius) for s in own):
+        size = radius or 0.55 * d.unit
+        d.put(p.body, f"contact {size:.6g}", partial(ball, size), X, glass((0.85, 0.33, 0.10), 0.6), "contacts", p.name)
+    Y = d.matrix(p.pose)
+    there = [q for q in d.parts if q.geometry == "contact plane" and np.allclose(q.pose, Y)]
+    if p.surface == "plane" and p.other == GROUND and not there and not any(s.drawn and s.kind == "plane" for s in m.ground):
+        wide = 300 * d.unit
+        d.put(GROUND, "contact plane", lambda: box(wide, wide, 0.1 * d.unit).moved(_below(0.05 * d.unit)), Y, glass((0.55, 0.60, 0.66), 0.3), "contacts", p.name)
+
+
+def _below(z: float) -> np.ndarray:
+    X = np.eye(4)
+    X[2, 3] = -z
+    return X
 
 
 def _triad(d: Drawing, body: str, X: np.ndarray, name: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,13 @@ import numpy as np
 import platformdirs
 
 from ...errors import CatenaError
+from .detail import coarse
 from .geometry import Geometry, box, creased
 
 LARGEST = 100 * 2**20  # bytes of a file
 MOST = 60_000  # triangles of one mesh that are drawn; a finer one is made coarser
-VERSION = "4"  # of what is kept
+VERSION = "7"  # of what is kept
+ARRAYS = ("points", "normals", "faces")
 
 
 class MeshError(CatenaError):
@@ -91,17 +94,20 @@ def _kept(path: Path) -> Geometry:
     place = Path(platformdirs.user_cache_dir("catena")) / "meshes" / f"{key}.npz"
     try:
         with np.load(place, allow_pickle=False) as data:
-            return Geometry(data["points"], data["normals"], data["faces"])
+            few = Geometry(*(data[f"coarse_{name}"] for name in ARRAYS))
+            return replace(Geometry(*(data[name] for name in ARRAYS)), coarse=few)
     except (OSError, ValueError, KeyError):
         made = _read(path)
+    few = coarse(made)
+    rows = {name: getattr(made, name) for name in ARRAYS} | {f"coarse_{name}": getattr(few, name) for name in ARRAYS}
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         beside = place.with_suffix(f".{os.getpid()}.npz")
-        np.savez(beside, points=made.points.astype(np.float32), normals=made.normals.astype(np.float32), faces=made.faces.astype(np.uint32))
+        np.savez(beside, **{name: x.astype(np.uint32 if name.endswith("faces") else np.float32) for name, x in rows.items()})
         os.replace(beside, place)
     except OSError:
         pass  # a cache that cannot be written costs time and nothing else
-    return made
+    return replace(made, coarse=few)
 
 
 def _read(path: Path) -> Geometry:

@@ -65,8 +65,10 @@ class Painter:
         self.big = Camera(camera.axes, camera.middle, camera.distance, (FINER * camera.size[0], FINER * camera.size[1]))
         self.sun = (scene.up + 0.55 * camera.axes[2] - 0.45 * camera.axes[0]) / np.linalg.norm(scene.up + 0.55 * camera.axes[2] - 0.45 * camera.axes[0])
 
-    def picture(self, at: Mapping[str, Array], trails: Sequence[tuple[Array, Sequence[float]]] = ()) -> Image:
-        """The scene with bodies at poses (4, 4), and trails: (points (n, 3), colour)."""
+    def picture(
+        self, at: Mapping[str, Array], trails: Sequence[tuple[Array, Sequence[float]]] = (), arrows: Sequence[tuple[Array, Sequence[float]]] = ()
+    ) -> Image:
+        """The scene with bodies at poses (4, 4), trails: (points (n, 3), colour), and in front of it arrows: (tail and head (2, 3), colour)."""
         from PIL import Image, ImageDraw
 
         image = self._paper.copy()
@@ -79,7 +81,20 @@ class Painter:
         pixels, depth = self.big.page(corners)
         for k in np.argsort(depth.mean(axis=1), kind="stable"):
             pen.polygon([(x, y) for x, y in pixels[k]], fill=tuple(shades[k]))
+        for ends, colour in arrows:
+            self._arrow(pen, self.big.page(ends)[0], _bytes(colour))
         return image.resize(self.camera.size, Image.Resampling.BOX).convert("RGB")
+
+    def _arrow(self, pen: Any, ends: Array, colour: tuple[int, ...]) -> None:
+        """A line with a dot at its tail and a head of a fixed size."""
+        tail, tip = ends
+        length, size = float(np.linalg.norm(tip - tail)), FINER * 9.0
+        pen.ellipse([*(tail - 0.35 * size), *(tail + 0.35 * size)], fill=colour)
+        if length > 1e-9:
+            along = (tip - tail) / length
+            back, side = tip - min(size, length) * along, 0.36 * size * np.array([-along[1], along[0]])
+            pen.line([tuple(tail), tuple(back)], fill=colour, width=2 * FINER)
+            pen.polygon([tuple(tip), tuple(back + side), tuple(back - side)], fill=colour)
 
     @cached_property
     def _paper(self) -> Image:

@@ -1,6 +1,6 @@
 """A scene and a film as a page takes them: a header of plain data, and one block of bytes with all triangles.
 
-The page's own code is `stage.js`, which stands in every page that shows a scene.
+The page's own code is in `shaders.js`, `stage.js`, `flat.js` and `film.js`, which stand in every page that shows a scene.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from .description import LAYERS, Scene
+from .detail import drafts
 from .geometry import Geometry, arrow, ball, tube
 
 Array = np.ndarray
@@ -25,7 +26,7 @@ def header(scene: Scene, at: Array, seen: Array | None = None) -> tuple[dict[str
     shapes = {**scene.geometries, **_handles(scene.unit)}
     keys = {key: k for k, key in enumerate(shapes)}
     bodies = {name: k for k, name in enumerate(scene.bodies)}
-    blob, table = _packed(shapes)
+    blob, table = _packed(shapes, drafts(shapes, [p.geometry for p in scene.parts if LAYERS[p.layer]]))
     box = scene.box(dict(zip(scene.bodies, at))) if seen is None else seen
     middle, radius = box.mean(axis=0), max(float(np.linalg.norm(np.ptp(box, axis=0))) / 2, 6 * scene.unit)
     parts = [
@@ -67,15 +68,21 @@ def packed(numbers: Array | bytes) -> str:
 
 def stage() -> str:
     """The page's code that draws scenes."""
-    return (resources.files("catena.results.scene") / "stage.js").read_text(encoding="utf-8")
+    folder = resources.files("catena.results.scene")
+    return "".join((folder / f"{name}.js").read_text(encoding="utf-8") for name in ("shaders", "stage", "flat", "film"))
 
 
-def _packed(shapes: Mapping[str, Geometry]) -> tuple[bytes, list[dict[str, Any]]]:
-    """All triangles one after the other, points with their normals as float32, faces as uint32; and where each begins."""
+def _packed(shapes: Mapping[str, Geometry], few: Mapping[str, Geometry]) -> tuple[bytes, list[dict[str, Any]]]:
+    """All triangles one after the other, points with their normals as float32, faces as uint32; and where each begins. few: coarser solids."""
     blob, table = bytearray(), []
+
+    def add(g: Geometry) -> dict[str, Any]:
+        row = {"start": len(blob), "points": len(g.points), "faces": len(g.faces)}
+        blob.extend(np.concatenate([g.points, g.normals], axis=1).astype("<f4").tobytes() + g.faces.astype("<u4").tobytes())
+        return row
+
     for key, g in shapes.items():
-        table.append({"key": key, "start": len(blob), "points": len(g.points), "faces": len(g.faces)})
-        blob += np.concatenate([g.points, g.normals], axis=1).astype("<f4").tobytes() + g.faces.astype("<u4").tobytes()
+        table.append({"key": key, **add(g), "coarse": add(few[key]) if key in few else None})
     return bytes(blob), table
 
 
