@@ -25,6 +25,11 @@ from ...model.mechanism import Mechanism
 
 DOTS = (("", ""), ("_dot", r"\dot"), ("_ddot", r"\ddot"))  # of a symbol, of LaTeX
 LETTERS = {"tau": r"\tau", "p": "p"}
+ORDINALS = {"first": "1", "second": "2", "third": "3"}  # the last part of a coordinate's name that counts
+LABELS = {  # and the parts that are letters of their own, with an index
+    **{f"q{x}": ("q", x) for x in "wxyz"}, **{f"w{x}": (r"\omega", x) for x in "xyz"}, **{f"v{x}": ("v", x) for x in "xyz"},
+    **{x: (x, "") for x in "xyz"},
+}  # fmt: skip
 RESERVED = {*keyword.kwlist, "math", "auto", "case", "char", "const", "default", "do", "double", "enum", "extern", "float",
             "goto", "inline", "int", "long", "register", "restrict", "short", "signed", "sizeof", "static", "struct", "switch",
             "typedef", "union", "unsigned", "void", "volatile", "main"}  # fmt: skip
@@ -83,11 +88,23 @@ def _name(raw: str, dots: int = 0, of: str = "") -> Name:
     """The name of a joint's quantity: with so many dots, of the letter `of` when it is a force or a momentum."""
     word = re.sub(r"\W", "_", raw)
     word = f"j{word}" if word[:1].isdigit() else word
-    latex = upright(word)
+    latex = _of_joint(raw) or upright(word)
     head, _, index = (LETTERS[of], "", f"{latex}}}") if of else latex.partition("_{")
     head = f"{DOTS[dots][1]}{{{head}}}" if dots else head
     owner = f"{of}_" if of else ""
     return Name(owner + word + DOTS[dots][0], owner + raw + "'" * dots, head + (f"_{{{index}" if index else ""))
+
+
+def _of_joint(raw: str) -> str:
+    r"""A joint's coordinate or speed in LaTeX, where the joint has several: tip.qw is q_{w,tip}, hinge.first is hinge_{1}. Else nothing."""
+    joint, dot, label = raw.rpartition(".")
+    if not dot or not joint:
+        return ""
+    head, _, below = upright(joint).partition("_{")
+    if label in ORDINALS:
+        return f"{head}_{{{below.removesuffix('}') + ',' if below else ''}{ORDINALS[label]}}}"
+    letter, index = LABELS.get(label, ("", ""))
+    return f"{letter}_{{{index},{upright(joint)}}}" if letter and index else f"{letter}_{{{upright(joint)}}}" if letter else ""
 
 
 def upright(word: str) -> str:
