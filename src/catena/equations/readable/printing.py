@@ -29,7 +29,7 @@ class Paper(NamedTuple):
 
 
 TEXT = Paper(WIDTH, len, "*", 4)
-LATEX = Paper(PAGE, width, r" \, ", 1.0)
+LATEX = Paper(PAGE, width, r" \, ", 1.45)
 
 
 def text_writer(names: Names) -> Writer:
