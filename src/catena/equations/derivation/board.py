@@ -33,6 +33,10 @@ EFFORT, TERMS = 4_000_000, 1500  # products of terms for a whole derivation, and
 LONGEST = 300  # operations in a line that is shown as it was computed
 
 
+class WrongLineError(FormulationError):
+    """A line of a derivation differs from the same number by another route: a fault of ours, which is never hidden."""
+
+
 class Board:
     """Expressions become lines here, and are checked."""
 
@@ -224,7 +228,7 @@ class Board:
 
     def _held(self, what: str, error: float) -> float:
         if not error <= TOLERANCE:
-            raise FormulationError(
+            raise WrongLineError(
                 f"steps: {what} of {self.mechanism.name!r} by {self.equations.formulation} differs by {error:.1e} of its size from "
                 f"the same number by another route, more than {TOLERANCE:g}; the derivation is not shown. Please report it."
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from textwrap import fill, wrap
 
 from ..readable.printing import LATEX, TEXT, Paper, Writer, broken, equation_lines, filled, joined, latex_writer, text_writer
@@ -98,10 +99,19 @@ def latex(d: Derivation, blank: bool = False) -> str:
 def latex_step(step: Step, d: Derivation, blank: bool = False) -> str:
     """The lines of a step as one align* environment, broken so that they fit on a page beside the widest label."""
     write = latex_writer(d.names)
-    labels = [width(line.left.latex) for line in step.lines if isinstance(line.left, Label)]
-    paper = LATEX._replace(room=LATEX.room - max(labels, default=0.0) - (EQUALS if labels else 0.0))
-    rows = [row for line in step.lines for row in latex_line(line, write, paper, blank)]
+    lines = list(step.lines)
+    if not blank:  # a vector that is too wide is three numbers, whose labels are wider
+        paper = _beside_labels(lines)
+        lines = [x for line in lines for x in (_components(line) if line.vector and not _vector(line, write, paper) else [line])]
+    paper = _beside_labels(lines)
+    rows = [row for line in lines for row in latex_line(line, write, paper, blank)]
     return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
+
+
+def _beside_labels(lines: Sequence[Line]) -> Paper:
+    """The room that the widest label leaves."""
+    labels = [width(line.left.latex) + EQUALS for line in lines if isinstance(line.left, Label)]
+    return LATEX._replace(room=LATEX.room - max(labels, default=0.0))
 
 
 def latex_line(line: Line, write: Writer, paper: Paper, blank: bool = False) -> list[str]:
@@ -113,7 +123,7 @@ def latex_line(line: Line, write: Writer, paper: Paper, blank: bool = False) -> 
     head, means = f"{line.left.latex} &= ", f"{line.means.latex}" if line.means else ""
     if line.vector:
         shown = _vector(line, write, paper)
-        if not shown:
+        if not shown:  # only where the room shrank by the labels of other components
             return [row for entry in _components(line) for row in latex_line(entry, write, paper)]
         return [f"{head}{means} = {shown}"] if means and width(f"{means} = {shown}") <= paper.room else _after(head, means, [shown])
     rows = filled(broken(line.right[0], write, paper), paper)

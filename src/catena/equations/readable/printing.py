@@ -28,7 +28,7 @@ class Paper(NamedTuple):
     indent: float
 
 
-TEXT = Paper(WIDTH, len, "*", 4)
+TEXT = Paper(WIDTH, len, "*", 0)
 LATEX = Paper(PAGE, width, r" \, ", 1.45)
 
 
