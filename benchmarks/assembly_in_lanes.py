@@ -18,7 +18,7 @@ STARTS, INSTANTS, ALONE = size(1024, 8), size(361, 20), size(16, 2)
 
 
 def main() -> None:
-    print(f"{'':16}{'assembly, lanes':>18}{'one by one':>12}{'turn, lanes':>14}{'one by one':>12}     (us a state)")
+    print(f"{'':16}{'assembly, lanes':>18}{'one by one':>12}{'turn, lanes':>14}{'one by one':>12}     (us per state)")
     for name in ("four_bar", "slider_crank", "bricard")[: size(3, 1)]:
         machine = catena.compile(catena.load(name), threads=1)
         rng, (q, _) = np.random.default_rng(0), catena.assemble(machine)

@@ -100,7 +100,7 @@ def rollouts() -> None:
 
     run()
     assert np.isfinite(out).all()
-    print(f"RK4 rollouts of the arm, {W} lanes, one thread: {best(run) / batch / STEPS * 1e6:.2f} us a step")
+    print(f"RK4 rollouts of the arm, {W} lanes, one thread: {best(run) / batch / STEPS * 1e6:.2f} us per step")
 
 
 def cables() -> None:

@@ -7,7 +7,13 @@ Pages whose first line is `---` with a kernel are notebooks: their cells run in 
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Any
+
 import catena
+import catena.studies.optimize_file  # it and the scenario, which it reads, add their tables of files
+from catena.formats.toml.json_schema import json_schema
 
 project = "catena"
 author = "The catena developers"
@@ -26,6 +32,8 @@ nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_merge_streams = True
 
+nb_execution_in_temp = True
+
 html_theme = "furo"
 html_title = "catena"
 html_logo = "images/logo.svg"
@@ -37,3 +45,14 @@ html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#1f5f8b", "color-brand-content": "#1f5f8b"},
     "dark_css_variables": {"color-brand-primary": "#7fb8dd", "color-brand-content": "#7fb8dd"},
 }
+
+
+def _write_schema(app: Any, error: Exception | None) -> None:
+    """The JSON Schema of model files, at the top of the site."""
+    if error is None and app.builder.format == "html":
+        Path(app.outdir, "catena.schema.json").write_text(json.dumps(json_schema(), ensure_ascii=False), encoding="utf-8")
+
+
+def setup(app: Any) -> None:
+    """What Sphinx does besides."""
+    app.connect("build-finished", _write_schema)

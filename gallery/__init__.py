@@ -40,6 +40,7 @@ NAMES = (  # in the order of the index
     "arm_at_wall",
     "gripper",
     "rimless_wheel",
+    "compass_walker",
     "domino_row",
     "billiard",
     "cam_follower",

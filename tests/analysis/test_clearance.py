@@ -30,6 +30,17 @@ def points_hold(found):
     assert np.abs(found.second - found.first - found.distance[..., None] * found.normal).max() < 1e-12
 
 
+def test_two_mechanisms_in_one_scene_see_each_other():
+    """Arms of one capsule that face each other: the distance of their tips, and that of each from its own ground."""
+    rod = Shape("capsule", (0.05, 0.5), Pose.rpy(0, np.pi / 2, 0, position=(0.25, 0, 0)), collides=True)
+    arm = Mechanism("arm", (Body("rod", 1, (0.25, 0, 0), (1, 1, 1), (rod,)),), (Joint("pin", "revolute", "ground", "rod", axis=(0, 0, 1)),))
+    scene = catena.attach(arm, arm, "right_", at=Pose(position=(2.0, 0.3, 0)))
+    found = catena.clearance(scene, [[0.0, np.pi], [0.4, np.pi + 0.4]])
+    ends = [np.array([[np.cos(a), np.sin(a)], [-np.cos(a), -np.sin(a)]]) * 0.5 + [[0, 0], [2.0, 0.3]] for a in (0.0, 0.4)]
+    assert found.pairs == (("rod", "right_rod"),)
+    assert found.distance[:, 0] == pytest.approx([np.linalg.norm(tip[1] - tip[0]) - 0.1 for tip in ends], abs=1e-14)
+
+
 @pytest.fixture(scope="module")
 def panda():
     return catena.compile(panda_in_capsules(tips=False))

@@ -181,6 +181,7 @@ def test_what_another_user_owns_or_may_write_is_not_used(folder, compilations, m
 
 def test_the_oldest_go_first(folder, monkeypatch):
     monkeypatch.setattr(cache, "LIMIT", 3000)
+    monkeypatch.setattr(cache, "SWEEP", 1)
     for age, name in enumerate("abc"):
         cache.store(name, bytes(900))
         os.utime(folder / f"{name}.lanes", (1000 + age, 1000 + age))
@@ -188,6 +189,15 @@ def test_the_oldest_go_first(folder, monkeypatch):
     cache.store("d", bytes(900))
     assert [entry.stem for entry in entries(folder)] == ["a", "c", "d"]
     assert cache.load("b") is None
+
+
+def test_few_entries_look_for_old_ones(folder, monkeypatch):
+    """A look at a folder of many entries takes long; it is not taken at each of them, but often enough."""
+    looks: list[Path] = []
+    monkeypatch.setattr(cache, "_evict", looks.append)
+    for k in range(512):
+        cache.store(cache.key(str(k)), b"code")
+    assert 2 <= len(looks) <= 24
 
 
 def test_nothing_half_written_stays(folder, monkeypatch):

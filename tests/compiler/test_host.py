@@ -155,7 +155,11 @@ def told(target: str) -> subprocess.CompletedProcess[str]:
 def test_narrower_targets_agree():
     has = llvm.get_host_cpu_features()
     names = ["", *(name for name, (*_, needed) in host.TARGETS.items() if has.get(needed))]
-    answers = {name: told(name).stdout.split() for name in names}
+    answers = {}
+    for name in names:
+        done = told(name)
+        assert done.returncode == 0, (name, done.returncode, done.stderr)  # a crash has no words but its signal
+        answers[name] = done.stdout.split()
     wanted = np.array(answers[""][2:], float)
     assert wanted.size > 100 and len(names) > 1
     for name in names[1:]:

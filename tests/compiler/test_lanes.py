@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import casadi as ca
 import numpy as np
 import pytest
 
+import catena
 from catena.compiler import emit, host, lanes, operations, sincos, tape
 from catena.compiler.lanes import compile_lanes
 from catena.compiler.machine_function import call_block, machine_function
 from catena.errors import CompileError, StateError
+from catena.machine import lanes_life
+from catena.machine.quantities import find
 
 X, Y = ca.SX.sym("x"), ca.SX.sym("y")
 ANY = np.array([-2.5, -1.0, -0.3, -0.0, 0.0, 0.3, 1.0, 2.5, 7.0, np.nan, np.inf, -np.inf])
@@ -286,6 +291,65 @@ def test_threads_change_nothing(monkeypatch, threads):
             np.testing.assert_array_equal(a, b)
     inputs[0][-1, 0] = np.nan
     assert not kernel(inputs, batch, threads=threads)[1]
+
+
+# ---------------------------------------------------------------------------------------------------- two tiers
+
+
+def every_operation() -> ca.Function:
+    return ca.Function("all", [ca.vertcat(X, Y)], [ca.vertcat(*(f for f, _ in UNARY.values()), *BINARY.values())])
+
+
+def of_a_mechanism(name: str, quantity: str) -> ca.Function:
+    return lanes_life.tape(catena.compile(catena.load(name)).spec, find(quantity))
+
+
+TIERS = {
+    "operations": every_operation,
+    "chain": lambda: chain(12),
+    "tree": lambda: of_a_mechanism("every_joint", "inverse_dynamics"),
+    "loop": lambda: of_a_mechanism("slider_crank", "forward_dynamics"),
+}
+
+
+@pytest.mark.parametrize("width", [1, 2, 8])
+@pytest.mark.parametrize("name", TIERS)
+def test_quick_code_has_the_bits_of_optimised_code(name, width):
+    """A run may begin with one and go on with the other, in this process or in the next."""
+    f = TIERS[name]()
+    inputs, batch = states(f, 50), 50
+    quick, optimised = (lanes._of(f, width, lanes.object_code(f, width, quick=tier))(inputs, batch)[0] for tier in (True, False))
+    for a, b in zip(quick, optimised):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_code_that_runs_for_long_is_optimised_once(monkeypatch):
+    monkeypatch.setattr(lanes, "WORTH_OPTIMISING", 10_000)
+    tiers: list[bool] = []
+    monkeypatch.setattr(lanes, "object_code", lambda *a, quick=False, make=lanes.object_code, **k: tiers.append(quick) or make(*a, quick=quick, **k))
+    f = chain(5)
+    kernel, inputs = compile_lanes(f, width=4), states(f, 100)
+    first, (few, _) = kernel.block_address, kernel(inputs, 100)
+    assert kernel.block_address == first and tiers == [True]
+    kernel.used(1000)  # a driver's evaluations
+    assert kernel.block_address != first and tiers == [True, False]
+    kernel.used(1e9)
+    for a, b in zip(few, kernel(inputs, 100)[0]):
+        np.testing.assert_array_equal(a, b)
+    again = compile_lanes(f, width=4)  # finds the optimised code
+    again.used(1e9)
+    assert tiers == [True, False]
+
+
+def test_threads_that_run_while_code_is_optimised_do_not_notice(monkeypatch):
+    monkeypatch.setattr(lanes, "WORTH_OPTIMISING", 20_000)
+    f = chain(5)
+    kernel, inputs = compile_lanes(f, width=4), states(f, 200)
+    wanted = compile_lanes(f, width=4, quick=False)(inputs, 200)[0]
+    with ThreadPoolExecutor(4) as pool:
+        for found, _ in pool.map(lambda _: kernel(inputs, 200), range(40)):
+            for a, b in zip(found, wanted):
+                np.testing.assert_array_equal(a, b)
 
 
 # ---------------------------------------------------------------------------------------------------- long tapes

@@ -13,7 +13,7 @@ import pytest
 
 import catena
 import zoo
-from catena.compiler import cache, generic, single_state
+from catena.compiler import cache, generic_binding, single_state
 from catena.compiler.machine_function import machine_function
 from catena.errors import StateError
 from catena.machine import router
@@ -164,7 +164,7 @@ def test_the_time_comes_in_where_loads_depend_on_it():
     np.testing.assert_allclose(np.diff(at), [-3.0, -3.0, 0.0], atol=1e-12)
 
 
-@pytest.mark.parametrize("made", [lambda: _sum(1, 2, 3.5), lambda: generic.library.__wrapped__("energy", 2)["kernel"]])
+@pytest.mark.parametrize("made", [lambda: _sum(1, 2, 3.5), lambda: generic_binding.library.__wrapped__("energy", 2)["kernel"]])
 def test_kept_code_is_found_again_and_damaged_code_is_built_anew(monkeypatch, tmp_path, made):
     monkeypatch.setenv("CATENA_CACHE_DIR", str(tmp_path))
     monkeypatch.delenv("CATENA_CACHE", raising=False)

@@ -23,7 +23,7 @@ STATES = 100
 
 
 def states(machine, count=STATES, seed=3):
-    """q, v, tau with one row a state."""
+    """q, v, tau with one row per state."""
     rng = np.random.default_rng(seed)
     return machine.sample(rng, count), *rng.standard_normal((2, count, machine.nv))
 

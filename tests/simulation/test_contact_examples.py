@@ -8,6 +8,7 @@ import pytest
 import catena
 from catena import control
 from catena.errors import StateError
+from catena.simulation.scenario import read
 
 G = 9.81
 
@@ -43,6 +44,17 @@ def test_a_rimless_wheel_comes_to_its_limit_cycle() -> None:
     landing = (run.approach.values / (2 * np.sin(a))) ** 2  # the next spoke comes down about the foot of the last: 2 sin(a) away
     away = landing - D / (1 - c**2)
     assert len(away) > 3 and away[1:] == pytest.approx(c**2 * away[:-1], rel=1e-7)
+
+
+def test_a_compass_walker_repeats_its_step() -> None:
+    """A step and its landing, against an own program with Lagrange's equations of the walker on its rolling foot."""
+    from gallery.compass_walker import GAIT, step
+
+    duration, after = step(GAIT)
+    case = read("compass_walker", tolerance=1e-11, until=0.75, output=0.75)
+    run = catena.simulate(case.mechanism, **case.arguments)
+    assert after == pytest.approx(GAIT, abs=1e-12) and run.data["impact_time"].values == pytest.approx([duration], rel=1e-11)
+    assert run.approach.values == pytest.approx([0.898109], rel=1e-5) and run.contacts["mode"].values[0, 0] == run.contacts["mode"].values[-1, 2] == "stick"
 
 
 def test_a_follower_leaves_its_cam() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import casadi as ca
 import numpy as np
@@ -17,7 +18,7 @@ from catena.simulation.system import System
 
 GROUND, ORIGIN, G = "ground", (0.0, 0.0, 0.0), 9.81
 SIZES = {"sphere": (0.2,), "capsule": (0.1, 0.5), "box": (0.3, 0.4, 0.5), "ellipsoid": (0.2, 0.3, 0.4), "cylinder": (0.2, 0.5), "plane": ()}
-PAIRS = [(first, second) for second, others in MEET.items() for first in ("sphere", *others)]
+PAIRS = [(first, second) for second, others in MEET.items() for first in ("sphere", *others) if first != "mesh"]  # a mesh is its corners
 
 
 def shape(kind: str, **more) -> Shape:
@@ -32,7 +33,38 @@ def in_plane(name: str, mass: float, inertia: float, **more) -> Mechanism:
     return Mechanism(name, (Body("a", 0, ORIGIN, ORIGIN), Body("b", 0, ORIGIN, ORIGIN), body), joints, **more)
 
 
+def brick(folder: Path, x: float, y: float, z: float) -> Shape:
+    """A mesh that is a box, with a point inside and one on an edge that are no corners of it."""
+    points = [(i * x / 2, j * y / 2, k * z / 2) for i in (1, -1) for j in (1, -1) for k in (1, -1)] + [(0.0, 0.0, 0.0), (0.0, y / 2, z / 2)]
+    faces = [(1, 2, 3), (4, 2, 3), (5, 6, 7), (8, 6, 7), (1, 2, 5), (6, 2, 5), (3, 4, 7), (8, 4, 7), (1, 3, 5), (7, 3, 5), (2, 4, 6), (8, 4, 6), (1, 9, 10)]
+    (folder / "brick.obj").write_text("".join([*(f"v {a!r} {b!r} {c!r}\n" for a, b, c in points), *(f"f {a} {b} {c}\n" for a, b, c in faces)]))
+    return Shape("mesh", (1.0, 1.0, 1.0), file=str(folder / "brick.obj"), collides=True)
+
+
 # ---------------------------------------------------------------------------------------------------- pairs of shapes
+def test_a_mesh_touches_a_plane_by_the_corners_of_its_hull(tmp_path: Path) -> None:
+    """The points of a mesh that is a box are those of the box; scaled, those of a larger one."""
+    pytest.importorskip("trimesh")
+    made = brick(tmp_path, 0.3, 0.4, 0.5)
+    for scale in (1.0, 2.0):
+        shapes = replace(made, size=(scale,) * 3), Shape("box", (0.3 * scale, 0.4 * scale, 0.5 * scale), collides=True)
+        bodies = [Body("one", 1.0, ORIGIN, (1, 1, 1), shapes=(s,)) for s in shapes]
+        ms = [Mechanism("m", (b,), (Joint("free", "free", GROUND, "one"),), contacts=(Contact(("one", GROUND), 0.3, 0.0),)) for b in bodies]
+        found, wanted = (sorted(p.centre for p in contact_points(m)) for m in ms)
+        np.testing.assert_allclose(found, wanted, rtol=1e-15)
+
+
+def test_meshes_that_cannot_touch_say_why(tmp_path: Path) -> None:
+    trimesh = pytest.importorskip("trimesh")
+    trimesh.creation.icosphere(3).export(tmp_path / "ball.obj")
+    (tmp_path / "flat.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    (tmp_path / "broken.stl").write_text("solid")
+    for name, why in (("ball.obj", "642 corners, and a contact takes 64 at most"), ("flat.obj", "is flat"), ("broken.stl", "broken.stl"), ("no.obj", "is not there")):
+        body = Body("one", 1.0, ORIGIN, (1, 1, 1), shapes=(Shape("mesh", (1.0, 1.0, 1.0), file=str(tmp_path / name), collides=True),))
+        with pytest.raises(MechanismError, match=why):
+            contact_points(Mechanism("m", (body,), (Joint("free", "free", GROUND, "one"),), contacts=(Contact(("one", GROUND), 0.3, 0.0),)))
+
+
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_the_rows_are_the_rates_of_the_gap(first: str, second: str) -> None:
     """Two free bodies: n . u is the derivative of the gap along a motion, and gamma that of the row's rate, at random places."""

@@ -378,7 +378,7 @@ def test_a_kind_of_event_can_be_added_from_outside(monkeypatch, tmp_path) -> Non
 
     monkeypatch.setitem(EVENT_KINDS, "brake", None)  # it is gone after the test
     del EVENT_KINDS["brake"]
-    kind = register(EventKind("brake", Brake, "a brake", {**INSTANT, "to": "number"}, handle=slow))
+    kind = register(EventKind("brake", Brake, "a brake", {**INSTANT, "to": ("number", "the speed it leaves")}, handle=slow))
     with pytest.raises(SimulationError, match="event 'brake' is in the registry already"):
         register(kind)
     run = simulate(sledge(), v=[4.0], until=1.0, events=[Brake(when="1 - q_x")])
@@ -419,7 +419,7 @@ def test_a_smooth_pulse_is_not_stepped_over_with_a_largest_step() -> None:
 @pytest.mark.parametrize(
     ("asked", "error", "said"),
     [
-        ({"limits": "bounce"}, SimulationError, "no way with limits 'bounce'"),
+        ({"limits": "bounce"}, SimulationError, "no limits method 'bounce'"),
         ({"friction": "sticky"}, SimulationError, "no friction 'sticky'.*Did you mean 'stick'"),
         ({"restitution": 1.5}, SimulationError, "restitution = 1.5; it lies between 0 and 1"),
         ({"events": [Stop("y")]}, UnknownNameError, "no coordinate 'y'.*coordinates are: x"),

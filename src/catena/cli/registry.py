@@ -51,5 +51,6 @@ for _name, _doc in {  # in the order of the flow
     "page": "Write a page in which the mechanism itself runs, in one file.",
     "gallery": "Run the worked examples and write a page for each.",
     "export": "Write a mechanism for other tools: C, FMU, MATLAB, Julia, Modelica.",
+    "schema": "Write the JSON Schema of model files, for editors.",
 }.items():
     register(Command(_name, f"catena.cli.{_name}:{_name}", _doc))

@@ -5,6 +5,6 @@
     tape, emit, text, operations, sincos, transpose  an expression becomes LLVM text over lanes; host: text to code to addresses
     lanes, single_state, threads                     compiled lanes, how they are called, and work shared among threads
     kernel_compiler, kernel_intrinsics, kernel_text  a kernel's own Python becomes LLVM text, for any mechanism
-    generic, machine_function                        the kernels of any mechanism in lanes; the drivers of the time loop
+    generic, generic_binding, machine_function       the kernels of any mechanism in lanes, bound to one; the drivers of the time loop
     cache                                            machine code on disk: bound to its key, and no pickles
 """

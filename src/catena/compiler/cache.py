@@ -25,6 +25,7 @@ import platformdirs
 MAGIC = b"catena lanes 2\n"
 SUFFIX = ".lanes"
 LIMIT = 1 << 30  # bytes: beyond it the entries that were not used for longest go
+SWEEP = 64  # entries: one in so many, as its checksum falls, looks for old ones; in a full folder that takes a quarter of a second
 
 _told: set[str] = set()  # folders that could not be used, each told once
 
@@ -77,15 +78,17 @@ def store(name: str, code: bytes) -> None:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         if _trusted_folder() is None:
             return
+        head = _head(name, code)
         handle, temporary = tempfile.mkstemp(dir=place, prefix=".", suffix=SUFFIX + ".new")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(_head(name, code) + code)
+                file.write(head + code)
             os.replace(temporary, place / (name + SUFFIX))
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
-        _evict(place)
+        if head[-1] % SWEEP == 0:
+            _evict(place)
     except OSError as error:
         _warn(place, f"compiled kernels cannot be kept in '{place}' ({error.strerror or error}), so they are compiled anew in "
                      "every session; set CATENA_CACHE_DIR to a folder that can be written, or CATENA_CACHE=off")  # fmt: skip

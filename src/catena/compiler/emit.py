@@ -6,6 +6,7 @@
     block                 void (x, y)       exported: W states that already are in lanes
     batch                 i64 (...)         exported: rows of states, gathered and scattered; 1 if some number is not finite
     share, settled                          exported: the same piece by piece, by as many threads as call it; whether all is done
+    single                                  exported in the place of the last four: one state, called by the interpreter (`single_state`)
 
 The text is emitted in its final form: no optimisation pass of LLVM runs over it, only code generation. Measured, the
 standard pipelines cost half as much again in time to compile and gain nothing on code without branches that CasADi and
@@ -46,9 +47,7 @@ def module(tape: Tape, plan: Plan, width: int, fused: bool, single: Single | Non
                 t.store(t.constant(tape.nodes[node.args[0]].at), "%y", node.at)
         t.do("ret void")
     unseen, pieces = silent(tape), [f"@chunk{k}(" for k in range(len(plan.chunks))]
-    _around(t, pieces, [r * c for r, c in tape.input_shapes], [r * c for r, c in tape.output_shapes], plan.n_slots, unseen)
-    if single is not None:
-        single_state.write(t, single, plan.n_slots, unseen)
+    _around(t, pieces, [r * c for r, c in tape.input_shapes], [r * c for r, c in tape.output_shapes], plan.n_slots, unseen, single)
     t.table()
     return str(t)
 
@@ -59,9 +58,7 @@ def around(piece: str, n_in: list[int], n_out: list[int], n_slots: int, width: i
     _declare(t)
     with t.function("internal void @fixed(ptr noalias %y)"):
         t.do("ret void")
-    _around(t, [piece], n_in, n_out, n_slots, None)
-    if single is not None:
-        single_state.write(t, single, n_slots)
+    _around(t, [piece], n_in, n_out, n_slots, None, single)
     return str(t)
 
 
@@ -71,10 +68,15 @@ def _declare(t: Text) -> None:
     t.lines += ["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"]
 
 
-def _around(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slots: int, unseen: list[int] | None) -> None:
-    """The exported functions around a tape that is these pieces of code, one after the other."""
+def _around(
+    t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slots: int, unseen: list[int] | None, single: Single | None
+) -> None:
+    """The exported functions around a tape that is these pieces of code, one after the other: those of lanes, or the call for one state."""
     with t.function("internal void @tape(ptr noalias %x, ptr noalias %y, ptr noalias %w)"):
         t.do("call void @fixed(ptr %y)", *(f"call void {piece}ptr %x, ptr %y, ptr %w)" for piece in pieces), "ret void")
+    if single is not None:
+        single_state.write(t, single, n_slots, unseen)
+        return
     _block(t, n_slots)
     _batch(t, pieces, n_in, n_out, n_slots, unseen)
     _share(t)

@@ -4,13 +4,12 @@
 
 `table` says all about one mechanism: its sizes, then the addresses of its arrays. A kernel here is a function in the kernels'
 own Python whose parameters are found by their names: what describes the mechanism in the table, inputs in x, `out` in y,
-everything else in w. One mechanism's kernel is a few instructions around that code: see `bind`.
+everything else in w. One mechanism's kernel is a few instructions around that code: see `generic_binding`.
 """
 
 from __future__ import annotations
 
 import ast
-import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,14 +29,10 @@ from ..kernels.reactions import BodyTable, body_table
 from ..kernels.tree import SNAP, Layout, Tree
 from ..kernels.workspace import Work
 from ..model.values import value_of
-from . import cache as disk
-from . import emit, host
+from . import host
 from .kernel_compiler import Module
 from .kernel_intrinsics import intrinsic
 from .kernel_text import Array, Value
-from .lanes import LaneKernel
-from .machine_function import sources
-from .single_state import Single
 
 SIZES = ("n", "nq", "nv", "b", "f", "m", "node")  # nodes, coordinates, speeds, bodies, freedoms, rows; the node of a frame
 RECORDS: dict[str, tuple[type, dict[str, tuple[Any, ...]]]] = {  # parameter -> its record, and the shapes of its arrays
@@ -365,30 +360,3 @@ def _after(m: Module, offset: Any, array: Array) -> Any:
     import ast
 
     return m.arithmetic(ast.Add, offset, m.product(array.shape))
-
-
-@functools.cache
-def library(name: str, width: int) -> Any:
-    """A generic kernel's machine code; from the disk where it was compiled before."""
-    key = disk.key("generic", sources(), *host.description(), name, str(width))
-    code = disk.load(key)
-    if code is None:
-        code = host.assemble(text(name, width), optimise=2)
-        disk.store(key, code)
-    return host.link(code, "kernel")
-
-
-def bind(
-    name: str, structure: Structure, width: int | None = None, node: int = -1, X: np.ndarray | None = None, single: Single | None = None
-) -> LaneKernel:
-    """The kernel of one mechanism: as if compiled for it, but in a few milliseconds."""
-    generic, width = KERNELS[name], host.default_width() if width is None else width
-    X = np.eye(3, 4) if X is None else np.ascontiguousarray(X, dtype=float)
-    table, code = structure.table(node, X), library(name, width)
-    inputs = tuple((int(np.prod(structure.shape(INPUTS[p]))), 1) for p in generic.inputs)
-    out = structure.shape(generic.out)
-    output = (out[0], int(np.prod(out[1:])))
-    size = sum(int(np.prod(structure.shape(shape))) for _, shape in scratch(generic.kernel))
-    piece = f"inttoptr (i64 {code['kernel']} to ptr)(ptr inttoptr (i64 {table.ctypes.data} to ptr), "
-    made = host.assemble(emit.around(piece, [r for r, _ in inputs], [output[0] * output[1]], size, width, single))
-    return LaneKernel(name, inputs, (output,), width, made, cost=300 * structure.sizes["n"], keep=(structure, table, X, code), single=single)

@@ -16,7 +16,8 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -29,8 +30,11 @@ from .single_state import Single
 from .threads import invite
 
 Array = NDArray[np.float64]
+Kernel = TypeVar("Kernel")
+Better = Callable[[], bytes] | None  # makes the optimised code, where there is only the quick one yet
 
 WORTH_A_THREAD = 500_000  # instructions times states, about 20 microseconds, as long as it takes to wake a thread: for less it sleeps on
+WORTH_OPTIMISING = 30_000_000  # instructions on blocks of lanes that quick code executes, some 10 milliseconds, before it is optimised
 PIECE = 200_000  # instructions times states that a thread takes at once
 LOOKS = 20_000  # at the end, for what another thread still has in hand: some 20 microseconds, before this one sleeps
 
@@ -42,12 +46,12 @@ _DOUBLE = np.dtype(np.float64)
 _from_buffer, _addressof = ctypes.c_char.from_buffer, ctypes.addressof
 
 
-def compile_lanes(f: ca.Function, *, width: int | None = None, cache: bool = True, single: Single | None = None) -> LaneKernel:
+def compile_lanes(f: ca.Function, *, width: int | None = None, cache: bool = True, quick: bool = True) -> LaneKernel:
     """Compile a dense SX function to machine code over lanes of `width` states.
 
     width: a power of two, by default what the processor's registers hold. If code for several lanes cannot be made, one
-    lane is tried, with a warning. cache: look on disk first, and keep the code there. single: make the call for one state too,
-    of one lane.
+    lane is tried, with a warning. cache: look on disk first, and keep the code there. quick: compile quickly now, and optimise
+    when the code has run for some time (`LaneKernel.used`); the bits of the results are the same.
 
     >>> x = ca.SX.sym("x", 2)
     >>> kernel = compile_lanes(ca.Function("f", [x], [ca.sin(x[0]) * x]))
@@ -59,43 +63,73 @@ def compile_lanes(f: ca.Function, *, width: int | None = None, cache: bool = Tru
     if width < 1 or width & (width - 1):
         raise CompileError(f"function '{f.name()}': lanes of {width} states were asked; the width is a power of two")
     try:
-        return _kernel(f, width, cache, single)
+        return _Source(f, width, None, cache).linked(functools.partial(_of, f, width), quick)
     except CompileError:
         raise
     except RuntimeError as error:  # LLVM's
         if width == 1:
             raise CompileError(f"LLVM cannot compile function '{f.name()}': {error}") from error
-        kernel = compile_lanes(f, width=1, cache=cache, single=single)
+        kernel = compile_lanes(f, width=1, cache=cache, quick=quick)
         warnings.warn(f"function '{f.name()}' is compiled to one lane only, not {width}: {error}", stacklevel=2)
         return kernel
 
 
-def _kernel(f: ca.Function, width: int, cache: bool, single: Single | None) -> LaneKernel:
-    """Load from the cache, or compile and keep. Code that does not link is not better than damaged code."""
-    key = disk.key(*_origin(), *host.description(), str(width), repr(single), f.serialize()) if cache else ""
-    code = disk.load(key) if cache else None
-    if code is not None:
-        try:
-            return _of(f, width, code, single)
-        except RuntimeError:
-            pass
-    code = object_code(f, width, single=single)
-    kernel = _of(f, width, code, single)
-    if cache:
-        disk.store(key, code)
-    return kernel
+def compile_single(f: ca.Function, single: Single) -> SingleKernel:
+    """Compile a dense SX function to the call for one state, which the interpreter makes; see `single_state`."""
+    try:
+        return _Source(f, 1, single, True).linked(lambda code, _: SingleKernel(f.name(), code, single), quick=False)
+    except RuntimeError as error:
+        raise CompileError(f"LLVM cannot compile function '{f.name()}': {error}") from error
 
 
-def _of(f: ca.Function, width: int, code: bytes, single: Single | None) -> LaneKernel:
+def _of(f: ca.Function, width: int, code: bytes, better: Better = None) -> LaneKernel:
     """The kernel of a function that was compiled."""
     shapes = tuple(f.size_in(k) for k in range(f.n_in())), tuple(f.size_out(k) for k in range(f.n_out()))
-    return LaneKernel(f.name(), *shapes, width, code, cost=f.n_instructions(), single=single)
+    return LaneKernel(f.name(), *shapes, width, code, cost=f.n_instructions(), better=better)
 
 
-def object_code(f: ca.Function, width: int, chunk: int = 0, single: Single | None = None) -> bytes:
+class _Source:
+    """A function that is to be code: for so many lanes, or for a single state. cache: whether code is kept on disk."""
+
+    def __init__(self, f: ca.Function, width: int, single: Single | None, cache: bool):
+        self.f, self.width, self.single, self.cache = f, width, single, cache
+        self.key = disk.key(*_origin(), *host.description(), str(width), repr(single), f.serialize()) if cache else ""
+
+    def linked(self, link: Callable[[bytes, Better], Kernel], quick: bool) -> Kernel:
+        """The best code on disk; where there is none, code that is compiled and kept. Code that does not link is not better than damaged code."""
+        for tier in (False, True) if quick else (False,):
+            code = disk.load(self._name(tier)) if self.cache else None
+            if code is not None:
+                try:
+                    return link(code, self.optimised if tier else None)
+                except RuntimeError:
+                    pass
+        code = object_code(self.f, self.width, single=self.single, quick=quick)
+        kernel = link(code, self.optimised if quick else None)
+        self._keep(code, quick)
+        return kernel
+
+    def optimised(self) -> bytes:
+        """Compile the optimised code, or find it, and keep it."""
+        code = disk.load(self._name(False)) if self.cache else None
+        if code is None:
+            code = object_code(self.f, self.width, single=self.single)
+            self._keep(code, False)
+        return code
+
+    def _name(self, quick: bool) -> str:
+        return disk.key(self.key, "quick") if quick else self.key
+
+    def _keep(self, code: bytes, quick: bool) -> None:
+        if self.cache:
+            disk.store(self._name(quick), code)
+
+
+def object_code(f: ca.Function, width: int, chunk: int = 0, single: Single | None = None, quick: bool = False) -> bytes:
     """Compile a function to object code, with no look at the cache. `chunk` bounds the steps in one piece of the tape, 0: by itself."""
     nodes = tape.read(f)
-    return host.assemble(emit.module(nodes, tape.plan(nodes, chunk), width, host.has_fma(), single), optimise=int(tape.chooses(nodes)))
+    text = emit.module(nodes, tape.plan(nodes, chunk), width, host.has_fma(), single)
+    return host.assemble(text, optimise=int(tape.chooses(nodes)), quick=quick)
 
 
 @functools.cache
@@ -111,36 +145,48 @@ class LaneKernel:
 
     name, width; input_shapes and output_shapes, (rows, columns) of each argument; input_sizes and output_sizes, their
     numbers of entries. Matrices are passed flat, by rows. block_address is `void block(const double* x, double* y)` on
-    one block of states in lanes, [sum of sizes][width]; see `machine_function.call_block`. The code lives as long as the kernel.
+    one block of states in lanes, [sum of sizes][width]; see `machine_function.call_block`. The code lives as long as the kernel, at one address
+    and, after it was optimised, at a second one.
     """
 
     def __init__(
         self, name: str, inputs: tuple[tuple[int, int], ...], outputs: tuple[tuple[int, int], ...], width: int, code: bytes, *,
-        cost: int, keep: Any = None, single: Single | None = None,
+        cost: int, keep: Any = None, better: Better = None,
     ):  # fmt: skip
-        """cost: instructions per state; keep: what the code needs to live as long as it."""
+        """cost: instructions per state; keep: what the code needs to live as long as it; better: makes optimised code for it."""
         self.name, self.width, self._keep = name, width, keep
+        self._better, self._left, self._optimising = better, float(WORTH_OPTIMISING), Lock()
         self.input_shapes, self.output_shapes = inputs, outputs
         self.input_sizes = tuple(r * c for r, c in self.input_shapes)
         self.output_sizes = tuple(r * c for r, c in self.output_shapes)
-        self.single = single
-        self._library = host.link(code, "batch", "share", "settled", "block", *(["single"] if single else []))
-        self.block_address: int = self._library["block"]
-        self.batch_address: int = self._library["batch"]
-        self._batch = _BATCH(self.batch_address)
-        self._share, self._settled = _SHARE(self._library["share"]), _SETTLED(self._library["settled"])
+        self._libraries: list[Any] = []  # another thread may still run the first when there is a second
+        self._link(code)
         self._cost = cost
         self._pack_inputs = struct.Struct(f"{len(inputs)}q").pack
         self._pack_outputs = struct.Struct(f"{len(outputs)}q").pack
 
+    def _link(self, code: bytes) -> None:
+        library = host.link(code, "batch", "share", "settled", "block")
+        self._libraries.append(library)
+        self.block_address: int = library["block"]
+        self._batch = _BATCH(library["batch"])
+        self._share, self._settled = _SHARE(library["share"]), _SETTLED(library["settled"])
+
+    def used(self, blocks: float) -> None:
+        """Say that so many blocks of W states were, or will be, evaluated at `block_address`: after enough of them the code is optimised,
+        and its address is another one. Batches say it themselves."""
+        if self._better is None:
+            return
+        self._left -= blocks * self._cost
+        if self._left < 0 and self._optimising.acquire(blocking=False):  # one thread does it, the others go on with what there is
+            better, self._better = self._better, None
+            if better is not None:
+                self._link(better())
+            self._optimising.release()
+
     def block(self, x: Array, y: Array) -> None:
         """Evaluate one block of states that stand in lanes: x (sum of input sizes, width), y likewise, contiguous."""
         _BLOCK(self.block_address)(x.ctypes.data, y.ctypes.data)
-
-    def builtin(self, same: Sequence[float], rest: Callable[..., Any]) -> Callable[..., Any]:
-        """The call for one state, where it was made. same: the inputs that are not arguments; rest: answers what it refuses."""
-        assert self.single is not None
-        return single_state.builtin(self.name, self._library["single"], self.single, same, rest, self)
 
     def __repr__(self) -> str:
         arguments = [", ".join(f"{r}x{c}" for r, c in shapes) for shapes in (self.input_shapes, self.output_shapes)]
@@ -169,6 +215,8 @@ class LaneKernel:
         for y, n in zip(results, self.output_sizes):
             if y.shape != (batch, n) or not y.flags.writeable:
                 raise StateError(f"an output of {self!r} has shape {y.shape}; it must be {(batch, n)}, and writable")
+        if self._better is not None:
+            self.used(batch / self.width)
         pack, sources, targets = self._pack_inputs, map(_address, inputs), map(_address, results)
         arguments = pack(*sources), pack(*strides), self._pack_outputs(*targets)
         if threads > 1 and batch * self._cost >= 2 * WORTH_A_THREAD:
@@ -189,6 +237,18 @@ class LaneKernel:
         while not self._settled(desk, batch, LOOKS):
             time.sleep(2e-5)
         return desk[2] == 0
+
+
+class SingleKernel:
+    """Machine code of one function for one state. keep: what the code needs to live as long as it."""
+
+    def __init__(self, name: str, code: bytes, single: Single, keep: Any = None):
+        self.name, self.single, self._keep = name, single, keep
+        self._library = host.link(code, "single")
+
+    def builtin(self, same: Sequence[float], rest: Callable[..., Any]) -> Callable[..., Any]:
+        """The call itself. same: the inputs that are not arguments; rest: answers what it refuses."""
+        return single_state.builtin(self.name, self._library["single"], self.single, same, rest, self)
 
 
 def _address(x: Array) -> int:

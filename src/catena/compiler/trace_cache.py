@@ -52,10 +52,11 @@ def kept(m: Mechanism, name: str, words: object, make: Callable[[], Made]) -> Ma
 
 def kept_tape(m: Mechanism, name: str, words: object, make: Callable[[], ca.Function]) -> ca.Function:
     """The tape `name` of a mechanism, from memory, from the disk, or made now. words: whatever else decides it."""
-    return kept(m, f"tape {name}", words, lambda: _from_disk(m, name, words, make))
+    return kept(m, f"tape {name}", words, lambda: tape_on_disk(m, name, words, make))
 
 
-def _from_disk(m: Mechanism, name: str, words: object, make: Callable[[], ca.Function]) -> ca.Function:
+def tape_on_disk(m: Mechanism, name: str, words: object, make: Callable[[], ca.Function]) -> ca.Function:
+    """The same, from the disk or made now, and not kept in memory. `make` and what it calls must be catena's own code."""
     own = fingerprint([m, words, [j.freedoms for j in m.joints], [j.closure for j in m.loops]])  # a joint's kind may be anyone's
     if own is None:
         return make()

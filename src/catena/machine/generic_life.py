@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..compiler import generic
+from ..compiler import generic, generic_binding
 from ..compiler.lanes import LaneKernel
 from .generic_kernels import Array, rows
 from .request import Answer, Request
@@ -53,7 +53,7 @@ class GenericLife:
         """A generic kernel of this mechanism, bound at its first use."""
         key = (name, node, b"" if X is None else X.tobytes())
         if key not in self._kernels:
-            self._kernels[key] = generic.bind(name, self.structure, node=node, X=X)
+            self._kernels[key] = generic_binding.bind(name, self.structure, node=node, X=X)
         return self._kernels[key]
 
 

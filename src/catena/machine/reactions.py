@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..compiler import generic
+from ..compiler import generic, generic_binding
 from ..compiler.lanes import LaneKernel
 from ..compiler.trace import Tracer
 from ..errors import QuestionError, StateError, UnknownNameError
@@ -113,7 +113,7 @@ def under_rows(
 @functools.cache
 def _kernel(rows: int, nv: int, joints: int) -> LaneKernel:
     """The kernel for so many rows, speeds and joints."""
-    return generic.bind("loop_reactions", generic.SizesOnly(m=rows, nv=nv, b=joints))
+    return generic_binding.bind("loop_reactions", generic.SizesOnly(m=rows, nv=nv, b=joints))
 
 
 def _check(machine: Machine, forces: Array, left: Array) -> None:

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..compiler import generic, single_state
-from ..compiler.lanes import LaneKernel, compile_lanes
+from ..compiler import generic, generic_binding, single_state
+from ..compiler.lanes import compile_single
 from ..compiler.single_state import Single
 from ..errors import StateError
 from . import arguments, diagnosis
@@ -138,7 +138,7 @@ def _tape_call(spec: Spec, quantity: Quantity, rest: Callable[..., Any]) -> Call
     clock = "used" if spec.timed else "ignored" if quantity.time else ""
     if clock == "used" and not quantity.time:  # its tape has a time all the same, which is always zero
         p, clock = [*p, 0.0], ""
-    return compile_lanes(tape(spec, quantity), width=1, single=_single(spec, quantity, len(p), clock)).builtin(p, rest)
+    return compile_single(tape(spec, quantity), _single(spec, quantity, len(p), clock)).builtin(p, rest)
 
 
 def _generic_call(router: Router, quantity: Quantity, rest: Callable[..., Any]) -> Callable[..., Any]:
@@ -152,8 +152,7 @@ def _generic_call(router: Router, quantity: Quantity, rest: Callable[..., Any]) 
     if 8 * (sum(sizes) + outputs + scratch) > STACK:
         return rest
     single = _single(spec, quantity, same, "ignored" if quantity.time else "", outputs)
-    kernel: LaneKernel = generic.bind(name, structure, width=1, single=single)
-    return kernel.builtin([0.0] * same, rest)
+    return generic_binding.bind_single(name, structure, single).builtin([0.0] * same, rest)
 
 
 def _single(spec: Spec, quantity: Quantity, same: int, clock: str, outputs: int | None = None) -> Single:

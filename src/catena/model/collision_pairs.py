@@ -20,9 +20,11 @@ class Collider(NamedTuple):
 
 
 def colliders(m: Mechanism) -> list[Collider]:
-    """The shapes that collide, the ground's first. One is called as its body; several have their own names or numbers too."""
+    """The shapes that collide, the ground's first: the half-space z <= 0 where contacts with it are declared and it has no shapes. One is called as its body; several have their own names or numbers too."""
     found = []
-    for body, shapes in ((GROUND, m.ground), *((b.name, b.collision) for b in m.bodies)):
+    touched = not m.ground and any(c.between[1] == GROUND and c.surface in ("", "plane") for c in m.contacts)
+    ground = (Shape("plane", collides=True),) if touched else m.ground  # as contacts have it
+    for body, shapes in ((GROUND, ground), *((b.name, b.collision) for b in m.bodies)):
         for k, s in enumerate(shapes, start=1):
             found.append(Collider(body if len(shapes) == 1 else f"{body}.{s.name or k}", body, s))
     return found

@@ -1,6 +1,7 @@
 """Contact points: what the contacts of a mechanism come down to, each one place at which two bodies may touch.
 
-    touches a half-space     a sphere; a capsule by the spheres at its ends; a box by its corners; an ellipsoid; a cylinder by its two rims
+    touches a half-space     a sphere; a capsule by the spheres at its ends; a box by its corners; an ellipsoid; a cylinder by its two rims;
+                             a mesh by the corners of its convex hull
     touches another shape    the pairs of `MEET`, whose nearest points are single and move smoothly
     a hole, a guide          a pin in a larger hole; a block between two walls
 """
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 from ..errors import MechanismError, UnknownNameError
 from .contacts import Contact
 from .mechanism import GROUND, Mechanism
+from .mesh_hull import hull_corners
 from .pose import Pose, Vector
 from .shapes import Shape
 
@@ -59,7 +61,7 @@ class Surface(NamedTuple):
 
 SURFACES = ("plane", "sphere", "bowl", "trough")  # those with a closed form of their own for spheres
 MEET: dict[str, tuple[str, ...]] = {  # surface: what may touch it besides spheres, with one nearest point
-    "plane": ("capsule", "box", "ellipsoid", "cylinder"), "sphere": ("capsule", "box", "ellipsoid", "cylinder"), "capsule": ("capsule",),
+    "plane": ("capsule", "box", "ellipsoid", "cylinder", "mesh"), "sphere": ("capsule", "box", "ellipsoid", "cylinder"), "capsule": ("capsule",),
     "box": (), "cylinder": (), "ellipsoid": (),
 }  # fmt: skip
 
@@ -131,7 +133,12 @@ def _cylinder(shape: Shape) -> Iterator[tuple[str, Shape]]:
         yield f"rim {n}", Shape("cylinder", (shape.size[0], 0.0), shape.pose @ Pose(position=(0.0, 0.0, 0.5 * sign * shape.size[1])))
 
 
-PARTS: dict[str, Callable[[Shape], Iterator[tuple[str, Shape]]]] = {"capsule": _capsule, "box": _box, "cylinder": _cylinder}
+def _mesh(shape: Shape) -> Iterator[tuple[str, Shape]]:
+    for n, corner in enumerate(hull_corners(shape), start=1):
+        yield f"corner {n}", Shape("sphere", (0.0,), shape.pose @ Pose(position=corner))
+
+
+PARTS: dict[str, Callable[[Shape], Iterator[tuple[str, Shape]]]] = {"capsule": _capsule, "box": _box, "cylinder": _cylinder, "mesh": _mesh}
 
 
 # ---------------------------------------------------------------------------------------------------- what is touched
@@ -187,6 +194,8 @@ def contact_faults(m: Mechanism) -> Iterator[str]:
                 m.frame(name)
             except UnknownNameError as why:
                 yield f"contact {c.name!r}: {why}"
+        if c.between[1] in (x for first in c.between[0] for x in _members(m, first)):
+            yield f"contact {c.name!r}: {c.between[1]!r} is on both sides; a contact is between what touches and another body or frame"
     for what in ("law", "impacts", "paradox"):
         if len({getattr(c, what) for c in m.contacts}) > 1:
             yield f"contacts have several values of {what}; all contacts of a mechanism have the same, for they may meet at one instant"

@@ -33,7 +33,7 @@ class ShapeKind:
 
     name: the word in files. sizes: what its numbers are called; measure: their dimension in files. solid: whether it can collide.
     from_file: whether it comes from a file. hull(size): points (n, 3) whose convex hull is drawn; a ball is its centre, and its
-    radius the first number.
+    radius the first number. doc: what it is, in a few words.
     """
 
     name: str
@@ -43,6 +43,7 @@ class ShapeKind:
     from_file: bool = False
     hull: Hull | None = None
     ball: bool = False
+    doc: str = ""
 
 
 KINDS: dict[str, ShapeKind] = {}
@@ -129,13 +130,13 @@ def _box(size: Sizes) -> np.ndarray:
 
 _XYZ, _ROUND = ("x", "y", "z"), ("radius", "length")
 for _kind in (
-    ShapeKind("box", _XYZ, hull=_box),
-    ShapeKind("sphere", ("radius",), hull=lambda size: np.zeros((1, 3)), ball=True),
-    ShapeKind("capsule", _ROUND, hull=lambda size: _ends(_sphere(size[0]), size[1])),
-    ShapeKind("cylinder", _ROUND, hull=_cylinder),
-    ShapeKind("ellipsoid", _XYZ, hull=lambda size: _sphere() * size),
-    ShapeKind("plane", ()),
-    ShapeKind("mesh", _XYZ, measure="number", from_file=True),
-    ShapeKind("line", _XYZ, solid=False),
+    ShapeKind("box", _XYZ, hull=_box, doc="a box, by its edges"),
+    ShapeKind("sphere", ("radius",), hull=lambda size: np.zeros((1, 3)), ball=True, doc="a ball"),
+    ShapeKind("capsule", _ROUND, hull=lambda size: _ends(_sphere(size[0]), size[1]), doc="a cylinder with round ends, along z; its length is between their centres"),
+    ShapeKind("cylinder", _ROUND, hull=_cylinder, doc="a cylinder along z"),
+    ShapeKind("ellipsoid", _XYZ, hull=lambda size: _sphere() * size, doc="an ellipsoid, by its half axes"),
+    ShapeKind("plane", (), doc="the half-space below z = 0 of its frame"),
+    ShapeKind("mesh", _XYZ, measure="number", from_file=True, doc="the mesh of a file; it collides as its convex hull"),
+    ShapeKind("line", _XYZ, solid=False, doc="a line to its far end, which is only drawn"),
 ):
     register(_kind)

@@ -127,6 +127,7 @@ class Engine:
             self.largest, self.rtol, np.repeat(self.atol, self.W), times, 0, out, first, self._left, self.W,
         )  # fmt: skip
         self._count(accepted, rejected, evaluations, self.h)
+        self.kernel.used(evaluations)
         return Segment(status, t, self._written(out, first, first + row))
 
     def _guarded(self, t: float, end: float, times: Array) -> Segment:
@@ -178,6 +179,7 @@ class Engine:
         drive = fixed_step.implicit if m.kind == "implicit" else fixed_step.explicit
         if self.stepper is not None:
             return self._contact_steps(t, h, steps, every, out, first)
+        self.kernel.used(steps * max(1, len(m.A)))
         settle = _address(self.settle) if m.kind == "fixed" or self.system.binds else 0  # others keep quaternions unit
         status, t, row, evaluations = drive(
             _address(self.kernel), settle, m.A, m.B[None], m.C, *self._flat, self.K, *self.pieces.at(t, h), t, h, steps, every, out,
@@ -189,6 +191,7 @@ class Engine:
     def _contact_steps(self, t: float, h: float, steps: int, every: int, out: Array, first: int) -> tuple[int, float, int]:
         """The same with contacts by time stepping."""
         assert self.stepper is not None
+        self.stepper.used(steps)
         settle = _address(self.settle) if self.system.binds else 0
         status, t, row, evaluations = fixed_step.stepping(
             *self.stepper.addresses, settle, *self._flat, self.room, self.stepper.given, *self.pieces.at(t, h), t, h, steps, every, out, first,

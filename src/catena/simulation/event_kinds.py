@@ -22,7 +22,10 @@ from .switched_constraints import LOCKED, FrameMode, HoldableSpeed, LockableFram
 if TYPE_CHECKING:
     from .event_handler import EventHandler
 
-INSTANT = {"at": "times", "when": "text", "name": "text"}  # keys that every event at an instant has
+INSTANT = {  # keys that every event at an instant has
+    "at": ("times", "when it happens, once or several times"), "when": ("guard", "it happens when this falls to zero"),
+    "name": ("text", "how results call it"),
+}  # fmt: skip
 
 
 def _nothing(*_: Any) -> None:
@@ -34,7 +37,7 @@ class EventKind:
     """One kind of event.
 
     record: its class. summary: what it is, for help. keys: what a [[scenario.events]] table may say, each with how it is read,
-    a name of `scenario.events.READERS`. check(machine, event, all events) raises for what does not exist. holds(machine, event):
+    a name of `scenario.events.READERS`, and a few words. check(machine, event, all events) raises for what does not exist. holds(machine, event):
     the speeds it may hold. fit(machine, event, speed): such a speed, with what the event says of it. closes(machine, event): the
     frame it may lock. handle(handler, t, event): lets it happen; True ends the run.
     """
@@ -42,7 +45,7 @@ class EventKind:
     name: str
     record: type
     summary: str
-    keys: Mapping[str, str] = field(default_factory=lambda: dict(INSTANT))
+    keys: Mapping[str, tuple[str, str]] = field(default_factory=lambda: dict(INSTANT))
     check: Callable[[Machine, Any, Sequence[Event]], None] = _nothing
     holds: Callable[[Machine, Any], Sequence[int]] = lambda machine, event: ()
     fit: Callable[[Machine, Any, HoldableSpeed], HoldableSpeed] = lambda machine, event, speed: speed
@@ -151,16 +154,20 @@ def _record(handler: EventHandler, t: float, e: When) -> bool:
 
 EVENT_KINDS = Registry("event", (
     EventKind("stop", Stop, "a joint that meets its limit rebounds or stays",
-              {"joint": "text", "restitution": "number", "lower": "coordinate", "upper": "coordinate"},
+              {"joint": ("joint", "or one coordinate of it"), "restitution": ("number", "speed after over speed before, 0 to 1"),
+               "lower": ("coordinate", "of the joint, unless given"), "upper": ("coordinate", "of the joint, unless given")},
               holds=lambda machine, e: speeds_of(machine, e.joint), fit=_stopped),
     EventKind("impulse", Impulse, "a blow: momentum comes in at a frame or a joint",
-              {**INSTANT, "frame": "text", "linear": "vector", "angular": "vector", "axes": "text", "joint": "impulses"},
+              {**INSTANT, "frame": ("frame", "at whose origin it strikes"), "linear": ("vector", "N s"), "angular": ("vector", "N m s"),
+               "axes": ("axes", "of the ground or of the body"), "joint": ("impulses", "in place of a frame: N m s or N s along coordinates")},
               check=_known_place, handle=_strike),
     EventKind("lock", Lock, "a joint stops, or a frame is caught by another body or the ground, and stays so",
-              {**INSTANT, "joint": "text", "frame": "text", "to": "text", "kind": "text", "axis": "direction"},
+              {**INSTANT, "joint": ("joint", "whose speeds become zero"), "frame": ("frame", "in place of a joint: what is caught where it is"),
+               "to": ("body", "what catches the frame"), "kind": ("joint kind", "the joint that holds the frame"),
+               "axis": ("direction", "of that joint, in the frame")},
               holds=lambda machine, e: speeds_of(machine, e.joint) if e.joint else (), closes=_lockable, handle=_lock),
-    EventKind("release", Release, "a lock opens", {**INSTANT, "lock": "text"}, check=_known_lock, handle=_release),
-    EventKind("when", When, "an instant that is recorded, and may end the run", {**INSTANT, "end": "flag"}, handle=_record),
+    EventKind("release", Release, "a lock opens", {**INSTANT, "lock": ("lock", "its name, or the joint or frame that it holds")}, check=_known_lock, handle=_release),
+    EventKind("when", When, "an instant that is recorded, and may end the run", {**INSTANT, "end": ("flag", "the run ends there")}, handle=_record),
 ), SimulationError)  # fmt: skip
 register = EVENT_KINDS.register
 

@@ -56,12 +56,16 @@ class LaneRuns:
                  first: int) -> None:  # fmt: skip
         m, (rate, settle, guard) = self.method, (self._kernel(name) for name in (f"{prefix}derivative", "settle", f"{prefix}guard"))
         g = np.zeros(self.width * (guard.output_sizes[0] if guard is not None else 0))
+        before = self.tally[:, 2].sum()
         lane_driver.advance(
             rate.block_address if rate is not None else 0, settle.block_address if settle is not None else 0,
             guard.block_address if guard is not None else 0, m.A, m.stages, m.C, m.E, m.P, m.D[None], self._looks, float(m.order), float(m.dense),
             float(self.largest), np.array([self.rtol]), times, runs, self.x, self.given, self.t, self.h, end, self.row, until_row, most,
             out, held, first, self.tally, self.ended, self._buffer, self._K, g, self._whole, self.width,
         )  # fmt: skip
+        for kernel in (rate, guard):
+            if kernel is not None:
+                kernel.used((self.tally[:, 2].sum() - before) / self.width)
 
     def _kernel(self, name: str) -> LaneKernel | None:
         return self.system.kernel(name, self.width)

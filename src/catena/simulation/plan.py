@@ -166,12 +166,12 @@ def prepare(
     own = own if own is not None and own.formulation == by and not options else None
     checks.known_options(by, options)
     how, times = MOREAU_JEAN if integrator == MOREAU_JEAN.name and contact == "time_stepping" else method(integrator), checks.output_times(start, until, output)
-    limits, friction = checks.choice("way with limits", limits, checks.LIMITS), checks.choice("friction", friction, checks.FRICTION)
+    limits, friction = checks.choice("limits method", limits, checks.LIMITS), checks.choice("friction", friction, checks.FRICTION)
     tolerance, restitution = checks.number("tolerance", tolerance, 1e-14, 0.1), checks.number("restitution", restitution, 0.0, 1.0)
     q, v, p, lead = checks.starting_points(machine, q, v, parameters)
     if limits != "ignore":
         checks.within_limits(machine, q, kept(("bounds", id(machine)), machine, lambda: checks.bounds(machine)))
-    contact = checks.choice("way with contacts", contact, checks.CONTACT)
+    contact = checks.choice("contact method", contact, checks.CONTACT)
     stepping, own_options = None, {"iterations": iterations, "residual": residual}
     if contact == "time_stepping":
         stepping = stepped_contacts(machine, own_options | {

@@ -188,6 +188,11 @@ class Stepper:
         """Of the three pieces."""
         return self.problem.block_address, self.solver.block_address, self.finish.block_address
 
+    def used(self, steps: int) -> None:
+        """Say that so many steps follow: see `LaneKernel.used`."""
+        self.problem.used(steps)
+        self.finish.used(steps)
+
 
 def stepper(system: System, width: int) -> Stepper:
     """The pieces of a step of a system, compiled for so many lanes, kept."""

@@ -56,11 +56,11 @@ class Wrenches(Controller):
         return Law(on * tau)
 
 
-def wrenches(path: str | Path) -> Wrenches:
+def wrenches(file: str | Path) -> Wrenches:
     """The wrenches of a .csv file."""
     from scipy.interpolate import PPoly
 
-    names, times, values = csv_table(Path(path))
+    names, times, values = csv_table(Path(file))
     slopes = np.diff(values, axis=0) / np.diff(times)[:, None]
     faults = [f"column {n!r}: a column of wrenches is called FRAME.fx, and so on: {', '.join(COLUMNS)}" for n in names if n.rpartition(".")[2] not in COLUMNS]
     for frame in dict.fromkeys(n.rpartition(".")[0] for n in names):
@@ -69,7 +69,7 @@ def wrenches(path: str | Path) -> Wrenches:
             if given and len(given) < 3:
                 faults.append(f"frame {frame!r}: {part}{', '.join(given)} alone; {part}x, {part}y and {part}z belong together")
     if faults:
-        raise FormatError(Path(path), "these are not wrenches over time:", faults)
+        raise FormatError(Path(file), "these are not wrenches over time:", faults)
     return Wrenches(from_scipy(tuple(names), PPoly(np.stack([slopes, values[:-1]]), times)))
 
 

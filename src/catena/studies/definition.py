@@ -65,7 +65,7 @@ class Estimate:
 
     def __str__(self) -> str:
         return (f"{self.runs} runs, about {duration(self.seconds)} on {self.cores} {'core' if self.cores == 1 else 'cores'} ({self.core_hours:.2g} core hours; "
-                f"{1e6 * self.each:.3g} us a run, from {self.pilot}), {size(self.bytes)} before compression")  # fmt: skip
+                f"{1e6 * self.each:.3g} us per run, from {self.pilot}), {size(self.bytes)} before compression")  # fmt: skip
 
 
 def duration(seconds: float) -> str:

@@ -1,6 +1,6 @@
 """Experiment: a study that is ready to run, in one process. It makes blocks of runs: numbers in, measures and failures out.
 
-    run numbers --design--> values --start--> q, v, parameters, joint forces --rollout or runners--> rows --measures--> one number a run
+    run numbers --design--> values --start--> q, v, parameters, joint forces --rollout or runners--> rows --measures--> one number per run
 
 Runs of equal steps without events go through one driver for the whole block; others group by group through `simulation.runner`. The
 groups of lanes are cut by the runs' numbers, so that a run has the same neighbours, and the same bits, wherever it runs. Where one of a

@@ -58,7 +58,7 @@ def sensitivity(study: Study, method: str = "sobol", *, samples: int | None = No
     _complete(table)
     measures = [m.name for m in study.measures if not m.over_time]
     if not measures:
-        raise StudyError("indices are of measures that are one number a run; those of this study are kept over time: reduce one, max(...)")
+        raise StudyError("indices are of measures that are one number per run; those of this study are kept over time: reduce one, max(...)")
     names = list(named)
     each = [how.analyse(cube, np.asarray(table[m].values, float), names, seed) for m in measures]
     dims = {1: ("measure", "variable"), 2: ("measure", "variable", "other")}

@@ -85,7 +85,7 @@ class Linearised:
             return None
         if (name, width) not in self._kernels:
             make: Callable[[ca.Function], ca.Function] = getattr(self, derivative) if derivative else lambda f: f
-            self._kernels[name, width] = compile_lanes(make(f), width=width)
+            self._kernels[name, width] = compile_lanes(make(f), width=width, quick=False)
         return self._kernels[name, width]
 
     def address(self, name: str, width: int) -> int:

@@ -13,18 +13,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from .. import formats
 from ..errors import FormatError
+from ..formats.toml.key_types import ByName, Either, Inside, Map, Name, Quantity, Several, Text, Whole, Word
+from ..formats.toml.keys import FileKey, FileTable, default_of, register
 from ..formats.toml.reader import open_file
 from ..formats.toml.tables import FaultLedger, Table
 from ..model.mechanism import Mechanism
 from ..simulation.scenario.names import named_values, state_entries
 from ..simulation.scenario.read import read
+from .optimisation import optimize
+from .transcription import TRANSCRIPTIONS
 
-KEYS = ("cost", "until", "end", "actuated", "bounds", "design", "intervals", "method")
+_SECONDS, _ANY = Quantity("time", symbolic=False), Quantity("any", symbolic=False)
+_RANGE = Several(_ANY, 2, 2)
+OPTIMIZE = register(FileTable("optimize", "[optimize]", "The motion of least cost from the start of [scenario]: what `catena.optimize` is asked for.", (
+    FileKey("cost", Either((Text("`time`, `torque squared`, `energy`, or a text such as `tau_x^2`"), Map("cost", Quantity("number", symbolic=False)))),
+            "what is least, or a table of weights", default_of(optimize, "cost")),
+    FileKey("until", Either((_SECONDS, Several(_SECONDS, 2, 2))), "how long it takes, or a range in which that is free", needed=True),
+    FileKey("end", Inside("end"), "where it ends; what is not named is free", shown="anywhere"),
+    FileKey("actuated", Several(Name(of="joint")), "joints whose forces are free", shown="those with a limit of effort, or all"),
+    FileKey("bounds", Map("q.NAME, v.NAME or tau.NAME", _RANGE), "ranges within the limits of the joints", shown="the limits of the joints"),
+    FileKey("design", Map("parameter", _RANGE), "parameters that are unknown as well, and their ranges"),
+    FileKey("intervals", Whole(1), "how many intervals of constant forces", default_of(optimize, "intervals")),
+    FileKey("method", Word(lambda: TRANSCRIPTIONS), "how motions become equations", default_of(optimize, "method")),
+)))  # fmt: skip
+END = register(FileTable("end", "end = { ... }", "Where an optimal motion ends.", (
+    FileKey("q", ByName(), "coordinates"), FileKey("v", Either((Word(("rest",)), ByName("speed", "angular speed"))), "speeds, or `rest`: none"))))  # fmt: skip
 
 
 def read_optimize(file: str | Path) -> tuple[Mechanism, dict[str, Any]]:
@@ -44,8 +63,8 @@ def read_optimize(file: str | Path) -> tuple[Mechanism, dict[str, Any]]:
 
 
 def _read(t: Table, m: Mechanism) -> dict[str, Any]:
-    t.only(KEYS)
-    found: dict[str, Any] = {key: t.data[key] for key in ("cost", "actuated", "method", "intervals") if key in t}
+    t.only(OPTIMIZE.names)
+    found: dict[str, Any] = {key: read(t, key) for key, read in _PLAIN.items() if key in t}
     if "until" not in t:
         t.fault('until is missing: how long the motion takes. Write until = "2 s", or a range until = ["0.5 s", "4 s"]')
     else:
@@ -58,6 +77,29 @@ def _read(t: Table, m: Mechanism) -> dict[str, Any]:
     if (design := t.table("design")) is not None:
         found["design"] = {name: _pair(design, name, value, "any") for name, value in design.data.items()}
     return found
+
+
+def _cost(t: Table, key: str) -> str | dict[str, float]:
+    """A name or a text, or a table of weights."""
+    weights = t.table(key) if isinstance(t.data[key], dict) else None
+    return {name: float(weights.number(name, "number", symbolic=False)) for name in weights.data} if weights else str(t.text(key))
+
+
+def _names(t: Table, key: str) -> list[str]:
+    names = t.items(key)
+    if wrong := [x for x in names if not isinstance(x, str)]:
+        t.fault(f"{key} holds {wrong[0]!r}; it takes names of joints")
+    return list(map(str, names))
+
+
+def _whole(t: Table, key: str) -> int:
+    count = t.number(key, "number", instead=1.0, symbolic=False)
+    if count != int(count):
+        t.fault(f"{key} is {count:g}; a whole number is wanted")
+    return int(count)
+
+
+_PLAIN: dict[str, Callable[[Table, str], Any]] = {"cost": _cost, "actuated": _names, "method": lambda t, key: t.text(key), "intervals": _whole}
 
 
 def _pair(t: Table, key: str, value: Any, dimension: str) -> tuple[float, float]:
@@ -77,7 +119,7 @@ def _dimension(m: Mechanism, name: str) -> str:
 
 
 def _end(t: Table, m: Mechanism) -> dict[str, Any]:
-    t.only(("q", "v"))
+    t.only(END.names)
     found: dict[str, Any] = {}
     for letter in "qv":
         if letter == "v" and t.data.get("v") == "rest":

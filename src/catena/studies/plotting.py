@@ -91,13 +91,13 @@ def variables(table: Any) -> list[str]:
 
 
 def measures(table: Any, over_time: bool = False) -> list[str]:
-    """The measures of a table: one number a run, or over time."""
+    """The measures of a table: one number per run, or over time."""
     dims = ("run", "time") if over_time else ("run",)
     return [str(n) for n, x in table.data_vars.items() if x.dims == dims and n != "failure"]
 
 
 def telling(table: Any) -> list[str]:
-    """The measures, one number a run, that are not the same in all runs."""
+    """The measures, one number per run, that are not the same in all runs."""
     return [n for n in measures(table) if len(np.unique(table[n].values)) > 1]
 
 

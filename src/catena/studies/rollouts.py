@@ -57,6 +57,7 @@ class Rollout:
         assert kernel is not None
         W, size, rows = kernel.width, s.size, len(plan.times)
         groups = len(x0) // W
+        kernel.used(groups * rows * self.every * max(1, len(m.A)))
         modes = np.broadcast_to(s.holding.start(), (len(x0), s.nu - s.nv))
         X, held = (np.ascontiguousarray(y.reshape(groups, W, -1).transpose(0, 2, 1)).reshape(groups, -1) for y in (x0, np.concatenate([u, modes, p], axis=1)))
         out, ended = _room((groups, W, 1 + rows, size)), np.empty((groups, 2))

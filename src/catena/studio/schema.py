@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
+from collections.abc import Iterable
 from typing import Any
 
 from ..equations.formulations import formulations
 from ..formats.toml import schema
-from ..formats.units import DIMENSIONS
-from ..model.contacts import LAWS, ORDERS, PARADOX, SURFACES
-from ..model.joint_kinds import CATALOGUE
-from ..model.loads.keys import LOADS
+from ..formats.toml.key_types import Word
+from ..formats.toml.keys import FileKey, FileTable
 from ..model.mechanism import GROUND, Mechanism
-from ..model.shapes import KINDS
-from ..simulation.integrators import METHODS
-from ..simulation.scenario.read import KEYS as SCENARIO_KEYS
+from ..simulation.scenario.read import SCENARIO
 
-TABLES = {"body": schema.BODY_KEYS, "joint": schema.JOINT_KEYS, "loop": schema.LOOP_KEYS, "frame": schema.FRAME_KEYS,
-          "contact": schema.CONTACT_KEYS, "ground": schema.SHAPE_KEYS}  # fmt: skip
-UNITS = {"mass": "kg", "com": "m", "inertia": "kg m²", "at": "m", "child_at": "m", "size": "m", "pitch": "m/rad", "gravity": "m/s²", "until": "s",
-         "output": "s", "step": "s", "largest_step": "s", "start": "s", "radius": "m", "length": "m"}  # fmt: skip
+TABLES = (schema.BODY, schema.JOINT, schema.LOOP, schema.FRAME, schema.CONTACT, schema.GROUND_SHAPE, SCENARIO)
 
 
 def described() -> dict[str, Any]:
     """Everything that does not depend on the model."""
-    loads = {name: _load(kind) for name, kind in LOADS.items() if kind.written}
-    choices = {
-        "joint.kind": [k.name for k in CATALOGUE.values() if not k.made], "loop.kind": [k.name for k in CATALOGUE.values() if not k.made],
-        "load.kind": list(loads), "ground.kind": list(KINDS), "scenario.by": [f.name for f in formulations()], "scenario.integrator": list(METHODS),
-        "contact.law": list(LAWS), "contact.impacts": list(ORDERS), "contact.paradox": list(PARADOX), "contact.surface": list(SURFACES),
-    }  # fmt: skip
-    return {"tables": {**{k: list(v) for k, v in TABLES.items()}, "scenario": list(SCENARIO_KEYS)}, "loads": loads, "choices": choices,
-            "units": UNITS, "formulations": [f.name for f in formulations()]}  # fmt: skip
+    kinds = list(schema.LOAD.kinds()) if schema.LOAD.kinds else []
+    loads = {kind.name: [_key(key) for key in kind.keys] for kind in kinds}
+    choices = {f"{table.name}.{key.name}": _words(key) for table in TABLES for key in _keys(table) if _words(key)}
+    units = {key.name: _unit(key) for table in (schema.TOP, *TABLES) for key in _keys(table) if _unit(key) and " or " not in _unit(key)}
+    return {"tables": {table.name: [key.name for key in _keys(table)] for table in TABLES}, "loads": loads,
+            "choices": choices | {"load.kind": list(loads)}, "units": units, "formulations": [f.name for f in formulations()]}  # fmt: skip
 
 
 def names(m: Mechanism) -> dict[str, list[str]]:
@@ -41,12 +32,21 @@ def names(m: Mechanism) -> dict[str, list[str]]:
             "joints": [j.name for j in (*m.joints, *m.loops)]}  # fmt: skip
 
 
-def _load(kind: Any) -> list[dict[str, Any]]:
-    """The keys of a kind of load: sort, unit, words, and whether it is needed."""
-    found = []
-    for f in fields(kind):
-        key = f.metadata.get("key")
-        if key is not None:
-            unit = DIMENSIONS[key.measure].unit if isinstance(key.measure, str) and key.measure in DIMENSIONS else ""
-            found.append({"name": f.name, "sort": key.sort, "unit": unit, "words": list(key.words), "needed": f.default is MISSING})
-    return found
+def _keys(table: FileTable) -> Iterable[FileKey]:
+    """The keys of a table, of whatever kind its things are."""
+    kinds = list(table.kinds()) if table.kinds else []
+    word = [FileKey(table.word, Word([kind.name for kind in kinds]), "the kind", needed=True)] if kinds else []
+    return {key.name: key for key in (*table.keys[:1], *word, *(key for kind in kinds for key in kind.keys), *table.keys[1:])}.values()
+
+
+def _key(key: FileKey) -> dict[str, Any]:
+    """A key of a load: unit, words, and whether it is needed."""
+    return {"name": key.name, "unit": _unit(key), "words": _words(key), "needed": key.needed}
+
+
+def _words(key: FileKey) -> list[str]:
+    return key.type.all() if isinstance(key.type, Word) else []
+
+
+def _unit(key: FileKey) -> str:
+    return key.type.unit().replace("^2", "²")

@@ -1,24 +1,34 @@
-"""The mass matrix of lagrange and hamilton, refused where nothing has inertia."""
+"""Mass matrices that are singular wherever the mechanism is are refused, with the name of what moves no inertia."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import casadi as ca
 import numpy as np
 
+from ...compiler.trace import Tracer
 from ...errors import SingularError
 from ...kernels.rank import motion_without_energy
 from ...model.values import value_of
+from ..equations import without_inertia
 from ._energies import Energies
 
 
-def require_inertia(e: Energies, M: ca.SX, by: str) -> None:
-    """Refuse a mechanism whose mass matrix is singular in every configuration: name the coordinate and the body."""
-    m, layout = e.tracer.layout.mechanism, e.tracer.layout
-    f = ca.Function("mass_matrix", [e.q, e.tracer.p], [M])
-    found = [motion_without_energy(np.array(f(*layout.somewhere(seed)))) for seed in range(3)]
-    if any(motion is None for motion in found):
+def require_inertia(by: str, s: Tracer, M: ca.SX, names: Sequence[str] = ()) -> None:
+    """Refuse a mechanism that can move without inertia in every configuration: name the speed. names: of the columns of M, by default the speeds."""
+    motion = _motion_without_inertia(s, M, s.q)
+    if motion is not None:
+        m = s.layout.mechanism
+        raise without_inertia(by, m, (names or m.speed_names)[int(np.argmax(np.abs(motion)))])
+
+
+def require_inertia_of_coordinates(by: str, e: Energies, M: ca.SX) -> None:
+    """The same for the mass matrix of lagrange and hamilton: name every coordinate of the motion, and the body."""
+    motion, m = _motion_without_inertia(e.tracer, M, e.q), e.tracer.layout.mechanism
+    if motion is None:
         return
-    moved = [name for name, x in zip(m.speed_names, found[0]) if abs(x) > 1e-6]  # type: ignore[arg-type]
+    moved = [name for name, x in zip(m.speed_names, motion) if abs(x) > 1e-6]
     joints = [j for j in m.moving if set(moved) & set(j.speed_names)]
     light = next((j for j in joints if not value_of(m.body(j.child).mass, m.parameters)), joints[-1])
     where = next(name for name in moved if name in light.speed_names)
@@ -30,3 +40,9 @@ def require_inertia(e: Energies, M: ca.SX, by: str) -> None:
         where=where,
     )
 
+
+def _motion_without_inertia(s: Tracer, M: ca.SX, q: ca.SX) -> np.ndarray | None:
+    """The motion that M gives no energy, if there is one in each of three random configurations."""
+    f = ca.Function("M", [s.t, q, s.p], [ca.densify(M)])
+    found = [motion_without_energy(np.array(f(0.0, *s.layout.somewhere(seed)))) for seed in range(3)]
+    return None if any(motion is None for motion in found) else found[0]

@@ -19,17 +19,16 @@ sum_a A_a B_a(x) over its shapes, and S = 1/2 sum_ab m_ab A_a . A_b with the con
 from __future__ import annotations
 
 import casadi as ca
-import numpy as np
 
 from ...compiler.trace import Tracer, entries, factored, smallest_change, solved, vector
-from ...kernels.rank import motion_without_energy
 from ...kernels.tree import layout
 from ...model.mechanism import Mechanism
-from ..equations import Equations, assembled, without_inertia
+from ..equations import Equations, assembled
 from ..formulation import Formulation, register
 from ..statement import Statement
 from ._beams import TracedBeam, beams
 from ._body_motion import MovingBody, moving_bodies, time_derivative
+from ._inertia import require_inertia
 from ._joint_cuts import joint_wrenches
 
 
@@ -42,7 +41,7 @@ def gibbs_appell(mechanism: Mechanism) -> Equations:
     held = ca.substitute(S, ca.vertcat(*release.values()), ca.SX.zeros(6 * len(release)))
     row = ca.gradient(held, s.a)
     M, b = ca.jacobian(row, s.a), ca.substitute(row, s.a, ca.SX.zeros(s.layout.nv))
-    _require_inertia(s, M)
+    require_inertia("gibbs_appell", s, M)
     Q = s.tau + _forces(s)
     factor = factored(entries(M))
     a, lam, rows = solved(factor, Q - b), None, s.constraint_rows()
@@ -111,14 +110,6 @@ def _reactions(s: Tracer, S: ca.SX, release: dict[str, ca.SX], a: ca.SX, lam: ca
     given = [s.t, s.q, s.v, s.a, s.p, force]
     found = ca.Function("wrenches", given, [joint_wrenches(s, needed, None if lam is None else force)])
     return found(s.t, s.q, s.v, a, s.p, force if lam is None else lam)
-
-
-def _require_inertia(s: Tracer, M: ca.SX) -> None:
-    """Refuse a mechanism whose S has no slope along some acceleration, wherever it is: name the speed."""
-    f = ca.Function("M", [s.q, s.p], [ca.densify(M)])
-    found = [motion_without_energy(np.array(f(*s.layout.somewhere(seed)))) for seed in range(3)]
-    if found[0] is not None and all(x is not None for x in found):
-        raise without_inertia("gibbs_appell", s.layout.mechanism, s.layout.mechanism.speed_names[int(np.argmax(np.abs(found[0])))])
 
 
 def _statement(s: Tracer, row: ca.SX, Q: ca.SX, A: ca.SX) -> Statement:

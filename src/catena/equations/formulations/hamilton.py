@@ -25,7 +25,7 @@ from ..equations import Equations, assembled, operations
 from ..formulation import Formulation, StateKind, register
 from ..statement import Statement
 from ._energies import Energies, energies
-from ._inertia import require_inertia
+from ._inertia import require_inertia_of_coordinates
 from ._released_joints import released_wrenches
 
 
@@ -39,7 +39,7 @@ def hamilton(mechanism: Mechanism, coordinates: str = "joint") -> Equations:
     s = e.tracer
     momenta = ca.gradient(e.T, e.v)
     M = ca.jacobian(momenta, e.v)
-    require_inertia(e, M, "hamilton")
+    require_inertia_of_coordinates("hamilton", e, M)
     factor, h = factored(entries(M)), ca.SX.sym("h", e.v.numel())
     x, v = ca.vertcat(e.q, h), solved(factor, h)
     slope = e.force + e.along(ca.gradient(e.T, e.q) - ca.gradient(e.V, e.q)) - e.bracket(momenta)

@@ -22,18 +22,17 @@ have velocities sum_a V_a B_a(x) over its shapes, so that its virtual power is s
 from __future__ import annotations
 
 import casadi as ca
-import numpy as np
 
 from ...compiler.trace import Tracer, vector
-from ...kernels.rank import motion_without_energy
 from ...kernels.tree import layout
 from ...model.mechanism import Mechanism
-from ..equations import Equations, assembled, without_inertia
+from ..equations import Equations, assembled
 from ..formulation import Formulation, register
 from ..statement import Statement
 from ._beams import TracedBeam, beams
 from ._body_motion import MovingBody, moving_bodies, time_derivative
 from ._independent_speeds import own_rows
+from ._inertia import require_inertia
 from ._joint_cuts import joint_wrenches
 
 
@@ -42,7 +41,7 @@ def jourdain(mechanism: Mechanism) -> Equations:
     s = Tracer(layout(mechanism))
     rows, needed = _virtual_power(s)
     M, b = ca.jacobian(rows, s.a), ca.substitute(rows, s.a, ca.SX.zeros(s.layout.nv))
-    _require_inertia(s, M)
+    require_inertia("jourdain", s, M)
     r, lam = s.tau + _power_of_loads(s) - b, None
     held = bool(mechanism.constrained)
     if held:
@@ -143,14 +142,6 @@ def _reactions(s: Tracer, needed: dict[str, ca.SX], a: ca.SX, lam: ca.SX | None)
     force = ca.SX.sym("lam", 0 if lam is None else lam.numel())
     wrenches = joint_wrenches(s, needed, None if lam is None else force)
     return ca.Function("wrenches", [s.t, s.q, s.v, s.a, s.p, force], [wrenches])(s.t, s.q, s.v, a, s.p, force if lam is None else lam)
-
-
-def _require_inertia(s: Tracer, M: ca.SX) -> None:
-    """Refuse a mechanism in which a virtual velocity meets no inertia, wherever it is: name the speed."""
-    f = ca.Function("M", [s.q, s.p], [ca.densify(M)])
-    found = [motion_without_energy(np.array(f(*s.layout.somewhere(seed)))) for seed in range(3)]
-    if found[0] is not None and all(x is not None for x in found):
-        raise without_inertia("jourdain", s.layout.mechanism, s.layout.mechanism.speed_names[int(np.argmax(np.abs(found[0])))])
 
 
 def _statement(s: Tracer, rows: ca.SX, Q: ca.SX) -> Statement:

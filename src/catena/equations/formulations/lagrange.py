@@ -27,7 +27,7 @@ from ..equations import Equations, assembled
 from ..formulation import Formulation, register
 from ..statement import Statement
 from ._energies import Energies, energies
-from ._inertia import require_inertia
+from ._inertia import require_inertia_of_coordinates
 from ._released_joints import released_wrenches
 
 
@@ -40,7 +40,7 @@ def lagrange(mechanism: Mechanism, coordinates: str = "joint") -> Equations:
     s = e.tracer
     h = ca.gradient(e.T, e.v)
     M = ca.jacobian(h, e.v)
-    require_inertia(e, M, "lagrange")
+    require_inertia_of_coordinates("lagrange", e, M)
     phi = ca.jtimes(h, e.q, e.rate) + e.bracket(h) + e.along(ca.gradient(e.V, e.q) - ca.gradient(e.T, e.q))
     factor = factored(entries(M))
     a = solved(factor, e.force - phi)

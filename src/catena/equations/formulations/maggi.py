@@ -24,14 +24,14 @@ import casadi as ca
 import numpy as np
 
 from ...compiler.trace import vector
-from ...kernels.rank import motion_without_energy
 from ...model.mechanism import Mechanism
 from ..absolute.constraint_rows import BodyRows, JointSpeeds, follows, joint, nonholonomic, speeds
 from ..absolute.joint_constraints import BETWEEN_RIGID_BODIES, Bodies
-from ..equations import Equations, assembled, without_inertia
+from ..equations import Equations, assembled
 from ..formulation import Formulation, register
 from ._free_links import gyration, loads, masses, needed, weights
 from ._independent_speeds import complement, independent_rows, measures, own_rows, units
+from ._inertia import require_inertia
 from ._joint_cuts import joint_wrenches
 
 
@@ -50,7 +50,7 @@ def maggi(mechanism: Mechanism) -> Equations:
     given = [b.P, b.R, b.V, s.t, s.q, s.v, s.p]
     found = ca.Function("found", [*given, s.tau], [ca.densify(x) for x in ca.cse([M, r, A @ R, -bias - A @ N, R, N])])
     M, r, C, gamma, R, N = (ca.sparsify(x) for x in found(*b.motion, s.t, s.q, s.v, s.p, s.tau))
-    _require_inertia(b, M)
+    require_inertia("maggi", b.tracer, M)
     a, lam, size = _solved(b, M, r, C, gamma)
 
     moved, force = ca.SX.sym("moved", R.shape[0]), ca.SX.sym("lam", 0 if lam is None else lam.numel())
@@ -108,15 +108,6 @@ def _solved(b: Bodies, M: ca.SX, r: ca.SX, C: ca.SX, gamma: ca.SX) -> tuple[ca.S
 def _by_ldl(M: ca.SX, b: ca.SX) -> ca.SX:
     """M^-1 b for a symmetric positive M."""
     return ca.ldl_solve(b, *ca.ldl(ca.sparsify((M + M.T) / 2), False))
-
-
-def _require_inertia(b: Bodies, M: ca.SX) -> None:
-    """Refuse a mechanism in which a speed moves no inertia, wherever it is."""
-    s = b.tracer
-    f = ca.Function("M", [s.q, s.p], [ca.densify(M)])
-    found = [motion_without_energy(np.array(f(*s.layout.somewhere(seed)))) for seed in range(3)]
-    if found[0] is not None and all(x is not None for x in found):
-        raise without_inertia("maggi", b.mechanism, b.mechanism.speed_names[int(np.argmax(np.abs(found[0])))])
 
 
 register(Formulation(

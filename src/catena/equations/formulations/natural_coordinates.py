@@ -5,7 +5,7 @@ them. A point of the link is linear in y, so that its mass matrix is constant an
 
     r = P + R x,     T = 1/2 m P'.P' + 1/2 sum_i R_i' J R_i'^T,     J = integral rho x x^T = 1/2 tr(I) 1 - I      (R_i: rows of R)
 
-    rigidity     R_j . R_k - delta_jk = 0                  of the columns, 6 rows a link, quadratic
+    rigidity     R_j . R_k - delta_jk = 0                  of the columns, 6 rows per link, quadratic
     joints       dot products of vectors of two links, and differences of their points, quadratic at most (screws apart)
 
     M y'' + Phi_y^T mu = Q,      Phi_y y'' = -(Phi_y y')_y y'         the rows Phi differentiated twice
@@ -26,15 +26,16 @@ import casadi as ca
 import numpy as np
 
 from ...compiler.trace import matrix, vector
-from ...kernels.rank import motion_without_energy, usual_length
+from ...kernels.rank import usual_length
 from ...model.closure import RowKind
 from ...model.mechanism import Mechanism
 from ...spatial import full
 from ..absolute.constraint_rows import joint, mimics, nonholonomic, speeds
 from ..absolute.joint_constraints import BETWEEN_RIGID_BODIES, Bodies, Pair
-from ..equations import Equations, assembled, without_inertia
+from ..equations import Equations, assembled
 from ..formulation import Formulation, register
 from ._free_links import loads, needed
+from ._inertia import require_inertia
 from ._joint_cuts import joint_wrenches
 from ._saddle_point import saddle_point, total_mass
 
@@ -46,7 +47,7 @@ def natural_coordinates(mechanism: Mechanism) -> Equations:
     """Garcia de Jalon's equations, solved with the multipliers of all rows. State: coordinates q and speeds v of the joints."""
     b = Bodies(mechanism, planar=False)
     s = b.tracer
-    _require_inertia(b)
+    require_inertia("natural_coordinates", b.tracer, b.tracer.mass_matrix())
     system, size = _system(b)
     given = [b.P, b.R, b.V, s.t, s.q, s.v, s.tau, s.p]
     found = ca.Function("found", given, [ca.densify(z) for z in ca.cse(system)])
@@ -173,15 +174,6 @@ def _order(n: int, tree: list[tuple[Rows, Rows]], tied: int) -> list[int]:
     for k in reversed(range(n)):
         order += [*range(12 * k, 12 * k + 12), *range(first[k], first[k + 1])]
     return [int(k) for k in (*order, *range(first[-1], first[-1] + tied))]
-
-
-def _require_inertia(b: Bodies) -> None:
-    """Refuse a mechanism in which something moves without inertia, whatever the configuration: name the speed."""
-    s, p = b.tracer, list(b.mechanism.parameters.values())
-    M = ca.Function("M", [s.q, s.p], [s.mass_matrix()])
-    lost = [motion_without_energy(np.array(M(b.sample(seed)[0], p))) for seed in range(3)]
-    if lost[0] is not None and all(z is not None for z in lost):
-        raise without_inertia("natural_coordinates", b.mechanism, b.mechanism.speed_names[int(np.argmax(np.abs(lost[0])))])
 
 
 register(Formulation(

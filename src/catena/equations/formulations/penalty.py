@@ -46,14 +46,14 @@ import numpy as np
 
 from ...compiler.trace import vector
 from ...errors import FormulationError
-from ...kernels.rank import motion_without_energy
 from ...model.mechanism import Mechanism
 from ..absolute.charts import State, chart, hinged, state
 from ..absolute.constraint_rows import joint, nonholonomic, speeds
 from ..absolute.joint_constraints import BETWEEN_RIGID_BODIES, Bodies, Pair
-from ..equations import Equations, assembled, operations, without_inertia
+from ..equations import Equations, assembled, operations
 from ..formulation import Formulation, StateKind, register
 from ._free_links import gyration, loads, masses, needed, weights
+from ._inertia import require_inertia
 from ._joint_cuts import joint_wrenches
 from ._penalty_ties import Ties, added_inertia, ties
 from ._saddle_point import total_mass
@@ -71,7 +71,7 @@ def penalty(mechanism: Mechanism, beta: float | None = None, gamma: float | None
     b = Bodies(mechanism)
     for fault in _faults(beta, gamma, step):
         raise FormulationError(f"penalty: {fault}")
-    _require_inertia(b)
+    require_inertia("penalty", b.tracer, b.tracer.mass_matrix())
     x, s = state(b, [hinged(b, k) if _grounded(pair) else chart(b, k) for k, pair in enumerate(b.pairs)]), b.tracer
     system = _system(b, x, step / TIME)
     stiffest = _stiffest(b, system.inside)
@@ -206,15 +206,6 @@ def _stiffest(b: Bodies, inside: ca.Function) -> float:
         if len(A):
             found.append(float(np.linalg.eigvalsh(A @ np.linalg.solve(m, A.T))[-1]))
     return max(found) or 1.0
-
-
-def _require_inertia(b: Bodies) -> None:
-    """Refuse a mechanism in which something moves without inertia, whatever the configuration: name the speed."""
-    s, p = b.tracer, list(b.mechanism.parameters.values())
-    M = ca.Function("M", [s.q, s.p], [s.mass_matrix()])
-    lost = [motion_without_energy(np.array(M(b.sample(seed)[0], p))) for seed in range(3)]
-    if lost[0] is not None and all(z is not None for z in lost):
-        raise without_inertia("penalty", b.mechanism, b.mechanism.speed_names[int(np.argmax(np.abs(lost[0])))])
 
 
 def _error(b: Bodies, settled: ca.Function, beta: float) -> float:

@@ -31,9 +31,10 @@ from ...model.mechanism import Mechanism
 from ..absolute.charts import State, chart, state
 from ..absolute.constraint_rows import BodyRows, joint, mimics, nonholonomic, speeds
 from ..absolute.joint_constraints import BETWEEN_RIGID_BODIES, Bodies
-from ..equations import Equations, assembled, without_inertia
+from ..equations import Equations, assembled
 from ..formulation import Formulation, StateKind, register
 from ._free_links import gyration, loads, masses, needed, weights
+from ._inertia import require_inertia
 from ._joint_cuts import joint_wrenches
 from ._saddle_point import total_mass
 
@@ -43,7 +44,7 @@ def udwadia_kalaba(mechanism: Mechanism) -> Equations:
     b = Bodies(mechanism)
     s, x = b.tracer, state(b, [chart(b, k) for k in range(len(b.links))])
     found, largest = _system(b, x)
-    _require_inertia(b)
+    require_inertia("udwadia_kalaba", b.tracer, b.tracer.mass_matrix())
     _, a, lam, moved = found(*b.motion, s.t, s.q, s.v, s.tau, s.p)
     rate = found(x.P, x.R, x.V, s.t, x.q, x.v, s.tau, s.p)[0]
     closed = bool(mechanism.constrained)
@@ -59,7 +60,7 @@ def udwadia_kalaba(mechanism: Mechanism) -> Equations:
 def _system(b: Bodies, x: State) -> tuple[ca.Function, int]:
     """(P, R, V, t, q, v, tau, p) -> w' of the charts, a of the joints, lambda of the closing rows, V'; and the rows' number.
 
-    The charts' speeds w make V = B w with a constant B: in the plane three numbers a link.
+    The charts' speeds w make V = B w with a constant B: in the plane three numbers per link.
     """
     s, u = b.tracer, speeds(b)
     tree = [joint(b, pair) for pair in reversed(b.pairs)]  # leaves first: little fill in the Gram matrix
@@ -108,15 +109,6 @@ def _fill(b: Bodies, x: State, M: ca.SX, rows: list[BodyRows]) -> ca.SX:
     turn, m = usual_length(b.tracer.layout) ** 2, total_mass(b)
     angles = [angle for r in rows for angle in r.angles]
     return ca.sparsify(ca.diag(ca.SX([m * (turn if angle else 1.0) if light else 0.0 for angle in angles]))) if angles else ca.SX(0, 0)
-
-
-def _require_inertia(b: Bodies) -> None:
-    """Refuse a mechanism in which something moves without inertia, whatever the configuration: name the speed."""
-    s, p = b.tracer, list(b.mechanism.parameters.values())
-    M = ca.Function("M", [s.q, s.p], [s.mass_matrix()])
-    lost = [motion_without_energy(np.array(M(b.sample(seed)[0], p))) for seed in range(3)]
-    if lost[0] is not None and all(z is not None for z in lost):
-        raise without_inertia("udwadia_kalaba", b.mechanism, b.mechanism.speed_names[int(np.argmax(np.abs(lost[0])))])
 
 
 register(Formulation(

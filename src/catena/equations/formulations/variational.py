@@ -30,18 +30,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import casadi as ca
-import numpy as np
 
 from ...compiler.trace import Tracer, matrix, vector
 from ...errors import FormulationError, UnknownNameError
-from ...kernels.rank import motion_without_energy
 from ...kernels.tree import layout
 from ...model.mechanism import GROUND, Mechanism
 from ...spatial import add, full, rotate, transpose, unrotate_symmetric
-from ..equations import Equations, assembled, without_inertia
+from ..equations import Equations, assembled
 from ..formulation import Formulation, register
 from ..statement import Statement
 from ._independent_speeds import Complement
+from ._inertia import require_inertia
 from ._joint_cuts import joint_wrenches
 from ._variational_beams import Flexible
 from ._variational_speeds import own_speeds
@@ -79,7 +78,7 @@ def variational(
     k = FrameKinematics(s, u, homes[0])
     masses, flexible = _masses(k), Flexible(s, k)
     M, b, Q = _equations(k, masses, flexible, homes[1])
-    _require_inertia(s, u, M)
+    require_inertia("variational", s, M, u.independent)
     y = ca.ldl_solve(Q - b, *ca.ldl(M)) if u.independent else ca.SX(0, 1)
     du, a = u.Z @ y + u.z, u.W @ y + u.rate
     lam = ca.SX.zeros(0) if left is None else _multipliers(FrameKinematics(s, every, homes[0]), homes[1], left, du)
@@ -233,14 +232,6 @@ def _homes(s: Tracer, frames: Frames, option: str) -> Callable[[int], int]:
         if body != frame:
             homes[s.layout.seats[body].node] = s.layout.seats[frame].node
     return lambda i: homes.get(i, i)
-
-
-def _require_inertia(s: Tracer, u: VariationalSpeeds, M: ca.SX) -> None:
-    """Refuse a mechanism whose mass matrix is singular wherever it is: name the speed."""
-    f = ca.Function("M", [s.t, s.q, s.p], [ca.densify(M)])
-    found = [motion_without_energy(np.array(f(0.0, *s.layout.somewhere(seed)))) for seed in range(3)]
-    if found[0] is not None and all(x is not None for x in found):
-        raise without_inertia("variational", s.layout.mechanism, u.independent[int(np.argmax(np.abs(found[0])))])
 
 
 # ------------------------------------------------------------------------------------------------ what is handed over

@@ -8,7 +8,7 @@ from typing import Any
 from ...errors import MechanismError, unknown
 from ...model.beams import DIRECTIONS, Beam
 from ..units import describe
-from .schema import BEAM_KEYS
+from .schema import BEAM, BENDING
 from .tables import REQUIRED, Table
 
 KINDS = ("beam",)
@@ -21,14 +21,14 @@ NUMBERS: dict[str, tuple[str, float | None]] = {  # what each measures, and its 
 def read_beam(t: Table) -> Beam | None:
     """The beam of a flexible body, None where it has a fault; what is impossible is said by `validate`."""
     before = t.faults
-    t.only(BEAM_KEYS)
+    t.only(BEAM.names)
     kind = t.text("kind")
     if kind and kind not in KINDS:
         t.fault(unknown("kind of flexible body", kind, KINDS))
     beam = Beam(
         **{key: t.number(key, measure, default, instead=1.0) for key, (measure, default) in NUMBERS.items()}, EI=_bending(t),
         segments=_count(t, "segments"), modes=_count(t, "modes"), ends=t.text("ends", "clamped-free", "clamped-free"),
-        shapes=_frozen(t.data.get("shapes")), stiffening=t.flag("stiffening", True),
+        shapes=_shapes(t), stiffening=t.flag("stiffening", True),
     )  # fmt: skip
     return beam if t.faults == before else None
 
@@ -40,7 +40,7 @@ def _bending(t: Table) -> Any:
         return t.components(given, "EI", "bending stiffness", ("along y", "along z"), instead=1.0)
     if isinstance(given, dict):
         table = Table(given, f"{t.where}: EI", t.ledger)
-        table.only(("y", "z"))
+        table.only(BENDING.names)
         return tuple(table.number(key, "bending stiffness", None, 1.0) for key in ("y", "z"))
     return t.number("EI", "bending stiffness", None, 1.0)
 
@@ -56,6 +56,15 @@ def _count(t: Table, key: str) -> Any:
             t.fault(f"{key} is {describe(value)}; a whole number is wanted{also}")
             return None
     return given
+
+
+def _shapes(t: Table) -> Any:
+    """A list of texts, or a table of such lists."""
+    given = t.data.get("shapes")
+    if given is not None and not isinstance(given, (list, dict)):
+        t.fault(f"shapes is {describe(given)}; a list of texts of x is wanted, or a table of such lists by {', '.join(DIRECTIONS)}")
+        return None
+    return _frozen(given)
 
 
 def _frozen(x: Any) -> Any:

@@ -6,7 +6,7 @@ from ...model.bodies import Body
 from ...model.pose import Scalar
 from ...model.shapes import Shape
 from .beams import read_beam
-from .schema import BODY_KEYS, INERTIA
+from .schema import BODY, INERTIA
 from .shapes import read_shape
 from .tables import REQUIRED, Table
 
@@ -15,7 +15,7 @@ _STAND_IN = (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)  # an inertia that has no fault of it
 
 def read_body(t: Table) -> Body:
     """A [[body]]. One whose mass is zero needs neither centre of mass nor inertia, and a flexible one has those of its beam."""
-    t.only(BODY_KEYS)
+    t.only(BODY.names)
     name = t.text("name", instead=t.where)
     shapes = tuple(read_shape(s) for s in t.tables("shapes"))
     if "flexible" in t:

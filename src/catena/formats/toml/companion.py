@@ -16,7 +16,7 @@ from .contacts import read_contact
 from .joints import read_limits, read_loop, read_losses
 from .loads import read_constraint, read_load, read_row
 from .reader import open_file, read_expressions, read_frame, read_parameters
-from .schema import COMPANION_KEYS, LOSS_KEYS
+from .schema import COMPANION, COMPANION_BODY, COMPANION_JOINT
 from .shapes import read_collisions, read_shape
 from .tables import Table
 
@@ -24,7 +24,7 @@ from .tables import Table
 def add(draft: Draft, path: Path) -> None:
     """Add what the companion says to the draft; its own faults are its own error."""
     top = open_file(path)
-    top.only(COMPANION_KEYS)
+    top.only(COMPANION.names)
     read_parameters(top)
     read_expressions(top)
     m = draft.mechanism
@@ -51,7 +51,7 @@ def add(draft: Draft, path: Path) -> None:
 
 def _shaped(t: Table, m: Mechanism) -> Body | None:
     """The body of the mechanism with the shapes of a companion's [[body]] in addition."""
-    t.only(("name", "shapes"))
+    t.only(COMPANION_BODY.names)
     name, shapes = t.text("name"), tuple(read_shape(s) for s in t.tables("shapes"))
     if name not in m._bodies:
         if name:
@@ -62,7 +62,7 @@ def _shaped(t: Table, m: Mechanism) -> Body | None:
 
 def _changed(t: Table, m: Mechanism) -> Joint | None:
     """The joint of the mechanism with the values of a companion's [[joint]]."""
-    t.only(("name", "limits", *LOSS_KEYS))
+    t.only(COMPANION_JOINT.names)
     name = t.text("name")
     joint = next((j for j in m.joints if j.name == name), None)
     if joint is None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...errors import MechanismError
 from ...model.contacts import Contact
-from .schema import CONTACT_KEYS
+from .schema import CONTACT
 from .tables import Table
 
 TEXTS, LENGTHS = ("law", "impacts", "paradox", "surface", "name"), ("radius", "surface_radius", "clearance")
@@ -17,7 +17,7 @@ TEXTS, LENGTHS = ("law", "impacts", "paradox", "surface", "name"), ("radius", "s
 
 def read_contact(t: Table) -> Contact | None:
     """A [[contact]]; None where it has a fault."""
-    t.only(CONTACT_KEYS)
+    t.only(CONTACT.names)
     before = t.faults
     pair = tuple(t.items("between"))
     given: dict[str, Any] = {"friction": _friction(t), "restitution": t.number("restitution", "number", symbolic=False)}

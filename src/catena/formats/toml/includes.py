@@ -18,9 +18,9 @@ from ...model.mechanism import GROUND, Mechanism
 from ...model.scenes import attach
 from ..registry import format_of
 from .poses import read_pose
+from .schema import INCLUDE
 from .tables import Table
 
-KEYS = ("file", "prefix", "on", "at", "rotate", "parameters")
 _opening: ContextVar[tuple[Path, ...]] = ContextVar("opening", default=())  # the files that are being read, outermost first
 
 
@@ -32,7 +32,7 @@ def with_includes(mechanism: Mechanism, path: Path, top: Table) -> Mechanism:
 
 
 def _included(scene: Mechanism, path: Path, t: Table) -> Mechanism:
-    t.only(KEYS)
+    t.only(INCLUDE.names)
     name, prefix, on, at = t.text("file"), t.text("prefix"), t.text("on", GROUND), read_pose(t)
     if not (name and prefix):
         return scene

@@ -14,7 +14,7 @@ from ...model.pose import Scalar, Vector
 from ..draft import MISSING
 from ..units import describe
 from .poses import read_pose
-from .schema import DH_KEYS, FUNCTION_KEYS, JOINT_KEYS, LIMIT_KEYS, LOOP_KEYS, LOSS_KEYS, MEASURES, MIMIC_KEYS, PLACE_KEYS
+from .schema import COURSE, DH, JOINT, LIMIT_KEYS, LOOP, LOSS_KEYS, MEASURES, MIMIC, PLACE_KEYS
 from .tables import REQUIRED, Table
 
 
@@ -22,7 +22,7 @@ def read_joints(top: Table) -> tuple[Joint, ...]:
     """Every [[joint]]; what mimics another is read last, as its unit depends on both."""
     tables = list(top.tables("joint"))
     for t in tables:
-        t.only(JOINT_KEYS)
+        t.only(JOINT.names)
     joints = [_joint(t) for t in tables]
     named = {j.name: j for j in joints}
     return tuple(replace(j, mimic=_mimic(t, j, named)) if "mimic" in t else j for t, j in zip(tables, joints))
@@ -30,7 +30,7 @@ def read_joints(top: Table) -> tuple[Joint, ...]:
 
 def read_loop(t: Table) -> Joint:
     """A [[loop]]: a joint that closes the tree."""
-    t.only(LOOP_KEYS)
+    t.only(LOOP.names)
     return _joint(t)
 
 
@@ -123,7 +123,7 @@ def _mimic(t: Table, j: Joint, named: Mapping[str, Joint]) -> Mimic | None:
     table = t.table("mimic")
     if table is None or not j.sound:
         return None
-    table.only(MIMIC_KEYS)
+    table.only(MIMIC.names)
     leader = named.get(table.text("joint", instead=MISSING))
     if "function" in table:
         return Mimic(str(table.data.get("joint") or MISSING), function=_function(table))
@@ -138,7 +138,7 @@ def _function(t: Table) -> Course | None:
     table = t.table("function")
     if table is None:
         return None
-    table.only(FUNCTION_KEYS)
+    table.only(COURSE.names)
     before, kind = table.faults, table.text("kind")
     x, y = ([table.scalar(value, key, "any", symbolic=False) for value in table.items(key, [])] for key in ("x", "y"))
     if t.data.keys() & {"multiplier", "offset"}:
@@ -155,11 +155,11 @@ def _denavit_hartenberg(t: Table, bare: Joint, values: dict[str, Scalar]) -> Joi
     table = t.table("dh")
     if table is None:
         return bare
-    table.only(DH_KEYS)
+    table.only(DH.names)
     if taken := [key for key in PLACE_KEYS if key in t]:
         t.fault(f"dh stands in place of {', '.join(taken)}; give one or the other")
     custom = table.text("custom", instead="modified")
-    numbers = {key: table.number(key, "length" if key in "ad" else "angle", REQUIRED) for key in DH_KEYS[1:]}
+    numbers = {key: table.number(key, "length" if key in "ad" else "angle", REQUIRED) for key in DH.names[1:]}
     try:
         return Joint.from_denavit_hartenberg(
             bare.name, bare.kind, bare.parent, bare.child, custom=custom, sequence=bare.sequence, **numbers, **values

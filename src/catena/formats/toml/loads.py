@@ -12,6 +12,7 @@ from ...model.loads import CONSTRAINTS, LOADS, ROWS, Constraint, Holonomic, Key,
 from ...model.loads.keys import Keyed
 from ...model.pose import Scalar, Vector
 from ..draft import MISSING
+from .schema import LOAD
 from .tables import Table
 
 Kind = TypeVar("Kind", bound=Keyed)
@@ -40,7 +41,7 @@ def _read(t: Table, what: str, known: Mapping[str, type[Kind]], usual: str | Non
         return None
     record = known[kind]
     keys, defaults = record.schema(), {f.name: f.default for f in fields(record)}
-    t.only(("name", "kind", *keys))
+    t.only((*LOAD.names, LOAD.word, *keys))
     given = {key: _READERS[keys[key].sort](t, key, keys[key]) for key in keys if key in t or defaults[key] is REQUIRED}
     return record(name, **given)
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from ...model.pose import IDENTITY, ORIGIN, Matrix, Pose
-from .schema import ROTATIONS
+from .schema import ROTATION, ROTATIONS
 from .tables import Table
 
 UNIT_SLACK = 1e-3  # a quaternion written with four digits has the length one to this
@@ -19,7 +19,7 @@ def read_pose(t: Table, at: str = "at", rotate: str = "rotate") -> Pose:
 
 
 def _rotation(t: Table) -> Matrix:
-    t.only([key for keys in ROTATIONS for key in keys])
+    t.only(ROTATION.names)
     given = [keys for keys in ROTATIONS if any(key in t for key in keys)]
     if len(given) != 1:
         found = " and ".join(key for keys in given for key in keys) or "none"

@@ -19,7 +19,7 @@ from .includes import with_includes
 from .joints import read_joints, read_loop
 from .loads import read_constraint, read_load, read_row
 from .poses import read_pose
-from .schema import FRAME_KEYS, TOP_KEYS
+from .schema import FRAME, TOP
 from .shapes import read_collisions, read_shape
 from .tables import FaultLedger, Table
 
@@ -31,7 +31,7 @@ def read(path: Path) -> Draft:
 
 def draft(path: Path, top: Table) -> Draft:
     """The mechanism of a file that was opened already."""
-    top.only(TOP_KEYS)
+    top.only(TOP.names)
     read_parameters(top)
     read_expressions(top)
     mechanism = Mechanism(
@@ -53,6 +53,8 @@ def draft(path: Path, top: Table) -> Draft:
         collisions=read_collisions(top),
     )
     mechanism = with_includes(mechanism, path, top)
+    for key in ("scenario", "optimize"):
+        top.table(key)  # read by those who run it; here it is a table or a fault
     return Draft(path, mechanism, top.ledger.faults, cut_at=_texts(top, "cut"))
 
 
@@ -117,7 +119,7 @@ def read_expressions(top: Table) -> None:
 
 def read_frame(t: Table) -> Frame:
     """A [[frame]]."""
-    t.only(FRAME_KEYS)
+    t.only(FRAME.names)
     return Frame(t.text("name", instead=t.where), t.text("body", instead=MISSING), read_pose(t))
 
 

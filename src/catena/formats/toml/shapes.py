@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from ...model.shapes import KINDS, CollisionFilter, Shape
 from .poses import read_pose
-from .schema import COLLISION_KEYS, SHAPE_KEYS
+from .schema import COLLISIONS, SHAPE
 from .tables import REQUIRED, Table
 
 
 def read_shape(t: Table, collides: bool = False) -> Shape:
     """A shape. collides: whether it does where the file does not say."""
-    t.only(SHAPE_KEYS)
     word = t.text("kind")
     if word not in KINDS:
         if word:
             t.fault(f"kind is {word!r}; it is one of {', '.join(KINDS)}")
         return Shape("sphere", (1.0,))
     kind = KINDS[word]
+    t.only((SHAPE.word, *SHAPE.names, *(("size",) if kind.sizes else ()), *(("file",) if kind.from_file else ())))
     default = (1.0,) * len(kind.sizes) if kind.from_file else REQUIRED if kind.sizes else ()
     size = t.vector("size", kind.measure, default, kind.sizes)
     file = t.text("file", REQUIRED if kind.from_file else "")
@@ -29,10 +29,10 @@ def read_collisions(top: Table) -> CollisionFilter:
     t = top.table("collisions")
     if t is None:
         return CollisionFilter()
-    t.only(COLLISION_KEYS)
+    t.only(COLLISIONS.names)
     groups = t.table("groups")
     members = {name: _names(groups, groups.items(name), name) for name in groups.data} if groups else {}
-    include, exclude, only = (tuple(_pairs(t, key)) for key in COLLISION_KEYS[:3])
+    include, exclude, only = (tuple(_pairs(t, key)) for key in COLLISIONS.names[:3])
     return CollisionFilter(include, exclude, only, members)
 
 

@@ -13,7 +13,7 @@ from ..courses import closed_spline, piecewise
 from ..expressions import evaluate, parse
 from ..pose import Scalar
 from ..values import value_of
-from .keys import COORDINATE, Holonomic, Key, Places, register
+from .keys import COORDINATE, Holonomic, Key, Places, doc, register
 
 TURN = 2.0 * math.pi
 CLOSES = 1e-9  # of the lift: what begins and ends nearer to each other closes
@@ -30,12 +30,13 @@ class Cam(Holonomic):
     """
 
     kind = "cam"
+    alternatives = (("profile",), ("angles", "lifts"))
     labels = ("lift",)
-    cam: str = field(metadata=COORDINATE)
-    follower: str = field(metadata=COORDINATE)
-    profile: str = field(default="", metadata=Key("profile").of())
-    angles: tuple[Scalar, ...] = field(default=(), metadata=Key("numbers", "angle").of())
-    lifts: tuple[Scalar, ...] = field(default=(), metadata=Key("numbers", negative=True).of())
+    cam: str = field(metadata=COORDINATE | doc("the angle of the cam"))
+    follower: str = field(metadata=COORDINATE | doc("of the follower"))
+    profile: str = field(default="", metadata=Key("profile").of() | doc("lift over the angle, rad or m"))
+    angles: tuple[Scalar, ...] = field(default=(), metadata=Key("numbers", "angle").of() | doc("points of one turn, from 0 to 2 pi"))
+    lifts: tuple[Scalar, ...] = field(default=(), metadata=Key("numbers", negative=True).of() | doc("lifts there, m or rad"))
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
         """A profile, once, that closes."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ...spatial import add, cross, dot, neg, scale, sub
 from ..expression_functions import apply
 from ..pose import Scalar
-from .keys import FRAME, Load, Scene, number, register
+from .keys import FRAME, Load, Scene, doc, number, register
 
 
 @register
@@ -22,14 +22,14 @@ class CompliantContact(Load):
     """
 
     kind = "compliant_contact"
-    sphere: str = field(metadata=FRAME)
-    surface: str = field(metadata=FRAME)
-    stiffness: Scalar = field(metadata=number("any", zero=False))
-    damping: Scalar = field(default=0.0, metadata=number("any"))
-    exponent: Scalar = field(default=1.5, metadata=number("number", zero=False))
-    friction: Scalar = field(default=0.0, metadata=number("number"))
-    slip_speed: Scalar = field(default=1e-3, metadata=number("speed", zero=False))
-    radius: Scalar = field(default=0.0, metadata=number("length"))
+    sphere: str = field(metadata=FRAME | doc("about whose origin the sphere is"))
+    surface: str = field(metadata=FRAME | doc("whose x-y plane is the surface, z outwards"))
+    stiffness: Scalar = field(metadata=number("any", zero=False) | doc("N/m^exponent"))
+    damping: Scalar = field(default=0.0, metadata=number("any") | doc("s/m: about the loss of speed per speed of impact"))
+    exponent: Scalar = field(default=1.5, metadata=number("number", zero=False) | doc("of the depth"))
+    friction: Scalar = field(default=0.0, metadata=number("number") | doc("Coulomb's coefficient"))
+    slip_speed: Scalar = field(default=1e-3, metadata=number("speed", zero=False) | doc("slip below which friction fades"))
+    radius: Scalar = field(default=0.0, metadata=number("length") | doc("of the sphere; 0 is a point"))
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
         """Two frames are needed."""

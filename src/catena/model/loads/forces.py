@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ...spatial import rotate
-from .keys import EXPRESSION, EXPRESSIONS, FRAME, SPEED, TIMES, Key, Load, Scene, register
+from .keys import EXPRESSION, EXPRESSIONS, FRAME, SPEED, TIMES, Key, Load, Scene, doc, register
 
 ZERO: tuple[str | float, ...] = (0.0, 0.0, 0.0)
 
@@ -19,11 +19,11 @@ class Force(Load):
     """
 
     kind = "force"
-    frame: str = field(metadata=FRAME)
-    torque: tuple[str | float, ...] = field(default=ZERO, metadata=EXPRESSIONS)
-    force: tuple[str | float, ...] = field(default=ZERO, metadata=EXPRESSIONS)
-    axes: str = field(default="world", metadata=Key("word", words=("world", "body")).of())
-    switches: tuple[float, ...] = field(default=(), metadata=TIMES)
+    frame: str = field(metadata=FRAME | doc("at whose origin it acts"))
+    torque: tuple[str | float, ...] = field(default=ZERO, metadata=EXPRESSIONS | doc("three components, N m"))
+    force: tuple[str | float, ...] = field(default=ZERO, metadata=EXPRESSIONS | doc("three components, N"))
+    axes: str = field(default="world", metadata=Key("word", words=("world", "body")).of() | doc("of the ground, or of the frame's body"))
+    switches: tuple[float, ...] = field(default=(), metadata=TIMES | doc("times at which it jumps, begins or ends"))
 
     def act(self, s: Scene) -> None:
         """Push at the frame's origin."""
@@ -40,9 +40,9 @@ class JointForce(Load):
     """A generalised force along one coordinate's speed, as a text or number (N m or N). switches: as for `Force`."""
 
     kind = "joint_force"
-    coordinate: str = field(metadata=SPEED)
-    force: str | float = field(metadata=EXPRESSION)
-    switches: tuple[float, ...] = field(default=(), metadata=TIMES)
+    coordinate: str = field(metadata=SPEED | doc("along whose speed it acts"))
+    force: str | float = field(metadata=EXPRESSION | doc("N m or N"))
+    switches: tuple[float, ...] = field(default=(), metadata=TIMES | doc("times at which it jumps, begins or ends"))
 
     def act(self, s: Scene) -> None:
         """Drive the speed."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ...spatial import dot
 from ..pose import Scalar, Vector
-from .keys import FRAME, Holonomic, Key, Places, number, register
+from .keys import FRAME, Holonomic, Key, Places, doc, number, register
 
 TURNING, SLIDING = Key("turning").of(), Key("sliding").of()
 PARALLEL = 1e-9  # sine of the angle of two axes that are parallel
@@ -27,9 +27,9 @@ def _parallel(axes: Mapping[str, Vector], one: str, other: str) -> bool:
 class _Pair(Holonomic):
     """Two wheels on one carrier: z1 (turn1 - phase) = sign z2 turn2, turns counted about one direction where the axes are parallel."""
 
-    first: str = field(metadata=TURNING)
-    second: str = field(metadata=TURNING)
-    carrier: str = field(metadata=FRAME)
+    first: str = field(metadata=TURNING | doc("the first wheel"))
+    second: str = field(metadata=TURNING | doc("the second wheel"))
+    carrier: str = field(metadata=FRAME | doc("the body that carries both"))
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
         """Two wheels are needed, and as many sizes."""
@@ -54,9 +54,9 @@ class GearPair(_Pair):
 
     kind = "gear_pair"
     labels = ("teeth",)
-    teeth: tuple[Scalar, ...] = field(metadata=Key("numbers", ("number", "number"), zero=False).of())
-    mesh: str = field(default="external", metadata=Key("word", words=("external", "internal", "bevel")).of())
-    phase: Scalar = field(default=0.0, metadata=number("angle", negative=True))
+    teeth: tuple[Scalar, ...] = field(metadata=Key("numbers", ("number", "number"), zero=False).of() | doc("numbers of teeth, or pitch radii, of both"))
+    mesh: str = field(default="external", metadata=Key("word", words=("external", "internal", "bevel")).of() | doc("outside each other, inside a ring, or with axes that meet"))
+    phase: Scalar = field(default=0.0, metadata=number("angle", negative=True) | doc("turn of the first where that of the second is zero"))
 
     def misfits(self, axes: Mapping[str, Vector]) -> Iterator[str]:
         """Parallel axes, except of bevel gears."""
@@ -77,9 +77,9 @@ class Belt(_Pair):
 
     kind = "belt"
     labels = ("belt",)
-    radii: tuple[Scalar, ...] = field(metadata=Key("numbers", ("length", "length"), zero=False).of())
-    run: str = field(default="open", metadata=Key("word", words=("open", "crossed")).of())
-    phase: Scalar = field(default=0.0, metadata=number("angle", negative=True))
+    radii: tuple[Scalar, ...] = field(metadata=Key("numbers", ("length", "length"), zero=False).of() | doc("of both wheels"))
+    run: str = field(default="open", metadata=Key("word", words=("open", "crossed")).of() | doc("which way the belt goes round"))
+    phase: Scalar = field(default=0.0, metadata=number("angle", negative=True) | doc("turn of the first where that of the second is zero"))
 
     def misfits(self, axes: Mapping[str, Vector]) -> Iterator[str]:
         """Parallel axes."""
@@ -101,11 +101,11 @@ class RackAndPinion(Holonomic):
 
     kind = "rack_and_pinion"
     labels = ("rack",)
-    pinion: str = field(metadata=TURNING)
-    rack: str = field(metadata=SLIDING)
-    carrier: str = field(metadata=FRAME)
-    radius: Scalar = field(metadata=number("length", zero=False, negative=True))
-    offset: Scalar = field(default=0.0, metadata=number("length", negative=True))
+    pinion: str = field(metadata=TURNING | doc("the wheel"))
+    rack: str = field(metadata=SLIDING | doc("the bar"))
+    carrier: str = field(metadata=FRAME | doc("the body that carries both"))
+    radius: Scalar = field(metadata=number("length", zero=False, negative=True) | doc("of the pinion; negative on the other side"))
+    offset: Scalar = field(default=0.0, metadata=number("length", negative=True) | doc("place of the rack where the turn is zero"))
 
     def misfits(self, axes: Mapping[str, Vector]) -> Iterator[str]:
         """The rack runs across the pinion's axis."""
@@ -125,11 +125,11 @@ class Screw(Holonomic):
 
     kind = "screw"
     labels = ("thread",)
-    spindle: str = field(metadata=TURNING)
-    nut: str = field(metadata=SLIDING)
-    carrier: str = field(metadata=FRAME)
-    lead: Scalar = field(metadata=number("length", zero=False, negative=True))
-    offset: Scalar = field(default=0.0, metadata=number("length", negative=True))
+    spindle: str = field(metadata=TURNING | doc("what turns"))
+    nut: str = field(metadata=SLIDING | doc("what slides"))
+    carrier: str = field(metadata=FRAME | doc("the body that carries both"))
+    lead: Scalar = field(metadata=number("length", zero=False, negative=True) | doc("way per turn; negative: a left-hand thread"))
+    offset: Scalar = field(default=0.0, metadata=number("length", negative=True) | doc("place of the nut where the turn is zero"))
 
     def misfits(self, axes: Mapping[str, Vector]) -> Iterator[str]:
         """The nut runs along the spindle."""

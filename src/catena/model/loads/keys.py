@@ -42,7 +42,7 @@ class Key:
     negative: bool = False
     words: tuple[str, ...] = ()
 
-    def of(self) -> dict[str, Key]:
+    def of(self) -> dict[str, Any]:
         """As the metadata of a dataclass's field."""
         return {"key": self}
 
@@ -64,7 +64,12 @@ EXPRESSION, EXPRESSIONS, DIRECTION = Key("expression").of(), Key("expressions").
 TIMES = Key("times").of()
 
 
-def number(measure: str, zero: bool = True, negative: bool = False) -> dict[str, Key]:
+def doc(sentence: str) -> dict[str, str]:
+    """What a field means, in a few words, as the metadata of a dataclass's field: `FRAME | doc("where it begins")`."""
+    return {"doc": sentence}
+
+
+def number(measure: str, zero: bool = True, negative: bool = False) -> dict[str, Any]:
     """The metadata of a number, zero or more unless it may be negative."""
     return Key("number", measure, zero, negative).of()
 
@@ -122,11 +127,13 @@ class Scene(Protocol):
 
 @dataclass(frozen=True)
 class Keyed:
-    """A record whose fields, but its name, have a `Key`. kind: its word in files. written: whether it stands in files."""
+    """A record whose fields, but its name, have a `Key` and a sentence (`doc`). kind: its word in files. written: whether it stands in
+    files. alternatives: groups of fields, of which exactly one is given."""
 
     name: str
     kind: ClassVar[str]
     written: ClassVar[bool] = True
+    alternatives: ClassVar[tuple[tuple[str, ...], ...]] = ()
 
     def __post_init__(self) -> None:
         for name, key in self.schema().items():

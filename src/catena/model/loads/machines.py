@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ...spatial import dot, scale, sub
 from ..expression_functions import apply
 from ..pose import Scalar, Vector
-from .keys import COORDINATE, EXPRESSION, FRAME, Key, Load, Scene, number, register
+from .keys import COORDINATE, EXPRESSION, FRAME, Key, Load, Scene, doc, number, register
 
 
 @register
@@ -19,9 +19,9 @@ class Drag(Load):
     """
 
     kind = "drag"
-    frame: str = field(metadata=FRAME)
-    coefficient: Scalar = field(metadata=number("any"))
-    stream: tuple[Scalar, ...] = field(default=(0.0, 0.0, 0.0), metadata=Key("numbers", ("speed",) * 3, negative=True).of())
+    frame: str = field(metadata=FRAME | doc("on whose origin the stream acts"))
+    coefficient: Scalar = field(metadata=number("any") | doc("1/2 density drag-coefficient area, kg/m"))
+    stream: tuple[Scalar, ...] = field(default=(0.0, 0.0, 0.0), metadata=Key("numbers", ("speed",) * 3, negative=True).of() | doc("velocity of the stream in the ground's axes"))
 
     def act(self, s: Scene) -> None:
         """Against the velocity in the stream."""
@@ -41,11 +41,11 @@ class Clutch(Load):
     """
 
     kind = "clutch"
-    coordinate: str = field(metadata=COORDINATE)
-    capacity: str | float = field(metadata=EXPRESSION)
-    slip_speed: Scalar = field(metadata=number("any", zero=False))
-    other: tuple[str, ...] = field(default=(), metadata=Key("coordinates").of())
-    ratio: Scalar = field(default=1.0, metadata=number("any", negative=True))
+    coordinate: str = field(metadata=COORDINATE | doc("of the first side"))
+    capacity: str | float = field(metadata=EXPRESSION | doc("greatest torque, N m or N"))
+    slip_speed: Scalar = field(metadata=number("any", zero=False) | doc("slip at which three quarters of it are reached, rad/s or m/s"))
+    other: tuple[str, ...] = field(default=(), metadata=Key("coordinates").of() | doc("of the second side; none: a brake"))
+    ratio: Scalar = field(default=1.0, metadata=number("any", negative=True) | doc("of the second side's speed in the slip"))
 
     def act(self, s: Scene) -> None:
         """The same torque on both sides."""
@@ -64,9 +64,9 @@ class Freewheel(Load):
     """A one-way clutch: the coordinate turns freely forwards; backwards it is held by a damper, torque damping |v| (N m s/rad or N s/m)."""
 
     kind = "freewheel"
-    coordinate: str = field(metadata=COORDINATE)
-    damping: Scalar = field(metadata=number("any", zero=False))
-    other: tuple[str, ...] = field(default=(), metadata=Key("coordinates").of())
+    coordinate: str = field(metadata=COORDINATE | doc("of the first side"))
+    damping: Scalar = field(metadata=number("any", zero=False) | doc("backwards, N m s/rad or N s/m"))
+    other: tuple[str, ...] = field(default=(), metadata=Key("coordinates").of() | doc("of the second side; none: the housing"))
 
     def act(self, s: Scene) -> None:
         """Nothing forwards; backwards the damper, on both sides."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ..pose import Scalar
-from .keys import COORDINATE, EXPRESSION, Holonomic, Key, Places, number, register
+from .keys import COORDINATE, EXPRESSION, Holonomic, Key, Places, doc, number, register
 
 
 @register
@@ -18,7 +18,7 @@ class Constraint(Holonomic):
     """
 
     kind = "expression"
-    zero: str = field(metadata=Key("position").of())
+    zero: str = field(metadata=Key("position").of() | doc("g(q, t), best in metres or radians"))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -40,8 +40,8 @@ class Drive(Holonomic):
 
     kind = "drive"
     labels = ("motion of the drive",)
-    coordinate: str = field(metadata=COORDINATE)
-    motion: str | float = field(metadata=EXPRESSION)
+    coordinate: str = field(metadata=COORDINATE | doc("which is driven"))
+    motion: str | float = field(metadata=EXPRESSION | doc("its value over time, rad or m"))
 
     def residual(self, s: Places) -> tuple[Scalar, ...]:
         """q - motion(t)."""
@@ -59,9 +59,9 @@ class Coupling(Holonomic):
 
     kind = "coupling"
     labels = ("ratio of the coupling",)
-    coordinates: tuple[str, ...] = field(metadata=Key("coordinates").of())
-    ratios: tuple[Scalar, ...] = field(metadata=Key("numbers", negative=True, zero=False).of())
-    offset: Scalar = field(default=0.0, metadata=number("any", negative=True))
+    coordinates: tuple[str, ...] = field(metadata=Key("coordinates").of() | doc("those of the sum"))
+    ratios: tuple[Scalar, ...] = field(metadata=Key("numbers", negative=True, zero=False).of() | doc("one per coordinate"))
+    offset: Scalar = field(default=0.0, metadata=number("any", negative=True) | doc("the value of the sum"))
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
         """One ratio per coordinate, two coordinates at least."""

@@ -9,7 +9,7 @@ from ...spatial import dot, rotate, scale, sub
 from ..expression_functions import apply
 from ..motions import X, Y, Z
 from ..pose import Matrix, Scalar, Vector
-from .keys import DIRECTION, FRAME, Key, Nonholonomic, number, register
+from .keys import DIRECTION, FRAME, Key, Nonholonomic, doc, number, register
 
 
 @register
@@ -19,8 +19,8 @@ class KnifeEdge(Nonholonomic):
 
     kind = "knife_edge"
     labels = ("sideways velocity",)
-    frame: str = field(metadata=FRAME)
-    direction: Vector = field(metadata=DIRECTION)
+    frame: str = field(metadata=FRAME | doc("whose origin does not slip"))
+    direction: Vector = field(metadata=DIRECTION | doc("in the frame's axes, without velocity"))
 
     def contact(self, R: Matrix, value: Callable[[Scalar], Scalar]) -> tuple[Vector, tuple[Vector, ...]]:
         """The frame's origin, across the blade."""
@@ -38,10 +38,10 @@ class Rolling(Nonholonomic):
 
     kind = "rolling"
     labels = tuple(f"contact velocity {axis}" for axis in "xyz")
-    frame: str = field(metadata=FRAME)
-    radius: Scalar = field(metadata=number("length", zero=False))
-    axis: Vector = field(default=Y, metadata=DIRECTION)
-    normal: Vector = field(default=Z, metadata=DIRECTION)
+    frame: str = field(metadata=FRAME | doc("at the disc's centre"))
+    radius: Scalar = field(metadata=number("length", zero=False) | doc("of the disc"))
+    axis: Vector = field(default=Y, metadata=DIRECTION | doc("the disc's own, in the frame's axes"))
+    normal: Vector = field(default=Z, metadata=DIRECTION | doc("of the plane, in the ground's axes"))
 
     def contact(self, R: Matrix, value: Callable[[Scalar], Scalar]) -> tuple[Vector, tuple[Vector, ...]]:
         """The lowest point of the disc, in every direction."""
@@ -56,7 +56,7 @@ class SpeedRow(Nonholonomic):
     """A(q, t) v + B(q, t) = 0 as one text, linear in the speeds v_<name>."""
 
     kind = "expression"
-    expression: str = field(metadata=Key("text").of())
+    expression: str = field(metadata=Key("text").of() | doc("A(q, t) v + B(q, t), linear in the speeds v_NAME"))
 
     @property
     def text(self) -> str:

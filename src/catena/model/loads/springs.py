@@ -9,7 +9,7 @@ from itertools import pairwise
 from ...spatial import add, cross, dot, neg, rotate, scale, sub, unrotate
 from ..expression_functions import apply
 from ..pose import Scalar, Vector
-from .keys import COORDINATE, FRAME, Key, Load, Scene, number, register
+from .keys import COORDINATE, FRAME, Key, Load, Scene, doc, number, register
 
 TURNS_THEN_SLIDES = ("angular stiffness",) * 3 + ("stiffness",) * 3, ("angular damping",) * 3 + ("damping",) * 3
 
@@ -20,10 +20,10 @@ class JointSpring(Load):
     """A spring and damper along one coordinate: force -stiffness (q - rest) - damping v (N m/rad or N/m; and s)."""
 
     kind = "joint_spring"
-    coordinate: str = field(metadata=COORDINATE)
-    stiffness: Scalar = field(metadata=number("any"))
-    rest: Scalar = field(metadata=number("any", negative=True))
-    damping: Scalar = field(default=0.0, metadata=number("any"))
+    coordinate: str = field(metadata=COORDINATE | doc("along which it acts"))
+    stiffness: Scalar = field(metadata=number("any") | doc("N m/rad or N/m"))
+    rest: Scalar = field(metadata=number("any", negative=True) | doc("the coordinate where it is free of force, rad or m"))
+    damping: Scalar = field(default=0.0, metadata=number("any") | doc("N m s/rad or N s/m"))
 
     def linear(self) -> tuple[str, Scalar, Scalar, Scalar]:
         """It is linear in its coordinate."""
@@ -42,11 +42,11 @@ class Spring(Load):
     """A spring and damper between the origins of two frames: tension stiffness (distance - length) + damping rate (N/m, m, N s/m)."""
 
     kind = "spring"
-    start: str = field(metadata=FRAME)
-    end: str = field(metadata=FRAME)
-    stiffness: Scalar = field(metadata=number("stiffness"))
-    length: Scalar = field(metadata=number("length"))
-    damping: Scalar = field(default=0.0, metadata=number("damping"))
+    start: str = field(metadata=FRAME | doc("where it begins"))
+    end: str = field(metadata=FRAME | doc("where it ends"))
+    stiffness: Scalar = field(metadata=number("stiffness") | doc("force per stretch"))
+    length: Scalar = field(metadata=number("length") | doc("its length without force"))
+    damping: Scalar = field(default=0.0, metadata=number("damping") | doc("force per speed of stretching"))
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
         """Two ends are needed."""
@@ -76,10 +76,10 @@ class Bushing(Load):
     """
 
     kind = "bushing"
-    start: str = field(metadata=FRAME)
-    end: str = field(metadata=FRAME)
-    stiffness: tuple[Scalar, ...] = field(metadata=Key("numbers", TURNS_THEN_SLIDES[0]).of())
-    damping: tuple[Scalar, ...] = field(default=(0.0,) * 6, metadata=Key("numbers", TURNS_THEN_SLIDES[1]).of())
+    start: str = field(metadata=FRAME | doc("the first frame, in whose axes it acts"))
+    end: str = field(metadata=FRAME | doc("the second frame"))
+    stiffness: tuple[Scalar, ...] = field(metadata=Key("numbers", TURNS_THEN_SLIDES[0]).of() | doc("three turns, then three displacements"))
+    damping: tuple[Scalar, ...] = field(default=(0.0,) * 6, metadata=Key("numbers", TURNS_THEN_SLIDES[1]).of() | doc("likewise"))
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
         """Two ends are needed."""
@@ -110,11 +110,11 @@ class CoordinateSpring(Load):
     """
 
     kind = "coordinate_spring"
-    coordinates: tuple[str, ...] = field(metadata=Key("coordinates").of())
-    ratios: tuple[Scalar, ...] = field(metadata=Key("numbers", negative=True).of())
-    stiffness: Scalar = field(metadata=number("any"))
-    rest: Scalar = field(metadata=number("any", negative=True))
-    damping: Scalar = field(default=0.0, metadata=number("any"))
+    coordinates: tuple[str, ...] = field(metadata=Key("coordinates").of() | doc("those of the sum"))
+    ratios: tuple[Scalar, ...] = field(metadata=Key("numbers", negative=True).of() | doc("one per coordinate"))
+    stiffness: Scalar = field(metadata=number("any") | doc("N m or N per unit of the sum"))
+    rest: Scalar = field(metadata=number("any", negative=True) | doc("the sum where it is free of force"))
+    damping: Scalar = field(default=0.0, metadata=number("any") | doc("force per rate of the sum"))
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
         """One ratio per coordinate."""
@@ -141,11 +141,11 @@ class Cable(Load):
     """
 
     kind = "cable"
-    frames: tuple[str, ...] = field(metadata=Key("frames").of())
-    stiffness: Scalar = field(metadata=number("stiffness"))
-    length: Scalar = field(metadata=number("length"))
-    damping: Scalar = field(default=0.0, metadata=number("damping"))
-    pulls: str = field(default="tension", metadata=Key("word", words=("tension", "both")).of())
+    frames: tuple[str, ...] = field(metadata=Key("frames").of() | doc("through whose origins it goes"))
+    stiffness: Scalar = field(metadata=number("stiffness") | doc("tension per stretch"))
+    length: Scalar = field(metadata=number("length") | doc("its length without tension"))
+    damping: Scalar = field(default=0.0, metadata=number("damping") | doc("tension per rate of stretching"))
+    pulls: str = field(default="tension", metadata=Key("word", words=("tension", "both")).of() | doc('"tension": slack below its length; "both": a spring'))
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
         """Two frames at least, none twice in a row."""

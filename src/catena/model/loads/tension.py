@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from ...spatial import scale
-from .keys import EXPRESSION, Key, Load, Scene, register
+from .keys import EXPRESSION, Key, Load, Scene, doc, register
 from .springs import _stretch
 
 
@@ -17,8 +17,8 @@ class Tension(Load):
     """A tension, N, as a text or number, along the straight parts between the origins of several frames; free to slide at the inner ones."""
 
     kind = "tension"
-    frames: tuple[str, ...] = field(metadata=Key("frames").of())
-    tension: str | float = field(metadata=EXPRESSION)
+    frames: tuple[str, ...] = field(metadata=Key("frames").of() | doc("through whose origins it goes"))
+    tension: str | float = field(metadata=EXPRESSION | doc("N"))
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
         """Two frames at least, none twice in a row."""

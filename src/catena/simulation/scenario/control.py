@@ -11,13 +11,15 @@ from functools import reduce
 from operator import add
 from pathlib import Path
 
+from ...formats.toml.key_types import ByName, Either, Flag, Inside, Quantity, Several, Vector, Word
+from ...formats.toml.keys import FileTable, register
 from ...formats.toml.tables import Table
 from ...formats.units import describe
 from ...model.mechanism import Mechanism
 from ..control import PD, PID, Actuator, ComputedTorque, DCMotor, Forces, Hybrid, Impedance
 from ..control_laws import Controller
 from ..wrenches import wrenches
-from .kinds import Context, Family, Kind, Reader, TableKey, flag, number, point, word
+from .kinds import Context, Family, Kind, Reader, TableKey, flag, named, number, point, reads, word
 from .motion import beside, one_or_more, read_trajectory
 from .names import by_name
 
@@ -30,6 +32,10 @@ def read_control(t: Table, m: Mechanism, folder: Path) -> Controller | None:
 
 
 # ---------------------------------------------------------------------------------------------------- readers of keys
+_TRAJECTORY = Inside("trajectory")
+
+
+@reads(Either((Quantity("any", symbolic=False), ByName("any", "any"))))
 def gains(t: Table, key: str, c: Context) -> object:
     """One gain for all, or a table by joints or coordinates."""
     if not isinstance(t.data[key], dict):
@@ -41,6 +47,7 @@ def gains(t: Table, key: str, c: Context) -> object:
 def path(letter: str) -> Reader:
     """A trajectory of coordinates ("q") or of forces ("tau")."""
 
+    @reads(_TRAJECTORY)
     def read(t: Table, key: str, c: Context) -> object:
         table = t.table(key)
         return read_trajectory(table, c.mechanism, c.folder, letter) if table else None
@@ -48,11 +55,13 @@ def path(letter: str) -> Reader:
     return read
 
 
+@reads(Either((_TRAJECTORY, Quantity("any", symbolic=False))))
 def target(t: Table, key: str, c: Context) -> object:
     """A trajectory, or one number for all coordinates."""
     return path("q")(t, key, c) if isinstance(t.data[key], dict) else t.number(key, "any", symbolic=False)
 
 
+@reads(Either((Quantity("any", symbolic=False), Word(("effort",)), ByName("force", "torque"))))
 def limits(t: Table, key: str, c: Context) -> object:
     """ "effort", one force for all, or a table of forces and of pairs [lowest, highest]."""
     given = t.data[key]
@@ -70,17 +79,20 @@ def limits(t: Table, key: str, c: Context) -> object:
     return by_name(single, c.mechanism, "tau") | by_name(both, c.mechanism, "tau", 2)
 
 
+@reads(Vector("number", symbolic=False))
 def direction(t: Table, key: str, c: Context) -> object:
     """Three numbers without a unit."""
     return t.vector(key, "number", symbolic=False)
 
 
+@reads(Either((Flag(), Quantity("time", symbolic=False))))
 def windup(t: Table, key: str, c: Context) -> object:
     """True, false, or a time."""
     return flag(t, key, c) if isinstance(t.data[key], bool) else t.number(key, "time", symbolic=False)
 
 
 def _several(count: int) -> Reader:
+    @reads(Several(Quantity("any", symbolic=False), count, count))
     def read(t: Table, key: str, c: Context) -> object:
         found = [t.scalar(x, key, "any", symbolic=False) for x in t.items(key)]
         if len(found) != count:
@@ -91,30 +103,52 @@ def _several(count: int) -> Reader:
 
 
 _three, _span = _several(3), _several(2)
-_KP, _KI, _KD = (TableKey(name, gains, needed=True) for name in ("kp", "ki", "kd"))
-_TARGET, _LIMITS = TableKey("target", target, needed=True), TableKey("limits", limits)
-_GRAVITY, _SMOOTH, _SAMPLE = TableKey("gravity", flag), TableKey("smooth", flag), TableKey("sample", number("time"))
 
-_OF_FRAME = TableKey("frame", word, True), TableKey("target", point, True)
+
+@reads(Either((Quantity("any", symbolic=False), Several(Quantity("any", symbolic=False), 3, 3))))
+def along_axes(t: Table, key: str, c: Context) -> object:
+    """One number, or one per axis of the ground."""
+    return _three(t, key, c) if isinstance(t.data[key], list) else t.number(key, "any", symbolic=False)
+
+
+_GAIN = {"kp": "force per error, or 1/s^2", "ki": "force per integral of the error", "kd": "force per error of speed, or 1/s"}
+_KP, _KI, _KD = (TableKey(name, gains, needed=True, doc=doc) for name, doc in _GAIN.items())
+_TARGET = TableKey("target", target, needed=True, doc="the motion that is wanted, or a place for each coordinate")
+_LIMITS = TableKey("limits", limits, doc="largest force, pairs [lowest, highest], or those of the joints")
+_GRAVITY = TableKey("gravity", flag, doc="add the forces that hold the mechanism still")
+_SMOOTH = TableKey("smooth", flag, doc="limit by a tanh instead of a corner")
+_SAMPLE = TableKey("sample", number("time"), doc="time between samples; continuous unless given")
+_OF_FRAME = TableKey("frame", named("frame"), True, doc="which is led"), TableKey("target", point, True, doc="where to, in the ground")
+_GEAR = TableKey("gear", gains, True, doc="ratio of each coordinate it drives")
+_ACTUATOR = TableKey("name", word, doc="what results call it")
+
+
+def _of(dimension: str, **keys: str) -> tuple[TableKey, ...]:
+    """Numbers that are needed."""
+    return tuple(TableKey(name, number(dimension), True, doc=doc) for name, doc in keys.items())
+
 
 CONTROLLERS: Family[Controller] = Family("controller", (
-    Kind("pid", PID, (_KP, _KI, _KD, _TARGET, _LIMITS, TableKey("anti_windup", windup), _GRAVITY, _SMOOTH, _SAMPLE),
-         "tau = kp e + ki z + kd e', z' = e, e = target - q"),
+    Kind("pid", PID, (_KP, _KI, _KD, _TARGET, _LIMITS, TableKey("anti_windup", windup, doc="lead the integral back while a limit holds, in this time"),
+         _GRAVITY, _SMOOTH, _SAMPLE, TableKey("integral", gains, doc="of the error at the start")), "tau = kp e + ki z + kd e', z' = e, e = target - q"),
     Kind("pd", PD, (_KP, _KD, _TARGET, _LIMITS, _GRAVITY, _SMOOTH, _SAMPLE),
          "the same without z, with the forces that hold the mechanism still"),
-    Kind("computed_torque", ComputedTorque, (TableKey("trajectory", path("q"), True), _KP, _KD, _LIMITS, _SMOOTH, _SAMPLE),
+    Kind("computed_torque", ComputedTorque, (TableKey("trajectory", path("q"), True, doc="the motion that is wanted"), _KP, _KD, _LIMITS, _SMOOTH, _SAMPLE),
          "the forces of the accelerations a* + kd e' + kp e"),
-    Kind("impedance", Impedance, (*_OF_FRAME, TableKey("stiffness", gains, True), TableKey("damping", gains, True), _GRAVITY),
+    Kind("impedance", Impedance, (*_OF_FRAME, TableKey("stiffness", along_axes, True, doc="N/m, one or one per axis"),
+                                  TableKey("damping", along_axes, True, doc="N s/m, one or one per axis"), _GRAVITY),
          "a frame that is drawn to a place as by a spring and a damper"),
-    Kind("hybrid", Hybrid, (*_OF_FRAME, TableKey("normal", direction, True), TableKey("force", gains, True), TableKey("stiffness", gains, True),
-                            TableKey("damping", gains, True), TableKey("approach", gains, True), _GRAVITY),
+    Kind("hybrid", Hybrid, (*_OF_FRAME, TableKey("normal", direction, True, doc="out of the wall, in the ground"),
+                            *_of("any", force="into the wall, N", stiffness="across the normal, N/m", damping="across the normal, N s/m",
+                                 approach="along the normal, N s/m: it comes to the wall at force / approach"), _GRAVITY),
          "a force along a normal, a place across it"),
-    Kind("actuator", Actuator, (TableKey("gear", gains, True), TableKey("signal", number("any")), TableKey("gain", number("any")),
-         TableKey("bias", _three), TableKey("signals", _span), TableKey("forces", _span), TableKey("name", word)),
+    Kind("actuator", Actuator, (_GEAR, TableKey("signal", number("any"), doc="what it is told"), TableKey("gain", number("any"), doc="force per signal"),
+         TableKey("bias", _three, doc="b0, b1, b2"), TableKey("signals", _span, doc="range of the signal"), TableKey("forces", _span, doc="range of the force"), _ACTUATOR),
          "tau = gear clip(gain clip(signal) + b0 + b1 l + b2 l'), l = sum of gear q"),
-    Kind("dc_motor", DCMotor, (TableKey("gear", gains, True), TableKey("voltage", number("any"), True), TableKey("resistance", number("any"), True),
-         TableKey("inductance", number("any"), True), TableKey("constant", number("any"), True), TableKey("current", number("any")),
-         TableKey("name", word)), "L i' = voltage - R i - k l', tau = gear k i, l = sum of gear q; i is a state"),
-    Kind("wrenches", wrenches, (TableKey("file", beside, True),), "forces from outside over time, from a .csv file"),
-    Kind("forces", Forces, (TableKey("table", path("tau"), True),), "forces as functions of time"),
+    Kind("dc_motor", DCMotor, (_GEAR, *_of("any", voltage="V", resistance="ohm", inductance="H", constant="N m/A, which is V s/rad"),
+         TableKey("current", number("any"), doc="at the start, A"), _ACTUATOR), "L i' = voltage - R i - k l', tau = gear k i, l = sum of gear q; i is a state"),
+    Kind("wrenches", wrenches, (TableKey("file", beside, True, doc="rows over time, beside this file or below its folder"),),
+         "forces from outside over time, from a .csv file"),
+    Kind("forces", Forces, (TableKey("table", path("tau"), True, doc="a trajectory of forces, N m or N"),), "forces as functions of time"),
 ))  # fmt: skip
+register(FileTable("control", "[scenario.control]", "A controller; as [[scenario.control]] several, whose forces add.", (), CONTROLLERS.described))

@@ -9,14 +9,18 @@ at = "1 s"
 
 from __future__ import annotations
 
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
 from ...errors import CatenaError
+from ...formats.toml.key_types import ByName, Either, Expression, Quantity, Several, Vector, Word
+from ...formats.toml.keys import FileTable, register
 from ...formats.toml.tables import Table
+from ...model.joint_kinds import KINDS as JOINTS
 from ...model.mechanism import Mechanism
-from ..event_kinds import EVENT_KINDS
-from .kinds import Context, Family, Kind, Reader, TableKey, flag, number, word
+from ..event_kinds import EVENT_KINDS, INSTANT
+from .kinds import Context, Family, Kind, Reader, TableKey, choice, flag, named, number, reads, word
 from .names import by_name, state_entries
 
 
@@ -26,14 +30,23 @@ def read_events(t: Table, m: Mechanism, folder: Path) -> list[Any]:
 
 
 def _one(t: Table, context: Context) -> Any:
-    kinds = [Kind(k.name, k.record, tuple(TableKey(key, READERS[how]) for key, how in k.keys.items()), k.summary) for k in EVENT_KINDS.values()]
     try:
-        return Family("event", kinds).read(t, context, "event")
+        return Family("event", _kinds()).read(t, context, "event")
     except (CatenaError, TypeError) as why:
         t.fault(str(why))
         return None
 
 
+def _kinds() -> list[Kind[Any]]:
+    return [Kind(k.name, k.record, tuple(TableKey(key, READERS[how], _must(k.record, key), doc=doc) for key, (how, doc) in k.keys.items()), k.summary,
+                 alternatives=(("at",), ("when",)) if INSTANT.keys() <= k.keys.keys() else ()) for k in EVENT_KINDS.values()]  # fmt: skip
+
+
+def _must(record: type, key: str) -> bool:
+    return any(f.name == key and f.default is MISSING and f.default_factory is MISSING for f in fields(record))
+
+
+@reads(Either((Quantity("time", symbolic=False), Several(Quantity("time", symbolic=False)))))
 def _times(t: Table, key: str, _: Context) -> Any:
     """One time or several."""
     if isinstance(t.data[key], list):
@@ -41,12 +54,14 @@ def _times(t: Table, key: str, _: Context) -> Any:
     return t.number(key, "time", symbolic=False)
 
 
+@reads(Quantity("length", symbolic=False, also="angle"))
 def _coordinate(t: Table, key: str, c: Context) -> Any:
     """A value of the coordinate that the table names under `joint`."""
     own = next((p for p in state_entries(c.mechanism, "q") if t.data.get("joint") in (p.name, p.joint)), None)
     return t.number(key, own.dimension if own else "any", symbolic=False)
 
 
+@reads(ByName("any", "any"))
 def _impulses(t: Table, key: str, c: Context) -> Any:
     """{coordinate or speed: impulse}."""
     table = t.table(key)
@@ -59,7 +74,12 @@ READERS: dict[str, Reader] = {
     "impulses": _impulses,
     "text": word,
     "flag": flag,
+    **{of: named(of) for of in ("joint", "frame", "body", "lock")},
+    "guard": Reader(Expression("t, q_NAME, v_NAME, parameters", only_text=True), word.read),
+    "axes": choice("world", "body"),
+    "joint kind": Reader(Word(lambda: JOINTS), word.read),
     "number": number("number"),
-    "vector": lambda t, key, _: t.vector(key, "any", symbolic=False),
-    "direction": lambda t, key, _: t.vector(key, "number", symbolic=False),
+    "vector": Reader(Vector("any", symbolic=False), lambda t, key, _: t.vector(key, "any", symbolic=False)),
+    "direction": Reader(Vector("number", symbolic=False), lambda t, key, _: t.vector(key, "number", symbolic=False)),
 }  # how a kind of event says that its keys are read
+register(FileTable("events", "[[scenario.events]]", "Something that happens at an instant of a run.", (), lambda: [k.described() for k in _kinds()], "event"))

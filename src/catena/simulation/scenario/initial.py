@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import CatenaError
+from ...formats.toml.key_types import ByName
+from ...formats.toml.keys import FileKey, FileTable, register
 from ...formats.toml.tables import Table
 from ...machine.machine import Machine
 from ...model.mechanism import Mechanism
@@ -20,7 +22,11 @@ from ..starts import assembled
 from .names import named_values, state_entries
 
 Array = NDArray[np.float64]
-KEYS = ("q", "v", "near")
+INITIAL = register(FileTable("initial", "initial = { ... }", "Where a run starts; what is not named is zero, or found so that loops close.", (
+    FileKey("q", ByName(), "coordinates, by joints or coordinates; a ball's are [w, x, y, z]"),
+    FileKey("v", ByName("speed", "angular speed"), "speeds, by joints or speeds"),
+    FileKey("near", ByName(), "a guess from which loops are closed"),
+)))  # fmt: skip
 UNIT_SLACK = 1e-3  # a quaternion written with four digits has the length one to this
 
 
@@ -32,7 +38,7 @@ def read_initial(
     q, v = neutral(m), np.zeros(len(state_entries(m, "v")))
     kept: dict[str, list[str]] = {"q": [], "v": []}
     if t is not None:
-        t.only(KEYS)
+        t.only(INITIAL.names)
         for key, into in (("near", q), ("q", q), ("v", v)):
             table = t.table(key)
             if table is not None:

@@ -9,9 +9,11 @@ from typing import Generic, NamedTuple, TypeVar
 
 from ...errors import unknown
 from ...errors.registry import Registry
+from ...formats.toml.key_types import ByName, Flag, Name, Quantity, Several, Text, Type, Vector, Word
+from ...formats.toml.keys import FileKey, FileKind, default_of
 from ...formats.toml.tables import Table
 from ...model.mechanism import Mechanism
-from .names import by_name
+from .names import DIMENSIONS, by_name
 
 Made = TypeVar("Made")
 
@@ -24,32 +26,57 @@ class Context(NamedTuple):
     letter: str = "q"
 
 
-Reader = Callable[[Table, str, Context], object]
+@dataclass(frozen=True)
+class Reader:
+    """How a key is read, and what may stand there. read(table, key, context): its value; faults go to the table."""
+
+    type: Type
+    read: Callable[[Table, str, Context], object]
+
+    def __call__(self, t: Table, key: str, c: Context) -> object:
+        return self.read(t, key, c)
+
+
+def reads(type: Type) -> Callable[[Callable[[Table, str, Context], object]], Reader]:
+    """Make a function a reader of values of that type."""
+    return lambda read: Reader(type, read)
 
 
 @dataclass(frozen=True)
 class TableKey:
-    """A key of a kind's table, and of its maker's arguments. read(table, key, context): its value; faults go to the table."""
+    """A key of a kind's table, and of its maker's arguments. what: follows where it is missing. doc: its meaning in a few words."""
 
     name: str
     read: Reader
     needed: bool = False
     what: str = ""
+    doc: str = ""
 
 
 @dataclass(frozen=True)
 class Kind(Generic[Made]):
-    """A member: make(**values of its keys) makes it; with `of_mechanism`, the mechanism is its first argument. doc: one line."""
+    """A member: make(**values of its keys) makes it; with `of_mechanism`, the mechanism is its first argument. doc: one line.
+    alternatives: groups of keys, of which exactly one is given."""
 
     name: str
     make: Callable[..., Made]
     keys: tuple[TableKey, ...]
     doc: str
     of_mechanism: bool = False
+    alternatives: tuple[tuple[str, ...], ...] = ()
+
+    def described(self) -> FileKind:
+        """What a file may say of it; defaults are those of its maker."""
+        keys = tuple(FileKey(k.name, k.read.type, k.doc, default_of(self.make, k.name), k.needed) for k in self.keys)
+        return FileKind(self.name, self.doc, keys, self.alternatives)
 
 
 class Family(Registry[Kind[Made]]):
     """The kinds of a family, by name."""
+
+    def described(self) -> list[FileKind]:
+        """What a file may say of each."""
+        return [kind.described() for kind in self.values()]
 
     def read(self, t: Table, context: Context, word: str = "kind") -> Made | None:
         """What a table makes, whose kind stands under the key `word`; None where the table has a fault."""
@@ -74,24 +101,37 @@ class Family(Registry[Kind[Made]]):
 # ---------------------------------------------------------------------------------------------------- readers of keys
 def number(dimension: str) -> Reader:
     """A number of some dimension."""
-    return lambda t, key, _: t.number(key, dimension, symbolic=False)
+    return Reader(Quantity(dimension, symbolic=False), lambda t, key, _: t.number(key, dimension, symbolic=False))
 
 
 def numbers(dimension: str) -> Reader:
     """A list of numbers."""
-    return lambda t, key, _: [t.scalar(x, key, dimension, symbolic=False) for x in t.items(key)]
+    return Reader(Several(Quantity(dimension, symbolic=False)), lambda t, key, _: [t.scalar(x, key, dimension, symbolic=False) for x in t.items(key)])
 
 
+@reads(Vector(symbolic=False))
 def point(t: Table, key: str, _: Context) -> object:
     """Three lengths."""
     return t.vector(key, "length", symbolic=False)
 
 
+@reads(Text())
 def word(t: Table, key: str, _: Context) -> object:
     """A text."""
     return t.text(key)
 
 
+def named(of: str) -> Reader:
+    """The name of something."""
+    return Reader(Name(of=of), word.read)
+
+
+def choice(*words: str) -> Reader:
+    """One of these words; what makes of them looks at them."""
+    return Reader(Word(words), word.read)
+
+
+@reads(Flag())
 def flag(t: Table, key: str, _: Context) -> object:
     """True or false."""
     return t.flag(key, False)
@@ -100,6 +140,9 @@ def flag(t: Table, key: str, _: Context) -> object:
 def values(letter: str = "", along: str = "") -> Reader:
     """Values by the names of coordinates; with `along`, a list for each, as long as that key's. letter: the context's if none."""
 
+    slides, turns = DIMENSIONS[letter or "q"]
+
+    @reads(ByName(slides, turns, bool(along)))
     def read(t: Table, key: str, c: Context) -> object:
         table = t.table(key)
         if table is None:

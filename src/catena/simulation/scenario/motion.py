@@ -10,21 +10,24 @@ from __future__ import annotations
 from pathlib import Path
 
 from ...errors import unknown
+from ...formats.toml.key_types import ByName, Name, Several, Text
+from ...formats.toml.keys import FileKey, FileTable, register
 from ...formats.toml.tables import Table
 from ...model.mechanism import Mechanism
 from .. import trajectories
 from ..piecewise import Trajectory
-from .kinds import Context, Family, Kind, TableKey, flag, number, numbers, point, values, word
+from .kinds import Context, Family, Kind, TableKey, choice, flag, named, number, numbers, point, reads, values
 from .names import by_name
 
 _COORDINATES = "a table of coordinates"
-_TIMES = TableKey("times", numbers("time"), needed=True)
-_POSITIONS = TableKey("positions", values(along="times"), needed=True, what=_COORDINATES)
-_SPEEDS = TableKey("speeds", values("v", along="times"))
-_ACCELERATIONS = TableKey("accelerations", values("a", along="times"))
-_ENDS = TableKey("ends", word)
+_TIMES = TableKey("times", numbers("time"), needed=True, doc="when, rising")
+_POSITIONS = TableKey("positions", values(along="times"), needed=True, what=_COORDINATES, doc="where, one list per coordinate")
+_SPEEDS = TableKey("speeds", values("v", along="times"), doc="how fast there; at rest unless given")
+_ACCELERATIONS = TableKey("accelerations", values("a", along="times"), doc="accelerations there; zero unless given")
+_ENDS = TableKey("ends", choice("rest", "natural", "free"), doc="no speed at the ends, no acceleration, or neither")
 
 
+@reads(Text("name of a .csv file"))
 def beside(t: Table, key: str, c: Context) -> Path:
     """The .csv file that a table names: in the folder of the scenario or below it, nowhere else."""
     path = c.folder / t.text(key)
@@ -33,27 +36,38 @@ def beside(t: Table, key: str, c: Context) -> Path:
     return path
 
 
+_OFFSET = TableKey("offset", values(), doc="where it is without the rest")
+
+
 def _csv(file: Path, ends: str = "natural") -> Trajectory:
     return trajectories.csv(file, ends)
 
 
 TRAJECTORIES: Family[Trajectory] = Family("trajectory", (
-    Kind("constant", trajectories.constant, (TableKey("values", values(), True, _COORDINATES),), "a place"),
+    Kind("constant", trajectories.constant, (TableKey("values", values(), True, _COORDINATES, "where"),), "a place"),
     Kind("uniform", trajectories.uniform,
-         (TableKey("speed", values("v"), True, "a table of speeds"), TableKey("offset", values())), "offset + speed t"),
+         (TableKey("speed", values("v"), True, "a table of speeds", "how fast"), _OFFSET), "offset + speed t"),
     Kind("sine", trajectories.sine,
-         (TableKey("amplitude", values(), True, _COORDINATES), TableKey("frequency", number("angular speed"), True),
-          TableKey("phase", number("angle")), TableKey("offset", values())), "amplitude sin(frequency t + phase) + offset"),
+         (TableKey("amplitude", values(), True, _COORDINATES, "greatest way from the offset"),
+          TableKey("frequency", number("angular speed"), True, doc="angular frequency"),
+          TableKey("phase", number("angle"), doc="angle at t = 0"), _OFFSET), "amplitude sin(frequency t + phase) + offset"),
     Kind("cubic", trajectories.cubic, (_TIMES, _POSITIONS, _SPEEDS), "polynomials of degree 3 from place to place"),
     Kind("quintic", trajectories.quintic, (_TIMES, _POSITIONS, _SPEEDS, _ACCELERATIONS), "the same of degree 5"),
     Kind("cycloid", trajectories.cycloid, (_TIMES, _POSITIONS), "cycloids from rest to rest"),
     Kind("cosine", trajectories.cosine, (_TIMES, _POSITIONS), "half waves from rest to rest"),
     Kind("spline", trajectories.spline, (_TIMES, _POSITIONS, _ENDS), "a cubic spline through all places"),
-    Kind("csv", _csv, (TableKey("file", beside, True), _ENDS), "a spline through the rows of a file"),
+    Kind("csv", _csv, (TableKey("file", beside, True, doc="rows of t and coordinates, beside this file or below its folder"), _ENDS), "a spline through the rows of a file"),
     Kind("line", trajectories.line,
-         (TableKey("frame", word, True), TableKey("to", point, True), TableKey("start", point), _TIMES,
-          TableKey("law", word), TableKey("upright", flag)), "a straight line of a frame, by inverse kinematics", of_mechanism=True),
+         (TableKey("frame", named("frame"), True, doc="which goes"), TableKey("to", point, True, doc="where to, in the ground"),
+          TableKey("start", point, doc="where from; where it is, unless given"), _TIMES, TableKey("law", choice(*trajectories.LAWS), doc="how the speed changes on the way"),
+          TableKey("upright", flag, doc="keep the orientation")), "a straight line of a frame, by inverse kinematics", of_mechanism=True),
 ))  # fmt: skip
+
+
+register(FileTable("trajectory", "{ kind = ... }", "A motion over time; a table without kind is a place for each coordinate that it names.", (), TRAJECTORIES.described,
+                   otherwise=ByName()))  # fmt: skip
+register(FileTable("motion", "[scenario.motion]", "Coordinates that move as they are told; the keys of a [trajectory](#keys-of-trajectory) beside its own.", (
+    FileKey("locked", Several(Name(of="joint")), "joints that stay where they are"),), TRAJECTORIES.described, otherwise=ByName()))  # fmt: skip
 
 
 def read_motion(t: Table, m: Mechanism, folder: Path) -> dict[str, Trajectory | str]:

@@ -11,31 +11,84 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import formats
-from ...equations.formulations import formulation
+from ...equations.formulations import formulation, formulations
 from ...errors import CatenaError, FormatError, unknown
+from ...formats.toml.key_types import Either, Flag, Inside, Map, Name, Quantity, Several, Text, Type, Vector, Whole, Word
+from ...formats.toml.keys import FileKey, FileTable, default_of, register
 from ...formats.toml.reader import draft, open_file
 from ...formats.toml.tables import FaultLedger, Table
 from ...formats.units import describe
 from ...machine.machine import Machine
 from ...model.flexible import discretise
 from ...model.mechanism import Mechanism
-from ..integrators import method
+from ..integrators import METHODS, method
 from ..plan import machine_of
-from ..stabilisation import stabiliser
+from ..run import simulate
+from ..stabilisation import STABILISERS, stabiliser
+from ..time_stepping import ITERATIONS, RESIDUAL
 from .control import read_control
 from .events import read_events
-from .initial import read_initial
+from .initial import INITIAL, read_initial
 from .motion import read_motion
 
 Array = NDArray[np.float64]
-KEYS = ("until", "start", "output", "initial", "by", "integrator", "tolerance", "step", "largest_step", "control", "motion", "events", "limits",
-        "restitution", "friction", "contact", "iterations", "residual", "stabilise", "gravity", "parameters", "plots", "states", "signals")  # fmt: skip
-FILE_KEYS = ("mechanism", "scenario", "optimize")
-MECHANISM_KEYS = ("file", "floating", "mimic", "companion")
 PLOTS = ("overview", "coordinates", "energies", "cyclograph")  # drawn unless the scenario names others
 MEMBERS: dict[str, Callable[[str], object]] = {"by": formulation, "integrator": method, "stabilise": stabiliser}
 WORDS = {"limits": ("check", "ignore", "stop"), "friction": ("smooth", "stick"), "contact": ("events", "time_stepping", "ignore")}
 
+
+
+def _plot_names() -> list[str]:
+    from ...results.plotting import PLOTS as KINDS
+
+    return list(KINDS)
+
+
+def _usual(key: str, type: Type, doc: str) -> FileKey:
+    """A key that is an argument of `simulate`, with its default."""
+    return FileKey(key, type, doc, default_of(simulate, key))
+
+
+_SECONDS = Quantity("time", symbolic=False)
+_SIGNALS = Map("name of a controller", Quantity("any", symbolic=False))
+SCENARIO = register(FileTable("scenario", "[scenario]", "A run of the mechanism: what `catena.simulate` is asked for.", (
+    FileKey("until", _SECONDS, "when it ends", needed=True),
+    _usual("start", _SECONDS, "when it begins"),
+    FileKey("output", _SECONDS, "time between rows of the result", shown="200 rows"),
+    FileKey("initial", Either((Inside("initial"), Name(of="named state"))), "where it starts", shown="all zero"),
+    FileKey("by", Word(lambda: [f.name for f in formulations()]), "the formulation whose equations are run", shown="`recursive`"),
+    _usual("integrator", Word(lambda: METHODS), "the method of integration"),
+    _usual("tolerance", Quantity("number", symbolic=False), "relative error of a step that is allowed"),
+    FileKey("step", _SECONDS, "of methods with a fixed step, and of time stepping", shown="chosen"),
+    FileKey("largest_step", _SECONDS, "of adaptive methods", shown="none"),
+    FileKey("control", Either((Inside("control"), Inside("control", many=True))), "what drives it"),
+    FileKey("motion", Either((Inside("motion"), Inside("motion", many=True))), "coordinates that move as they are told"),
+    FileKey("events", Inside("events", many=True), "what happens at instants"),
+    _usual("limits", Word(WORDS["limits"]), "whether joints that leave their limits are reported, let go, or stopped"),
+    _usual("restitution", Quantity("number", symbolic=False), "of those stops, 0 to 1"),
+    _usual("friction", Word(WORDS["friction"]), "of joints: smoothed about zero speed, or with sticking"),
+    _usual("contact", Word(WORDS["contact"]), "how contacts are run"),
+    FileKey("iterations", Whole(1), "of time stepping: sweeps of a step at most", ITERATIONS),
+    FileKey("residual", Quantity("number", symbolic=False), "of time stepping: what the sweeps are to reach", RESIDUAL),
+    _usual("stabilise", Word(lambda: STABILISERS), "how loops are kept closed"),
+    FileKey("gravity", Vector("acceleration", symbolic=False), "in place of the mechanism's", shown="the mechanism's"),
+    FileKey("parameters", Map("parameter", Quantity("any", symbolic=False)), "values in place of the mechanism's", shown="the mechanism's"),
+    FileKey("plots", Several(Word(_plot_names)), "pictures that `catena run` draws", PLOTS),
+    FileKey("states", Map("name", Inside("state")), "named starts, for `initial`"),
+    FileKey("signals", _SIGNALS, "signals of actuators, by their names"),
+)))  # fmt: skip
+STATE = register(FileTable("state", "states.NAME = { ... }", "A named start.", (*INITIAL.keys, FileKey("signals", _SIGNALS, "signals of actuators that belong to it"))))
+MECHANISM = register(FileTable("mechanism", "mechanism = { ... }", "The mechanism of a scenario that is a file of its own.", (
+    FileKey("file", Text("name of a file"), "of any format, or a built-in example", needed=True),
+    FileKey("floating", Flag(), "put the root body on a free joint", False),
+    FileKey("mimic", Flag(), "whether mimic joints follow", True),
+    FileKey("companion", Text("name of a file"), "a TOML file that adds to it"),
+)))  # fmt: skip
+SEPARATE = register(FileTable("scenario file", "at the top of a scenario's own file", "A file that has a scenario and names a mechanism.", (
+    FileKey("mechanism", Either((Text("name of a file"), Inside("mechanism"))), "whose scenario it is", needed=True),
+    FileKey("scenario", Inside("scenario"), "how it is run"),
+    FileKey("optimize", Inside("optimize"), "the motion of least cost that is wanted of it"),
+)))  # fmt: skip
 
 @dataclass(frozen=True)
 class Scenario:
@@ -98,15 +151,20 @@ def _scenario(
 def _started(data: dict[str, Any], q: Mapping[str, Any]) -> dict[str, Any]:
     """The table with the named state that it starts from in place of the name, coordinates q in place of its own, and signals handed on."""
     states, initial = data.get("states"), data.get("initial")
-    if isinstance(initial, str) and isinstance(states, Mapping) and initial in states:
+    if isinstance(initial, str) and isinstance(states, Mapping) and isinstance(states.get(initial), Mapping):
         chosen = dict(states[initial])
-        data = {**data, "signals": {**chosen.pop("signals", {}), **data.get("signals", {})}, "initial": chosen}
+        data = {**data, "signals": _over(chosen.pop("signals", {}), data.get("signals", {})), "initial": chosen}
     if q and isinstance(start := data.get("initial", {}), Mapping):
         data = {**data, "initial": {**start, "q": {**start.get("q", {}), **q}}}
     if isinstance(signals := data.get("signals"), Mapping) and isinstance(data.get("control"), list):
         laws = [{**law, "signal": signals[law["name"]]} if law.get("name") in signals else law for law in data["control"]]
         data = {**data, "control": laws}
     return data
+
+
+def _over(below: Any, above: Any) -> Any:
+    """The signals of a state with those of the scenario in their place; what is no table is left to be found."""
+    return {**below, **above} if isinstance(below, Mapping) and isinstance(above, Mapping) else above if isinstance(below, Mapping) else below
 
 
 def near(file: str | Path, mechanism: Mechanism) -> Array | None:
@@ -131,14 +189,15 @@ def _mechanism(path: Path, top: Table, options: dict[str, Any]) -> tuple[Mechani
     if "mechanism" not in top:
         found = formats.changed(draft(path, top), **options) if path.suffix.lower() == ".toml" else formats.drafted(path, **options)
         return discretise(found.finish()), found.scenario
-    top.only(FILE_KEYS)
+    top.only(SEPARATE.names)
+    top.table("optimize")  # read by those who optimise; here it is a table or a fault
     named = top.data["mechanism"]
     table = Table(
         {"file": named} if isinstance(named, str) else named if isinstance(named, dict) else {}, "mechanism", top.ledger
     )
     if not isinstance(named, (str, dict)):
         table.fault(f"it is {describe(named)}; a file or a table with file, floating, mimic, companion is wanted")
-    table.only(MECHANISM_KEYS)
+    table.only(MECHANISM.names)
     name, companion = table.text("file"), table.text("companion", default="")
     own = {"floating": table.flag("floating", False) or options["floating"], "mimic": table.flag("mimic", True) and options["mimic"]}
     if top.ledger.faults:
@@ -151,13 +210,14 @@ def _mechanism(path: Path, top: Table, options: dict[str, Any]) -> tuple[Mechani
 
 
 def _read(t: Table, m: Mechanism, folder: Path, machine: Callable[[Mechanism], Machine]) -> Scenario:
-    t.only(KEYS)
+    t.only(SCENARIO.names)
     if "gravity" in t:
         m = m.with_(gravity=t.vector("gravity", "acceleration", symbolic=False))
     if "until" not in t:
         t.fault('until is missing: how long to run. Write until = "5 s" under [scenario], or say --until 5')
     until = t.number("until", "time", 1.0, instead=1.0, symbolic=False)
     q, v, kept, near = read_initial(_initial(t), m, t, machine)
+    _check_states(t)
     options: dict[str, Any] = {}
     for key in ("start", "output", "step", "largest_step"):
         if key in t:
@@ -184,6 +244,16 @@ def _initial(t: Table) -> Table | None:
     states = t.table("states")
     t.fault(f"initial: {unknown('state', t.data['initial'], states.data if states else (), 'the scenario')}")
     return None
+
+
+def _check_states(t: Table) -> None:
+    """The form of named states and of signals; the values of a state are read where it is chosen."""
+    states, signals = t.table("states"), t.table("signals")
+    for state in [states.table(name) for name in states.data] if states else []:
+        if state is not None:
+            state.only(STATE.names)
+    for name in signals.data if signals else ():
+        signals.number(name, "any", symbolic=False)  # type: ignore[union-attr]
 
 
 def _careful(t: Table, key: str, reader: Any, m: Mechanism, folder: Path) -> Any:
@@ -221,8 +291,7 @@ def _parameters(t: Table, m: Mechanism) -> dict[str, float]:
 
 
 def _plots(t: Table) -> tuple[str, ...]:
-    from ...results.plotting import PLOTS as KINDS
-
+    KINDS = _plot_names()
     names = t.items("plots", default=list(PLOTS))
     for name in names:
         if name not in KINDS:

@@ -1,0 +1,292 @@
+"""What may stand at a key of a file. Each type says so three times: in words and units for people, and as a JSON Schema for editors.
+
+    Text  Name  Word  Flag  Whole        single values that are not measured
+    Quantity  Expression                 single values that are
+    Vector  PerSpeed  Several            lists
+    Inside  Map  ByName                  tables: of a known form, by free names, by the names of coordinates
+    Either                               one of several types
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ...model.expression_functions import FUNCTIONS
+from ..units import DIMENSIONS
+
+Json = dict[str, Any]
+NUMERIC = r"^[\s(+\-]*(\d|\.\d|pi\b|(" + "|".join(FUNCTIONS) + r")\s*\()"  # how a text that is a number with a unit begins
+
+
+@dataclass(frozen=True)
+class Type:
+    """What may stand at a key; anything, unless a subclass says more."""
+
+    def words(self) -> str:
+        """For people, without the unit."""
+        return "any value"
+
+    def several(self) -> str:
+        """Several of it, for people."""
+        return f"{self.words()}s"
+
+    def unit(self) -> str:
+        """The SI unit of a bare number, "" where there is none."""
+        return ""
+
+    def schema(self) -> Json:
+        """The JSON Schema, draft 2020-12."""
+        return {}
+
+
+@dataclass(frozen=True)
+class Text(Type):
+    """A text that is not empty."""
+
+    what: str = "text"
+
+    def words(self) -> str:
+        return self.what
+
+    def schema(self) -> Json:
+        return {"type": "string", "minLength": 1}
+
+
+@dataclass(frozen=True)
+class Name(Text):
+    """The name of something in the model. of: of what."""
+
+    of: str = "body"
+
+    def words(self) -> str:
+        return f"name of a {self.of}"
+
+    def several(self) -> str:
+        return f"names ({self.of})"
+
+
+@dataclass(frozen=True)
+class Word(Type):
+    """One of a few words, or of the members of a registry, which may grow."""
+
+    choices: Iterable[str] | Callable[[], Iterable[str]]
+
+    def several(self) -> str:
+        return f"words {self.words()}"
+
+    def all(self) -> list[str]:
+        """The words."""
+        return list(self.choices() if callable(self.choices) else self.choices)
+
+    def words(self) -> str:
+        return " or ".join(f"`{word}`" for word in self.all()) if len(self.all()) < 3 else ", ".join(f"`{word}`" for word in self.all())
+
+    def schema(self) -> Json:
+        return {"enum": self.all()}
+
+
+@dataclass(frozen=True)
+class Flag(Type):
+    """True or false."""
+
+    def words(self) -> str:
+        return "true or false"
+
+    def schema(self) -> Json:
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True)
+class Whole(Type):
+    """A whole number."""
+
+    least: int | None = None
+
+    def words(self) -> str:
+        return "whole number" if self.least is None else f"whole number from {self.least} on"
+
+    def schema(self) -> Json:
+        return {"type": "integer"} | ({} if self.least is None else {"minimum": self.least})
+
+
+@dataclass(frozen=True)
+class Quantity(Type):
+    """A number (SI), or a text with a unit. symbolic: whether it may be an expression of the file's parameters."""
+
+    dimension: str = "number"
+    symbolic: bool = True
+    also: str = ""  # a second dimension: of a joint that turns, where the first is of one that slides
+
+    def words(self) -> str:
+        named = {"any": "quantity"}.get(self.dimension, self.dimension)
+        return f"{named} or {self.also}" if self.also else named
+
+    def several(self) -> str:
+        return {"any": "quantities", "inertia": "inertias"}.get(self.dimension, f"{self.words()}s")
+
+    def unit(self) -> str:
+        units = [DIMENSIONS[d].unit.replace("*", " ") for d in (self.dimension, self.also) if d in DIMENSIONS]
+        return " or ".join(filter(None, units))
+
+    def schema(self) -> Json:
+        return {"type": ["number", "string"], "minLength": 1} | ({} if self.symbolic else {"pattern": NUMERIC})
+
+
+@dataclass(frozen=True)
+class Expression(Type):
+    """A number (SI), or a text of t, q_NAME, v_NAME and parameters. of: what it is made of. measured: its unit."""
+
+    of: str = "t, q_NAME, v_NAME, parameters"
+    measured: str = ""
+    only_text: bool = False
+
+    def words(self) -> str:
+        return f"expression of {self.of}"
+
+    def several(self) -> str:
+        return f"expressions of {self.of}"
+
+    def unit(self) -> str:
+        return self.measured
+
+    def schema(self) -> Json:
+        return {"type": "string" if self.only_text else ["number", "string"], "minLength": 1}
+
+
+@dataclass(frozen=True)
+class Vector(Type):
+    """As many quantities as there are names. dimension: of all, or one for each."""
+
+    dimension: str | tuple[str, ...] = "length"
+    names: tuple[str, ...] = ("x", "y", "z")
+    symbolic: bool = True
+
+    def _each(self) -> list[Quantity]:
+        each = self.dimension if isinstance(self.dimension, tuple) else (self.dimension,) * len(self.names)
+        return [Quantity(d, self.symbolic) for d in each]
+
+    def words(self) -> str:
+        return f"[{', '.join(self.names)}]"
+
+    def several(self) -> str:
+        return f"lists {self.words()}"
+
+    def unit(self) -> str:
+        return ", ".join(dict.fromkeys(x.unit() for x in self._each() if x.unit()))
+
+    def schema(self) -> Json:
+        n = len(self.names)
+        return {"type": "array", "items": Quantity("any", self.symbolic).schema(), "minItems": n, "maxItems": n}
+
+
+@dataclass(frozen=True)
+class Several(Type):
+    """A list of things of one type."""
+
+    item: Type
+    least: int = 0
+    most: int | None = None
+
+    def words(self) -> str:
+        count = f"{self.least} " if self.least and self.least == self.most else ""
+        return f"list of {count}{self.item.several()}"
+
+    def several(self) -> str:
+        return f"pairs of {self.item.several()}" if self.least == self.most == 2 else f"lists of {self.item.several()}"
+
+    def unit(self) -> str:
+        return self.item.unit()
+
+    def schema(self) -> Json:
+        bounds = ({"minItems": self.least} if self.least else {}) | ({} if self.most is None else {"maxItems": self.most})
+        return {"type": "array", "items": self.item.schema()} | bounds
+
+
+@dataclass(frozen=True)
+class Inside(Type):
+    """A table of a known form. table: its name among the tables of files. many: a list of such tables."""
+
+    table: str
+    many: bool = False
+
+    def words(self) -> str:
+        anchor = self.table.replace(".", "").replace(" ", "-").replace("_", "-")
+        return f"{'list of tables' if self.many else 'table'}: [{self.table}](#keys-of-{anchor})"
+
+    def schema(self) -> Json:
+        own = {"$ref": f"#/$defs/{self.table.replace(' ', '%20')}"}
+        return {"type": "array", "items": own} if self.many else own
+
+
+@dataclass(frozen=True)
+class Map(Type):
+    """A table whose keys are names that the file or the mechanism has. of: what they name."""
+
+    of: str
+    value: Type
+
+    def words(self) -> str:
+        return f"table of {self.of} = {self.value.words()}"
+
+    def unit(self) -> str:
+        return self.value.unit()
+
+    def schema(self) -> Json:
+        return {"type": "object", "additionalProperties": self.value.schema()}
+
+
+@dataclass(frozen=True)
+class ByName(Type):
+    """Values by the names of joints and coordinates: one each, a list for a joint of several freedoms, or a table of its labels."""
+
+    dimension: str = "length"
+    also: str = "angle"
+    lists: bool = False  # a list of values for each coordinate, such as one per time
+
+    def words(self) -> str:
+        return f"table of coordinate = {'list of values' if self.lists else 'value'}"
+
+    def unit(self) -> str:
+        return Quantity(self.dimension, also=self.also).unit()
+
+    def schema(self) -> Json:
+        one = Quantity("any", symbolic=False).schema()
+        several = [{"type": "array", "items": one}]
+        return {"type": "object", "additionalProperties": {"anyOf": several if self.lists else [one, *several, {"type": "object", "additionalProperties": one}]}}
+
+
+@dataclass(frozen=True)
+class Either(Type):
+    """One of several types."""
+
+    types: tuple[Type, ...]
+
+    def words(self) -> str:
+        return "; or ".join(x.words() for x in self.types)
+
+    def several(self) -> str:
+        return " or ".join(x.several() for x in self.types)
+
+    def unit(self) -> str:
+        return ", ".join(dict.fromkeys(x.unit() for x in self.types if x.unit()))
+
+    def schema(self) -> Json:
+        return {"anyOf": [x.schema() for x in self.types]}
+
+
+@dataclass(frozen=True)
+class PerSpeed(Either):
+    """One quantity for all speeds of a joint, or a list of one per speed, of a slide and of a turn."""
+
+    types: tuple[Type, ...] = ()
+    measures: tuple[str, str] = ("length", "angle")
+    symbolic: bool = True
+
+    def __post_init__(self) -> None:
+        one = Quantity(self.measures[0], self.symbolic, self.measures[1])
+        object.__setattr__(self, "types", (one, Several(one)))
+
+    def words(self) -> str:
+        return f"{self.types[0].words()}, or one per speed"

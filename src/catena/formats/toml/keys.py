@@ -1,0 +1,115 @@
+"""The tables of a file: one record per table, with a record for each of its keys.
+
+Readers ask them which keys they may meet, `json_schema.py` makes the schema for editors of them, `key_reference.py` the page
+for people. A room that reads a table of its own adds it with `register`: the scenario is the simulation's.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from typing import Any
+
+from ...errors.registry import Registry
+from .key_types import ByName, Type, Word
+
+NONE: Any = None
+
+
+@dataclass(frozen=True)
+class FileKey:
+    """A key of a table: what may stand there, one sentence, and its default where it is left out (None: there is none).
+
+    needed: it must be given. kinds: the kinds of the table's things that have it, needed by those; every kind where it is None.
+    shown: what people read in place of the default.
+    """
+
+    name: str
+    type: Type
+    doc: str
+    default: Any = NONE
+    needed: bool = False
+    kinds: Callable[[], Iterable[str]] | None = None
+    shown: str = ""
+
+    def usual(self) -> str:
+        """The default as a file would say it."""
+        return self.shown or ("needed" if self.needed else f"`{toml(self.default)}`" if toml(self.default) else "none")
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """What one kind of thing has of its own: its word, one sentence, its keys, and groups of keys of which exactly one is given."""
+
+    name: str
+    doc: str
+    keys: tuple[FileKey, ...]
+    alternatives: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class FileTable:
+    """A table of a file.
+
+    name: in this registry. heading: how it stands in a file. keys: what all its things have. kinds: those that differ in their keys,
+    asked for each time, since registries grow; word: the key that names the kind; usual: the kind of one without that word.
+    alternatives: groups of keys, of which exactly one is given. otherwise: what a table without that word holds beside its keys.
+    """
+
+    name: str
+    heading: str
+    doc: str
+    keys: tuple[FileKey, ...]
+    kinds: Callable[[], Iterable[FileKind]] | None = None
+    word: str = "kind"
+    usual: str = ""
+    alternatives: tuple[tuple[str, ...], ...] = ()
+    otherwise: ByName | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The keys that all its things may have."""
+        return tuple(key.name for key in self.keys)
+
+    def __getitem__(self, name: str) -> FileKey:
+        return next(key for key in self.keys if key.name == name)
+
+    def of_kind(self, kind: FileKind) -> tuple[FileKey, ...]:
+        """Every key of a thing of that kind, its kind first."""
+        given = FileKey(self.word, Word((kind.name,)), "the kind", kind.name if kind.name == self.usual else NONE, needed=kind.name != self.usual)
+        return (given, *self.keys, *kind.keys)
+
+
+TABLES: Registry[FileTable] = Registry("table of a file")
+register = TABLES.register
+
+
+def default_of(maker: Any, name: str) -> Any:
+    """The default of a field of a record, or of an argument of a function; None where it must be given or is empty."""
+    if is_dataclass(maker):
+        found = next((f.default for f in fields(maker) if f.name == name), None)
+        return None if found is MISSING else found
+    parameter = inspect.signature(maker).parameters.get(name)
+    return None if parameter is None or parameter.default is inspect.Parameter.empty else parameter.default
+
+
+def first_sentence(text: str | None) -> str:
+    """The first sentence of a docstring, without its period."""
+    line = " ".join((text or "").split("\n\n")[0].split())
+    end = line.find(". ")
+    return (line if end < 0 else line[:end]).rstrip(".:")
+
+
+def toml(value: Any) -> str:
+    """A default as a file would say it; "" for none."""
+    if value is None or value in ((), "") or (isinstance(value, dict) and not value):
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, (tuple, list)):
+        return f"[{', '.join(map(toml, value))}]"
+    return str(value) if isinstance(value, int) else "inf" if value == math.inf else f"{value:g}"
