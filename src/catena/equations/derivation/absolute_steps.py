@@ -116,7 +116,9 @@ def _motor(board: Board, free: FreeBodies, joint: Joint) -> tuple[ca.SX, ca.SX, 
     """What a joint's motors do to its child, ground's axes: a couple about the axes of its turns, a force along its slides at its frame."""
     s, J, m = board.s, free.relative(joint.child), board.mechanism
     first = sum(j.nv for j in m.moving[: m.moving.index(joint)])
-    turns, slides, k = [], [], first
+    turns: list[int] = []
+    slides: list[int] = []
+    k = first
     for f in joint.freedoms:
         (slides if f.motion == Motion.SLIDE else turns).extend(range(k, k + f.nv))
         k += f.nv

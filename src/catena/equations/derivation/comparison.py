@@ -91,7 +91,8 @@ class Comparison:
 
 def _quantities(d: Derivation) -> list[Quantity]:
     """The lines that give one number a name and do not vanish, without those of symbols that other derivations lack."""
-    states, found = random_values(d.names), {}
+    states = random_values(d.names)
+    found: dict[str, Quantity] = {}
     common = {s for role in ("t", "q", "v", "a", "tau", "p") for s in (sp.Symbol(n.symbol) for n in d.names[role])}
     for line in (line for step in d.steps for line in step.lines):
         if isinstance(line.left, Label) and not line.vector and line.values[0].free_symbols <= common:

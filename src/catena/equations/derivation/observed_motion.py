@@ -80,7 +80,7 @@ def _poses(board: Board, q: np.ndarray, values: Mapping[str, float]) -> dict[str
     for j in m.moving:
         own[j.name], at = q[at : at + j.nq], at + j.nq
     for j in m.ordered:
-        here = _numeric(j.placement, values) @ displacement(j.freedoms, _coordinates(j, own, values)).matrix()
+        here = _numeric(j.placement, values) @ displacement(j.freedoms, _coordinates(j, own, values).tolist()).matrix()
         found[j.child] = found[j.parent] @ here @ np.linalg.inv(_numeric(j.offset, values))
     return found
 

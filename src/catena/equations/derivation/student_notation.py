@@ -32,7 +32,7 @@ class Quantity(NamedTuple):
 
     dots: int
     head: str
-    index: str
+    below: str
 
 
 def expression(text: str, names: Names) -> Any:
@@ -222,9 +222,9 @@ class _Latex:
         found = self.mark()
         if found in self.known:
             return self.known[found]
-        if (found.dots, found.head, found.index) == (0, "pi", ""):
+        if (found.dots, found.head, found.below) == (0, "pi", ""):
             return "pi"
-        shown = f"{chr(39) * found.dots}".join((found.head, f"_{found.index}" if found.index else ""))
+        shown = f"{chr(39) * found.dots}".join((found.head, f"_{found.below}" if found.below else ""))
         raise _refused(f"there is no quantity {shown!r} here; {_listed(self.names, 'latex')}")
 
     def mark(self) -> Quantity:
@@ -237,7 +237,7 @@ class _Latex:
             inner = self.mark()
             if braced and self.take() != "}":
                 raise _refused(f"{token} stands above one quantity")
-            dots, head, index = DOTS[token] + inner.dots, inner.head, inner.index
+            dots, head, index = DOTS[token] + inner.dots, inner.head, inner.below
         elif token in UPRIGHT:
             head = _flat(self.group())
         elif token.startswith("\\") and token[1:].isalpha():
