@@ -13,7 +13,7 @@ from .writing import latex_step, text_line
 STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1c2430;background:#fff}
 h1{font-size:1.5rem}h2{font-size:1.1rem;margin:1.6rem 0 .2rem}p{margin:.2rem 0 .5rem;color:#465062}
 pre{background:#f4f6f9;border-left:3px solid #3b6ea5;padding:.6rem .8rem;overflow-x:auto;font:14px/1.6 ui-monospace,monospace;margin:0}
-.pair{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:0 2rem}.same pre{border-color:#2e8b57}small{color:#7a8494}
+.pair{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:0 2rem}.pair pre{white-space:pre-wrap}.same pre{border-color:#2e8b57}small{color:#7a8494}
 table{border-collapse:collapse;font:14px/1.6 ui-monospace,monospace}td,th{text-align:left;padding:.1rem 1.5rem .1rem 0;border-bottom:1px solid #d5dbe3}
 @media(max-width:60rem){.pair{grid-template-columns:minmax(0,1fr)}}
 @media(prefers-color-scheme:dark){body{background:#14181f;color:#e6eaf0}p{color:#a9b3c1}pre{background:#1d232d}}"""
