@@ -1,7 +1,8 @@
-"""Questions of closed mechanisms for many states at once, beside the same one state at a time: assembly, and a turn of the crank.
+"""Questions of closed mechanisms for many states at once, beside the same one state at a time: assembly, a turn of the crank, mobility,
+linearisation and modes.
 
 1024 starts scattered around the assembled place, with speeds that tear the loops; a turn in 361 instants with speeds and
-accelerations. One by one are the calls of the same functions with one state.
+accelerations; the others at the states that were assembled. One by one are the calls of the same functions with one state.
 
     python benchmarks/assembly_in_lanes.py
 """
@@ -33,6 +34,18 @@ def main() -> None:
             each = best(lambda: [kinematics(machine, {crank: (x, 2.0, 0.5)}, q) for x in angles[:ALONE]], 0.0, 2) / ALONE
             line += f"{1e6 * turn:14.1f}{1e6 * each:12.0f}"
         print(line)
+        questions(machine, *catena.assemble(machine, starts, speeds))
+
+
+def questions(machine: catena.Machine, q: np.ndarray, v: np.ndarray) -> None:
+    """Mobility, linearisation and modes at closed states."""
+    tau = machine.bias(q, np.zeros_like(v))  # what holds them at rest
+    asked = {"mobility": lambda k: catena.mobility(machine, q[k]), "linearize": lambda k: catena.linearize(machine, q[k], v[k]),
+             "modes": lambda k: catena.modes(machine, q[k], tau[k])}  # fmt: skip
+    for name, ask in asked.items():
+        together = best(lambda f=ask: f(slice(None)), 0.0, 3) / len(q)
+        alone = best(lambda f=ask: [f(k) for k in range(ALONE)], 0.0, 2) / ALONE
+        print(f"    {name:12}{1e6 * together:18.1f}{1e6 * alone:12.0f}")
 
 
 if __name__ == "__main__":

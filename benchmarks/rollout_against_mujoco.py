@@ -61,6 +61,7 @@ def main() -> None:
         buffer, K = np.zeros(sum(kernel.input_sizes) * W), np.zeros((4, system.size * W))
 
         def mine(kernel=kernel, x0=x0, ours=ours, none=none, buffer=buffer, K=K, m=m, W=W):
+            kernel.used(BATCH // W * STEPS)
             for g in range(BATCH // W):
                 x, out = np.ascontiguousarray(x0[g * W : (g + 1) * W].T).reshape(-1), ours[g * W : (g + 1) * W]
                 fixed_step.explicit(kernel.block_address, 0, m.A, m.B[None], m.C, x, buffer, K, none, 1, 0, 0.0, STEP, STEPS, 1, out, 0, W)

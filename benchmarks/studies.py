@@ -5,7 +5,9 @@ written to zarr: in the threads of one process, and on a Dask cluster of as many
 steps alone, groups of lanes in as many threads, every row written down and forgotten. Asked: within 10 % of the driver, below
 1 GB of memory, and the cluster within 10 % of the threads.
 
-    python benchmarks/studies.py [RUNS] [driver|threads|dask ...]
+    python benchmarks/studies.py [RUNS] [driver|threads|dask ...] [--rounds=3]
+
+Several rounds take turns, and medians are compared.
 """
 
 from __future__ import annotations
@@ -14,8 +16,11 @@ import resource
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from peers import TINY, size
@@ -92,20 +97,31 @@ def spent(began: tuple[float, float]) -> tuple[float, float]:
 
 def main() -> None:
     s = study()
-    print(f"{RUNS} runs of a double pendulum, {UNTIL:g} s by RK4 with 1 ms, {CORES} cores: {s.estimate()}")
-    alone, work = driver(s) if "driver" in PARTS else (np.nan, np.nan)
-    print(f"{'driver alone':24} {alone:7.2f} s  {alone / RUNS * CORES * 1e6:6.2f} us of a core a run; {work:.2f} s of processors")
-    threads, own = timed(s) if "threads" in PARTS else (np.nan, np.nan)
+    rounds = next((int(w.partition("=")[2]) for w in sys.argv if w.startswith("--rounds=")), 1)
+    print(f"{RUNS} runs of a double pendulum, {UNTIL:g} s by RK4 with 1 ms, {CORES} cores, {rounds} rounds: {s.estimate()}", flush=True)
+    taken: dict[str, list[tuple[float, float]]] = {part: [] for part in ("driver", "threads", "dask")}
+    with workers() if "dask" in PARTS else nullcontext() as client:
+        if client is not None:
+            client.run(lambda text: engines._task(text, 0, 64), engines._pickled(s))  # each worker's machine code, once
+        ways = {"driver": lambda: driver(s), "threads": lambda: timed(s), "dask": lambda: timed(s, client)}
+        for _ in range(rounds):
+            for part in PARTS:
+                taken[part].append(ways[part]())
+                print(f"  {part:8} {taken[part][-1][0]:7.2f} s of the clock, {taken[part][-1][1]:7.2f} s of this process's processors", flush=True)
+    (alone, work), (threads, own), (cluster, _) = (np.median(x, axis=0) if x else (np.nan, np.nan) for x in taken.values())
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    print(f"{'driver alone':24} {alone:7.2f} s  {alone / RUNS * CORES * 1e6:6.2f} us of a core a run; {work:.2f} s of processors")
     print(f"{'study, threads, zarr':24} {threads:7.2f} s  {threads / alone:5.3f} times the driver, {own / work:5.3f} in time of processors; at most {memory:.2f} GB of memory")
-    if "dask" not in PARTS:
-        return
+    print(f"{'study, Dask, zarr':24} {cluster:7.2f} s  {cluster / threads:5.3f} times threads")
+
+
+@contextmanager
+def workers() -> Iterator[Any]:
+    """A cluster of one worker for each core."""
     from distributed import Client, LocalCluster
 
     with LocalCluster(n_workers=CORES if not TINY else 1, threads_per_worker=1, dashboard_address=None, processes=not TINY) as cluster, Client(cluster) as client:
-        client.run(lambda text: engines._task(text, 0, 64), engines._pickled(s))  # each worker's machine code, once
-        cluster_time, _ = timed(s, client)
-    print(f"{'study, Dask, zarr':24} {cluster_time:7.2f} s  {cluster_time / threads:5.3f} times threads")
+        yield client
 
 
 if __name__ == "__main__":

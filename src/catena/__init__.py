@@ -61,7 +61,7 @@ _WHERE = {  # public name -> the module it lives in, and its name there if it is
     "Study": "studies",
     "fit": "studies",
     "sensitivities": "studies.sensitivity",
-    "optimize": "studies.optimisation",
+    "optimize": "studies.optimal.optimize",
     "control": "simulation.control",
     "trajectories": "simulation.trajectories",
     "events": "simulation.events",
@@ -120,7 +120,7 @@ if TYPE_CHECKING:
     from .results.result import Result, load_result
     from .simulation import ALL_INTEGRATORS, control, events, simulate, trajectories
     from .studies import Study, fit, study
-    from .studies.optimisation import optimize
+    from .studies.optimal.optimize import optimize
     from .studies.sensitivity import sensitivities
 
 

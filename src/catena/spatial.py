@@ -316,8 +316,12 @@ def torque(A, J):
 
     Equal to I dw + w x I w, with A the angular acceleration tensor and J the Euler tensor about the same point.
     """
-    x, y, z = (J[0], J[1], J[2]), (J[1], J[3], J[4]), (J[2], J[4], J[5])
-    return (dot(A[2], y) - dot(A[1], z), dot(A[0], z) - dot(A[2], x), dot(A[1], x) - dot(A[0], y))
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = A
+    return (
+        J[1] * zx - J[2] * yx + J[3] * zy - J[5] * yz + J[4] * (zz - yy),
+        J[4] * xy - J[1] * zy + J[5] * xz - J[0] * zx + J[2] * (xx - zz),
+        J[2] * yz - J[4] * xz + J[0] * yx - J[3] * xy + J[1] * (yy - xx),
+    )
 
 
 # ---------------------------------------------------------------------------------------------------- rows of arrays

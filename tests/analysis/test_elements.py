@@ -7,10 +7,11 @@ import pytest
 
 import catena
 from catena import Body, Joint, Mechanism, Pose
-from catena.errors import ClosureError, QuestionError
+from catena.errors import ClosureError, QuestionError, StateError
 from catena.machine.constraint_rows import rows_at
 from catena.model.loads import Belt, Cam, Constraint, Coupling, Drive, GearPair, RackAndPinion, Screw
 from catena.model.mechanism import Frame
+from catena.simulation.scenario.read import read
 
 PI, TAU = np.pi, 2 * np.pi
 
@@ -231,3 +232,42 @@ def test_drives_that_contradict_each_other_through_a_gear_are_named():
     assert catena.mobility(speeds).redundant == (("ca", "teeth"), ("two", "motion of the drive"))
     with pytest.raises(ClosureError, match=r"tear constraint '\w+' open"):
         catena.assemble(speeds)
+
+
+def test_assembly_at_an_instant_of_a_drive():
+    """Cam and drive at t: the shaft where the drive has it, the follower at its lift, both at their speeds."""
+    cam = catena.load("cycloidal_cam")
+    drive = next(x for x in cam.constraints if x.kind == "drive")
+    shaft = cam.coordinate_names.index(drive.coordinate)
+    at_rest, _ = catena.assemble(cam)
+    moved, speeds = catena.assemble(cam, at_rest, t=0.01)
+    machine = catena.compile(cam)
+    error, rate, *_ = machine.constraint_rows(moved, speeds, t=0.01)
+    assert max(np.abs(error).max(), np.abs(rate).max()) < 1e-12 and moved[shaft] - at_rest[shaft] > 1e-3
+    with pytest.raises(StateError, match="t is of one start"):
+        catena.assemble(cam, np.stack([at_rest, at_rest]), t=0.1)
+    with pytest.raises(StateError, match="t = inf; it is a time"):
+        catena.assemble(cam, t=np.inf)
+
+
+def test_the_planetary_train_of_the_examples_turns_its_arm_at_a_quarter():
+    """[Willis1870]: with the ring held, arm / sun = z_sun / (z_sun + z_ring) = 1/4, in a run by torques as in its kinematics."""
+    s = read("planetary_gear")
+    run = catena.simulate(s.mechanism, **{**s.arguments, "until": 0.2})
+    names = list(s.mechanism.speed_names)
+    sun, arm = (run.v.values[:, names.index(x)] for x in ("sun", "arm"))
+    assert np.abs(sun).max() > 0.1 and np.abs(arm - sun / 4).max() < 1e-10 * np.abs(sun).max()
+
+
+def test_every_exact_formulation_has_the_forces_of_cam_and_drive():
+    """The multipliers of a mechanism that is driven in every freedom, by twelve formulations and by the machine."""
+    cam = catena.load("cycloidal_cam")
+    machine, (q, v) = catena.compile(cam), catena.assemble(cam, t=0.03)
+    wanted, found = machine.multipliers(q, v, np.zeros(2), t=0.03), {}
+    for by in catena.equations.formulations.ALL_FORMULATIONS:
+        e = catena.derive(cam, by=by)
+        if e.multipliers is not None:
+            found[by] = np.array(e.multipliers(0.03, q, v, np.zeros(2), e.parameters)).ravel()
+    assert len(found) >= 12 and np.abs(wanted).max() > 1.0
+    for by, x in found.items():
+        np.testing.assert_allclose(x, wanted, rtol=0, atol=1e-12 * np.abs(wanted).max(), err_msg=by)

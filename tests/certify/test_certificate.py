@@ -98,7 +98,9 @@ def test_closed_loops_agree():
 
 @pytest.mark.parametrize("name", ["four_bar", "slider_crank"])
 def test_closed_examples_have_their_certificate_with_free_runs(name):
-    assert check(catena.load(name), states=5).passed
+    certificate = check(catena.load(name), states=20)
+    assert certificate.passed, str(certificate)
+    assert sum(f.reactions is not None for f in certificate.findings) >= 2
 
 
 def test_the_formulations_agree_on_the_rotor_of_a_follower():
@@ -106,7 +108,7 @@ def test_the_formulations_agree_on_the_rotor_of_a_follower():
     assert certificate.passed, str(certificate)
 
 
-@pytest.mark.parametrize("name", ["four_bar", "slider_crank", "bricard", "two_four_bars"])
+@pytest.mark.parametrize("name", ["bricard", "two_four_bars"])
 def test_the_certificate_holds_for_closed_examples(name):
     """bricard has a row too many where it is closed, and only there."""
     certificate = catena.check(catena.load(name), formulations=EXACT, states=20, run=False)

@@ -10,9 +10,10 @@ import sys
 import pytest
 
 from catena import __version__, cli
-from catena.cli import _description, registry
+from catena.cli import registry
 from catena.errors import CatenaError
 from catena.errors.registry import loaded
+from catena.exports.report import description
 from catena.formats import examples, load, save
 
 BOX = """<robot name="box">
@@ -238,7 +239,7 @@ def test_interruption_is_one_line_and_status_130(capsys, monkeypatch):
     def interrupt(mechanism):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_description, "describe", interrupt)
+    monkeypatch.setattr(description, "describe", interrupt)
     assert run(capsys, "info", "two_link_arm") == (130, "", "catena: interrupted\n")
 
 

@@ -132,6 +132,32 @@ def test_a_long_compilation_says_so_once_and_on_a_terminal_only(monkeypatch, str
     assert seen.getvalue().count("catena: compiling machine code") == seen.getvalue().count("\n") == lines
 
 
+FIRST = """
+from catena.compiler import host
+host.SILENT = 0.02
+from catena.formats import load
+from catena.machine.machine import compile
+machine = compile(load("two_link_arm"))
+print(machine.forward_dynamics([[0.1, 0.2]] * 9, [[0, 0]] * 9, [[0, 0]] * 9).shape)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudoterminals are another thing there")
+def test_a_first_answer_says_on_a_terminal_that_it_compiles(tmp_path):
+    """On a terminal of its own, with an empty cache; the next process finds the code and says nothing."""
+    import pty
+
+    said = []
+    for _ in range(2):
+        ours, theirs = pty.openpty()
+        subprocess.run([sys.executable, "-c", FIRST], stderr=theirs, check=True, env=os.environ | {"CATENA_CACHE_DIR": str(tmp_path)})
+        os.write(theirs, b".")
+        said.append(os.read(ours, 10_000).decode())
+        os.close(ours)
+        os.close(theirs)
+    assert said[0].count("catena: compiling machine code; it is kept, so that the next time does not wait") == 1 and said[1] == "."
+
+
 # ---------------------------------------------------------------------------------------------------- targets
 STATES = """
 import numpy as np

@@ -34,6 +34,7 @@ from catena.formats.toml.keys import TABLES, FileKey, FileTable, register
 from catena.formats.toml.tables import FaultLedger, Table
 from catena.formats.units import DIMENSIONS
 from catena.model import validation
+from catena.simulation.scenario.control import CONTROLLERS
 from catena.simulation.scenario.motion import TRAJECTORIES
 from catena.simulation.scenario.read import mechanism_of_table, read_table
 from catena.studies import optimize_file
@@ -52,7 +53,7 @@ frame = [{ name = "tip", body = "arm", at = [1, 0, 0] }]
 """)
 NAMES = {"frame": "tip", "body": "arm", "joint": "hinge", "coordinate": "hinge", "speed": "hinge", "named state": "home", "lock": "hinge"}
 GIVEN = {  # values where the type alone leaves room for nonsense
-    "beam.ends": "clamped-free", "beam.modes": 2, "function.x": [], "wrenches.file": "plates.csv", "csv.file": "path.csv", "include.file": "part.toml", "include.prefix": "left_",
+    "beam.ends": "clamped-free", "beam.modes": 2, "function.x": [], "wrenches.file": "plates.csv", "csv.file": "path.csv", "fmu.file": "unit.fmu", "include.file": "part.toml", "include.prefix": "left_",
     "include.parameters": {"w": 2.0}, "scenario.initial": {"q": {"hinge": 0.1}}, "scenario.parameters": {"size": 2.0}, "optimize.design": {"size": [1, 2]},
     "optimize.bounds": {"q.hinge": ["-1 rad", "1 rad"]}, "optimize.until": "2 s", "scenario.states": {"home": {"q": {"hinge": 0.1}}},
     "impulse.axes": "world", "joint.axis": [0, 0, 1], "loop.axis": [0, 0, 1], "rotation.quaternion": [1, 0, 0, 0], "rotation.matrix": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
@@ -62,6 +63,7 @@ GIVEN = {  # values where the type alone leaves room for nonsense
     "mechanism.file": "model.toml", "mechanism.companion": "companion.toml", "file.collisions": {}, "file.expressions": {"area": "size^2"},
     "companion.expressions": {"area": "2*3"}, "companion.parameters": {"k": 2.0}, "file.parameters": {"size": "1 m"}, "file.notes": ["made by hand"],
     "times": [0.0, 1.0], "locked": ["slide"], "child": "cart", "floating": False, "cam.follower": "slide", "cam.angles": [0, 1, 2, 6], "cam.lifts": [0, 1, 2, 0], "state.signals": {"motor": 1.0},
+    "optimize.over": {"hinge": "0..90 deg:3"},
 }  # fmt: skip
 
 
@@ -204,7 +206,7 @@ def faults(name, data, folder, good=False):
             table = Table(data["optimize"], "optimize", top.ledger)
             optimize_file._read(table, found)
         elif "scenario" in data:
-            read_table(path, top, found)
+            read_table(path, top, found, trusted=True)
         return top.ledger.faults
     except FormatError as why:
         return why.faults or [str(why)]
@@ -222,6 +224,11 @@ def _no_line(mechanism, frame, to, *, times, start=None, law="quintic", upright=
     return catena.trajectories.constant({"hinge": 0.0})
 
 
+def _no_unit(file, inputs, outputs, sample, parameters=None):
+    """In place of a program that is not asked here."""
+    return catena.control.Forces(catena.trajectories.constant({"hinge": 0.0}))
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     here = tmp_path_factory.mktemp("keys")
@@ -230,10 +237,10 @@ def folder(tmp_path_factory):
     (here / "part.toml").write_text(_toml(MODEL | {"parameters": {"w": 1.0}}))
     (here / "path.csv").write_text("time,hinge\n0,0\n1,0.5\n")
     (here / "plates.csv").write_text("time,tip.fx,tip.fy,tip.fz\n0,0,0,0\n1,0,0,1\n")
-    line = TRAJECTORIES["line"]
-    TRAJECTORIES["line"] = replace(line, make=_no_line)
+    line, unit = TRAJECTORIES["line"], CONTROLLERS["fmu"]
+    TRAJECTORIES["line"], CONTROLLERS["fmu"] = replace(line, make=_no_line), replace(unit, make=_no_unit)
     yield here
-    TRAJECTORIES["line"] = line
+    TRAJECTORIES["line"], CONTROLLERS["fmu"] = line, unit
 
 
 @pytest.fixture(scope="module")

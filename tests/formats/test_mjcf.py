@@ -9,6 +9,7 @@ import catena
 from catena.errors import FormatError, UnknownNameError
 from catena.formats import mapping
 from catena.formats.mjcf.names import Names
+from catena.machine.machine import Machine
 from mjcf_models import INERTIAL, TREE
 
 mujoco = pytest.importorskip("mujoco")
@@ -76,6 +77,25 @@ def test_a_tree_with_every_joint_moves_as_mujoco_says(files):
             np.testing.assert_allclose(bare.jacobian(q, names.body(b)), jacobian(m, d, b), rtol=0, atol=1e-12)
         loads = bare.bias(q, v) - full.bias(q, v)  # springs, tendons, compensated weight
         np.testing.assert_allclose(loads - m.dof_damping * v, d.qfrc_passive, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("life", ["lanes", "generic"])
+@pytest.mark.parametrize("poly", ["0.1 -0.8 0 0 0", "0.1 0.5 0.3 -0.2 0.05"])
+def test_a_spring_on_a_joint_that_follows_another_is_felt_there(files, poly, life):
+    """d'Alembert: the force along the leader is its own and that of the follower times dq2/dq1, MuJoCo's qfrc_passive of both."""
+    text = f"""<mujoco><compiler autolimits="true"/><worldbody>
+      <body name="a"><joint name="lead" type="hinge" axis="0 1 0" stiffness="3" springref="20" damping=".2"/><geom size=".1" mass="1"/>
+      <body name="b" pos=".3 0 0"><joint name="tail" type="slide" axis="1 0 0" ref=".2" stiffness="7" springref="0.4"/><geom size=".1" mass="2"/></body></body></worldbody>
+      <equality><joint joint1="tail" joint2="lead" polycoef="{poly}"/></equality></mujoco>"""
+    m, mechanism = mujoco.MjModel.from_xml_string(text), catena.load(files(text))
+    full, bare = (Machine(x, life=life) for x in (mechanism, mechanism.with_(loads=())))
+    f = np.polynomial.Polynomial([float(x) for x in poly.split()])
+    for q in (-0.7, 0.3, 1.1):
+        d, slope = moved(m, [q, 0.2 + f(q)], [0.5, 0.5 * f.deriv()(q)]), f.deriv()(q)
+        passive = d.qfrc_passive[0] + slope * d.qfrc_passive[1] + 0.2 * 0.5  # less the damping, which is a loss here
+        np.testing.assert_allclose(bare.bias([q], [0.5]) - full.bias([q], [0.5]), [passive], rtol=0, atol=1e-12)
+    stored = full.energy([0.3], [0.0])[1] - bare.energy([0.3], [0.0])[1]
+    assert stored == pytest.approx(1.5 * (0.3 - np.radians(20)) ** 2 + 3.5 * (0.2 + f(0.3) - 0.4) ** 2, abs=1e-12)
 
 
 @pytest.mark.parametrize("equality", ['<connect name="pin" body1="b" body2="c" anchor=".5 .2 .1"/>',

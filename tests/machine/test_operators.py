@@ -72,6 +72,28 @@ def test_jax_differentiates_maps_and_compiles(arm):
         assert np.allclose(jax.vmap(jax.jacrev(f, argnums=2))(q, v, tau), np.linalg.inv(arm.mass_matrix(np.asarray(q))))
 
 
+def test_jax_broadcasts_and_maps_inputs_of_different_depth(arm):
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    with jax.enable_x64(True):
+        f, rng = arm.jax("inverse_dynamics"), np.random.default_rng(0)
+        q, v, a = (jax.numpy.asarray(rng.standard_normal(shape)) for shape in ((3, 4, 2), (3, 2), (2,)))
+        whole = lambda q, v, a: f(q, v[:, None], a)  # noqa: E731
+        assert np.allclose(jax.jit(jax.vmap(f, (0, 0, None)))(q, v, a), whole(q, v, a))
+        one_by_one = jax.grad(lambda v: jax.vmap(f, (0, 0, None))(q, v, a).sum())(v)
+        assert np.allclose(one_by_one, jax.grad(lambda v: whole(q, v, a).sum())(v))
+        assert f(q[:0], v[:0, None], a).shape == (0, 4, 2)
+
+
+def test_jax_tells_what_a_kernel_raises(arm):
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    with jax.enable_x64(True):
+        f = arm.jax("gravity")
+        with pytest.raises(Exception, match="gravity.*nan|nan.*gravity|not finite|not a number"):
+            f(jax.numpy.array([np.nan, 0.0])).block_until_ready()
+        with pytest.raises(catena.CatenaError, match=r"gravity: q has shape \(3,\); it is \(..., 2\)"):
+            f(jax.numpy.zeros(3))
+
+
 def test_other_numbers_are_refused_by_jax(arm):
     jax = pytest.importorskip("jax", reason="JAX is not installed")
     with pytest.raises(catena.CatenaError, match="gravity: q is float32; kernels take float64 arrays: jax.config.update"):

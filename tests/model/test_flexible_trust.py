@@ -12,9 +12,9 @@ from scipy.optimize import brentq
 
 import catena
 from catena import Beam, Body, Joint, Mechanism, Pose
-from catena.cli._description import describe
 from catena.compiler.trace import Tracer
 from catena.errors import MechanismError, MechanismWarning
+from catena.exports.report.description import describe
 from catena.kernels.tree import layout
 from catena.model.flexible import discretise, doubts, frequency_error, frequency_errors
 from catena.model.flexible.integrals import Basis, integrals

@@ -17,9 +17,11 @@ from catena.model.loads import Cable
 from catena.model.mechanism import Body, Joint, Mechanism, Shape
 from catena.model.shapes import KINDS as SHAPES
 from catena.results.scene import describe, geometry, loads, meshes, wire
+from catena.results.scene.elements import _around, disc
 from catena.results.scene.placement import placement
 from catena.results.scene.raster import Painter, camera_of
 from catena.results.scene.skeleton import bodies_at
+from catena.results.scene.wheels import Axes, wheels
 from zoo import random_tree
 
 
@@ -193,3 +195,24 @@ def test_every_kind_of_shape_is_drawn():
             continue
         m = part("x").with_(bodies=(Body("link", 1.0, (0, 0, 0), (1, 1, 1), shapes=(Shape(kind.name, (0.2,) * len(kind.sizes)),)),))
         assert any(p.layer == "bodies" and p.body == "link" for p in describe(m).parts), kind.name
+
+
+def test_gears_touch_cams_have_their_lift_and_belts_their_length():
+    """Pitch circles of the train touch; the cam's curve is base circle and lift; an open belt is two tangents and two arcs long."""
+    gear = catena.load("planetary_gear")
+    made = {(w.body, w.ring): w for w in wheels(gear)}
+    sun, planet, ring = (next(w for (body, _), w in made.items() if word in body) for word in ("sun", "planet", "ring"))
+    apart = Axes(gear).distance(sun.body, planet.body)
+    assert sun.radius + planet.radius == pytest.approx(apart) and ring.radius - planet.radius == pytest.approx(apart) and ring.ring and ring.teeth > 0
+    (cam,) = wheels(catena.load("cycloidal_cam"))
+    assert np.ptp(cam.outline) == pytest.approx(catena.load("cycloidal_cam").parameters["h"], rel=1e-3)
+    a, b, d = 0.1, 0.2, 0.6
+    length = np.linalg.norm(np.diff(_around(a, b, d, False), axis=0), axis=1).sum()
+    lean = np.arcsin((b - a) / d)
+    assert length == pytest.approx(2 * np.sqrt(d**2 - (b - a) ** 2) + a * (np.pi - 2 * lean) + b * (np.pi + 2 * lean), rel=1e-3)
+    assert _around(0.1, 0.9, 0.6, False) is None
+    parts = {p.name for p in describe(gear).parts if p.layer == "loads"}
+    assert len([x for x in gear.constraints if x.name in parts]) == len(gear.constraints)
+    volume = disc(np.full(400, 0.5), 0.1, 0.0)
+    corners = volume.points[volume.faces]
+    assert np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum() / 6 == pytest.approx(np.pi * 0.25 * 0.1, rel=1e-3)  # looks outwards

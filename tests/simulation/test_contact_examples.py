@@ -76,3 +76,18 @@ def test_a_pin_rolls_in_its_larger_hole() -> None:
     run = catena.simulate(catena.load("loose_pin"), [-c * np.sin(small * r / c), -c * np.cos(small * r / c), small], until=2 * quarter, output=quarter, tolerance=1e-10)
     assert abs(run.q.values[1, 2]) < 1e-5 * small and run.q.values[2, 2] == pytest.approx(-small, rel=1e-6)
     assert run.contacts["mode"].values[-1, 0] == "stick" and run.q.values[2, 0] == pytest.approx(r * small, rel=1e-5)
+
+
+def test_a_geneva_drive_steps_a_quarter_turn() -> None:
+    """While the pin presses tan(wheel) = sin(crank) / (sqrt(2) - cos(crank)), and N L = I wheel'' + load; then the wheel is locked and the pin leaves."""
+    s = read("geneva_drive")
+    run = catena.simulate(s.mechanism, **{**s.arguments, "until": 0.5, "output": 0.01})
+    (crank, wheel), w = run.q.values.T, 2 * np.pi
+    on, r = run.time < 0.2499, np.sqrt(2)
+    far = 1 + r**2 - 2 * r * np.cos(crank)  # squared, of pin and wheel, over the crank's
+    assert np.abs(wheel - np.arctan2(np.sin(crank), r - np.cos(crank)))[on].max() < 1e-10
+    assert np.abs(wheel - np.pi / 4)[~on].max() < 1e-10
+    force = (2e-4 * w**2 * r * np.sin(crank) * (1 - r**2) / far**2 + 0.3) / (0.05 * np.sqrt(far))
+    assert np.abs(run.contacts.normal_force.values[:, 0] - force)[on].max() < 1e-8 * force.max()
+    assert [str(x) for x in run.contacts["mode"].values[[1, -1], 0]] == ["slip", "open"]
+    assert run.v.values[-1] == pytest.approx([w, 0.0], abs=1e-12)  # a driven speed does not stop where another joint is locked

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from catena.errors import CatenaError
+from catena.analysis.assembly import assemble
+from catena.errors import CatenaError, SimulationError
 from catena.formats import load
 from catena.machine.machine import compile
-from catena.simulation import simulate
+from catena.simulation import control, result_memory, run, simulate
 
 RUNS, STEPS, UNTIL = 6, 8, 0.5  # runs: not a whole number of registers
 rng = np.random.default_rng(3)
@@ -56,10 +57,85 @@ def test_a_run_does_not_depend_on_its_neighbours() -> None:
     np.testing.assert_array_equal(many[::4], few)
 
 
+def feedback(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return -20.0 * q - np.sin(t) * v
+
+
+feedback.sample = 0.05
+
+
+@pytest.mark.parametrize("how", ["plain", "sampled in Python", "sampled in lanes", "forces in pieces", "loops"])
+def test_adaptive_runs_do_not_depend_on_their_neighbours_or_threads(how: str) -> None:
+    if how == "loops":
+        machine = compile(load("four_bar"), threads=1)
+        q, v = (np.repeat(x[None], 11, axis=0) for x in assemble(machine, v=np.ones(machine.nv)))
+        v = v * np.linspace(0.1, 9.0, 11)[:, None]
+    else:
+        machine, q, v = ARM, rng.uniform(-2, 2, (11, 2)), rng.uniform(-3, 3, (11, 2)) * np.geomspace(0.01, 10, 11)[:, None]
+    given = np.repeat(FORCES, 2, axis=0)[:11]
+    options = {"sampled in Python": {"control": feedback}, "sampled in lanes": {"control": control.PD(30.0, 2.0, target=0.2, sample=0.1)}}.get(how, {})
+
+    def states(which: np.ndarray, **more: object) -> np.ndarray:
+        own = {"forces": given[which]} if how == "forces in pieces" else options
+        return simulate(machine, q=q[which], v=v[which], until=UNTIL, output=0.1, **own, **more).data["state"].values
+
+    every, mixed = np.arange(11), np.array([10, 3, 3, 0, 7, 1, 9, 2, 4, 6, 5, 8, 10])
+    together = states(every)
+    np.testing.assert_array_equal(states(mixed), together[mixed])
+    np.testing.assert_array_equal(states(every, threads=2), together)
+
+
+def test_a_batch_that_takes_too_many_steps_says_where_one_of_it_is() -> None:
+    with pytest.raises(SimulationError, match="largest number of steps was taken at t = .*30 steps were allowed") as caught:
+        simulate(ARM, q=Q, v=np.geomspace(0.01, 10.0, RUNS)[:, None] * np.ones(2), until=5.0, output=0.01, most_steps=30)
+    assert 0.0 < caught.value.result.data["time"].values[-1] < 5.0
+
+
 def test_rows_stand_where_the_drivers_wrote_them() -> None:
     r = simulate(ARM, q=np.repeat(Q, 4, axis=0), until=UNTIL, integrator="rk4", step=0.01, output=0.05)
     assert not r.data["state"].values.flags.owndata
     np.testing.assert_array_equal(r.data["state"].values[:, 0, :2], np.repeat(Q, 4, axis=0))
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "rk4"])
+@pytest.mark.parametrize("forced", [False, True])
+def test_one_call_for_all_groups_gives_the_bits_of_the_runner(monkeypatch: pytest.MonkeyPatch, integrator: str, forced: bool) -> None:
+    many = np.repeat(Q, 5, axis=0) + np.linspace(0.0, 0.1, 5 * RUNS)[:, None]  # groups, the last of them not full
+    options = {"until": UNTIL, "integrator": integrator, "step": UNTIL / STEPS / 3, "output": UNTIL / STEPS}
+    options |= {"forces": np.repeat(FORCES, 5, axis=0)} if forced else {"control": np.array([1.0, -2.0])}
+    shown = [simulate(ARM, q=many, threads=threads, **options) for threads in (1, 2, 3)]
+    monkeypatch.setattr(run, "rollout_of", lambda plan: None)
+    wanted = simulate(ARM, q=many, **options)
+    for found in shown:
+        for name in ("state", "input", "a", "work"):
+            np.testing.assert_array_equal(found.data[name].values, wanted.data[name].values)
+        assert (found.ledger.steps, found.ledger.evaluations, found.ledger.step) == (
+            wanted.ledger.steps, wanted.ledger.evaluations, wanted.ledger.step)  # fmt: skip
+
+
+def test_a_run_that_cannot_go_on_says_so_and_leaves_what_was_computed() -> None:
+    q, v = np.zeros((20, 2)), np.zeros((20, 2))
+    v[13] = 1e6
+    with pytest.raises(SimulationError, match="infinite or not a number at t = .*the step of 0.05 s may be too long") as caught:
+        simulate(ARM, q=q, v=v, until=UNTIL, integrator="rk4", step=0.05, output=0.05)
+    assert caught.value.result.data["state"].shape[0] == 20
+
+
+def test_the_memory_of_a_result_is_used_again_only_when_it_is_gone() -> None:
+    shape = (1024, 1024)
+    first = result_memory.empty(shape)
+    first[:] = 1.0
+    row, at = first[3, :5].reshape(5, 1), first.ctypes.data
+    assert first.shape == shape and first.flags.c_contiguous and first.flags.writeable
+    del first
+    second = result_memory.empty(shape)
+    second[:] = 2.0
+    assert second.ctypes.data != at
+    np.testing.assert_array_equal(row, 1.0)  # a view keeps it
+    del row
+    third = result_memory.empty((1000, 1024))
+    assert third.ctypes.data == at
+    assert result_memory.empty((3, 4)).shape == (3, 4)
 
 
 @pytest.mark.parametrize(

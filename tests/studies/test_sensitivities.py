@@ -122,9 +122,47 @@ def test_pieces_of_forces():
     assert abs(found["q_theta2", "tau.theta2[1]"] - difference(end)) < 1e-8
 
 
-def test_what_has_no_derivative_is_refused_by_name():
+def pendulum():
+    """A rod that swings as far to one side as to the other, where it has a stop."""
     pin = catena.Joint("pin", "revolute", "ground", "rod", axis=(0, 1, 0), lower=-0.5, upper=3.0)
-    m = catena.Mechanism("pendulum", [catena.Body("rod", 1.0, (0, 0, -1), (0, 0, 0))], [pin])
+    return catena.Mechanism("pendulum", [catena.Body("rod", 1.0, (0, 0, -1), (0, 0, 0))], [pin])
+
+
+@pytest.mark.parametrize("way", ["forward", "adjoint"])
+@pytest.mark.parametrize("options", [{}, {"integrator": "dopri5"}])
+def test_a_stop_that_is_grazed_between_two_steps(way, options):
+    swing = lambda beyond: catena.sensitivities(pendulum(), with_respect_to=["q.pin"], q=[0.5 + beyond], until=1.6, limits="stop", way=way, **options)  # noqa: E731
+    for beyond in (0.0, 1e-9, -1e-9):
+        with pytest.raises(StudyError, match=r"near t = 1\.0189\d* s 'pin' grazes: between two steps .* change the start"):
+            swing(beyond)
+    with pytest.raises(StudyError, match=r"'pin' passes its stop or limit by 1e-07 and comes back between two steps.*largest_step"):
+        swing(1e-7)
+    missed = swing(-1e-6)
+    free = catena.sensitivities(pendulum(), with_respect_to=["q.pin"], q=[0.5 - 1e-6], until=1.6, limits="ignore", way=way, **options)
+    assert not missed.events and np.array_equal(missed.derivatives, free.derivatives)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("step", [1.0, 0.1, 1 / 15])
+def test_grazing_has_no_unit(size, step):
+    """A ball thrown up to a ceiling, which it reaches at half of its time: within a step, or at the end of one."""
+    slide = catena.Joint("height", "prismatic", "ground", "ball", axis=(0, 0, 1), upper=size)
+    m = catena.Mechanism("ball", [catena.Body("ball", 1.0, (0, 0, 0), (1, 1, 1))], [slide])
+    until = 2.0 * np.sqrt(2 * size / G)
+    throw = lambda part: catena.sensitivities(m, with_respect_to=["v.height"], v=[np.sqrt(2 * G * size * part)], until=until, limits="stop", largest_step=step * until)  # noqa: E731
+    for part in (1 - 1e-9, 1.0):
+        with pytest.raises(StudyError, match="'height' grazes"):
+            throw(part)
+    assert throw(1 - 1e-6).derivatives == pytest.approx(np.array([[until], [1.0]]), rel=1e-9)
+
+
+def test_a_start_on_a_stop_does_not_graze_it():
+    lifted = catena.sensitivities(ball(), with_respect_to=["tau.height"], q=[0.0], control=[2 * G], until=1.0, limits="stop")
+    assert lifted.derivatives == pytest.approx(np.array([[0.5], [1.0]]), rel=1e-9)
+
+
+def test_what_has_no_derivative_is_refused_by_name():
+    m = pendulum()
     with pytest.raises(StudyError, match=r"'pin' grazes, it comes to zero with a rate of .* change the start"):
         catena.sensitivities(m, with_respect_to=["q.pin"], q=[0.5 + 1e-8], until=1.1, largest_step=1e-4, limits="stop", restitution=0.5)
     m = catena.load("double_pendulum")

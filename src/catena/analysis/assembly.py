@@ -12,6 +12,7 @@ that no joint can change, and whose two sides point the same way.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from ..machine.lookup import all_speeds_of, machine_of, state, states, where
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from .assembly_in_lanes import assemble_rows
-from .closure_search import CLOSED, REACH, SPREADS, STARTS, STEPS, by_loop, called, regular, shortened
+from .closure_search import CLOSED, FINEST, REACH, SPREADS, STARTS, STEPS, by_loop, called, regular, shortened
 from .joint_orientation import turns, upside_down
 
 Array = np.ndarray
@@ -32,7 +33,7 @@ Residual = Callable[["Machine", np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 def assemble(
     m: Mechanism | Machine, q: ArrayLike | None = None, v: ArrayLike | None = None, fixed: Iterable[str] = (), *,
-    parameters: Mapping[str, ArrayLike] | None = None, contact: bool = False,
+    parameters: Mapping[str, ArrayLike] | None = None, contact: bool = False, t: float = 0.0,
 ) -> tuple[Array, Array]:  # fmt: skip
     """(q, v) that close every loop: q near the guess, v the nearest to the given one in kinetic energy.
 
@@ -42,6 +43,8 @@ def assemble(
     q (..., nq), v (..., nv): with leading sizes all are assembled at once, in lanes. parameters: {name: value or one per start}. A
     ClosureError then says in `.failed` why which rows stay open, and has the others in `.q` and `.v`.
 
+    t: s, the instant of drives, constraints and speed rows that depend on the time; of one start.
+
     contact: of one start, also move apart what penetrates in the contacts of the mechanism, until it touches.
 
     The speeds minimise (v - v_given)' M (v - v_given) under A v + B = 0 (B only where speed rows move).
@@ -50,16 +53,20 @@ def assemble(
     if parameters is not None or any(x is not None and np.ndim(x) > 1 for x in (q, v)):
         if contact:
             raise StateError("assemble: contact=True separates one start at a time; put parameters into the mechanism, and take the starts one by one")
+        if t:
+            raise StateError("assemble: t is of one start; put parameters into the mechanism, and take the starts one by one")
         return _rows(machine, q, v, all_speeds_of(machine, fixed), parameters)
+    if not abs(t) < np.inf:
+        raise StateError(f"assemble: t = {t}; it is a time, s")
     q, v = state(machine, "assemble", q=q, v=v)
     held = all_speeds_of(machine, fixed)
     free = [k for k in range(machine.nv) if k not in held]
-    q = closed(machine, q, free)
+    q = closed(machine, q, free, t)
     if contact:
         from .contact_gaps import separated
 
         q = separated(machine, q, free)
-    return q, consistent(machine, q, v, free)
+    return q, consistent(machine, q, v, free, t)
 
 
 def _rows(machine: Machine, q: Any, v: Any, held: list[int], parameters: Any) -> tuple[Array, Array]:
@@ -74,25 +81,25 @@ def _rows(machine: Machine, q: Any, v: Any, held: list[int], parameters: Any) ->
     return q.reshape(*lead, -1), v.reshape(*lead, -1)
 
 
-def closed(machine: Machine, q: Array, free: list[int]) -> Array:
-    """The coordinates nearest to q that close every loop, moving only the free speeds; several starts."""
+def closed(machine: Machine, q: Array, free: list[int], t: float = 0.0) -> Array:
+    """The coordinates nearest to q that close every loop at time t, moving only the free speeds; several starts."""
     if not machine.mechanism.closes:
         return q
     inner = set(all_speeds_of(machine, [j.name for j in machine.mechanism.elastic if j.mimic is None]))
     rigid = [k for k in free if k not in inner]
     if inner and len(rigid) >= spaces(residual(machine, q)[1], metric(machine).rows(slice(position_count(machine)))).rank:
         try:  # flexible bodies as they are, if that closes it: a beam is bent by forces, not by assembly
-            return _closed(machine, q, rigid)
+            return _closed(machine, q, rigid, t)
         except ClosureError:
             pass
-    return _closed(machine, q, free)
+    return _closed(machine, q, free, t)
 
 
-def _closed(machine: Machine, q: Array, free: list[int]) -> Array:
+def _closed(machine: Machine, q: Array, free: list[int], t: float) -> Array:
     best, least = q, np.inf
     for start in starts(machine, q, free):
-        found = gauss_newton(machine, gauss_newton(machine, start, free, far), free)
-        gap = np.abs(rows_at(machine, found).error).max(initial=0.0)
+        found = gauss_newton(machine, gauss_newton(machine, start, free, partial(far, t=t)), free, partial(residual, t=t))
+        gap = np.abs(rows_at(machine, found, t=t).error).max(initial=0.0)
         turned = upside_down(machine, found)
         if gap < CLOSED and not turned:
             return found
@@ -100,7 +107,7 @@ def _closed(machine: Machine, q: Array, free: list[int]) -> Array:
             best, least = found, gap + len(turned)
         if not free:
             break
-    raise _open(machine, best, free)
+    raise _open(machine, best, free, t)
 
 
 def starts(machine: Machine, q: Array, free: list[int], count: int = STARTS) -> Iterator[Array]:
@@ -137,8 +144,8 @@ def damped_steps(machine: Machine, q: Array, of: Residual, free: Callable[[Array
         trial_error, trial_A = of(machine, trial)
         trial_size = float(trial_error @ trial_error)
         if trial_size < size:
-            still = trial_size > 0.9999 * size
-            q, error, A, size, mu = trial, trial_error, trial_A, trial_size, max(0.1 * mu, 1e-13)
+            still = trial_size > 0.9999 * size and mu <= FINEST  # a step that hardly helps may be one that is damped
+            q, error, A, size, mu = trial, trial_error, trial_A, trial_size, max(0.1 * mu, FINEST)
             if still or size < 1e-30:
                 break
         else:
@@ -148,28 +155,28 @@ def damped_steps(machine: Machine, q: Array, of: Residual, free: Callable[[Array
     return q
 
 
-def residual(machine: Machine, q: Array) -> tuple[Array, Array]:
+def residual(machine: Machine, q: Array, t: float = 0.0) -> tuple[Array, Array]:
     """Residuals of the loops' rows that can act, and A."""
-    error, _, _, A = machine.constraint_rows(q, np.zeros(machine.nv))
+    error, _, _, A = machine.constraint_rows(q, np.zeros(machine.nv), t=t)
     count = position_count(machine)
     return error[:count], A[:count]
 
 
-def far(machine: Machine, q: Array) -> tuple[Array, Array]:
+def far(machine: Machine, q: Array, t: float = 0.0) -> tuple[Array, Array]:
     """The same with rotation vectors in place of cosines where a joint has sides that must face each other."""
-    (error, A), (vectors, rates, names) = residual(machine, q), turns(machine, q)
+    (error, A), (vectors, rates, names) = residual(machine, q, t), turns(machine, q)
     keep = [k for k in range(len(error)) if machine.rows[k][0] not in names or not machine.rows[k][1].startswith("rotation")]
     return np.concatenate([error[keep], vectors]), np.vstack([A[keep], rates])
 
 
-def consistent(machine: Machine, q: Array, v: Array, free: list[int]) -> Array:
+def consistent(machine: Machine, q: Array, v: Array, free: list[int], t: float = 0.0) -> Array:
     """The speeds nearest to v in kinetic energy that keep the loops closed; only the free ones change.
 
     v - M_ff^-1 A_f' (A_f M_ff^-1 A_f')^+ (A v + B). A ClosureError where the speeds that are fixed contradict the loops.
     """
     if not machine.mechanism.closes and not machine.rows:
         return v
-    rows, M = rows_at(machine, q, v), machine.mass_matrix(q)
+    rows, M = rows_at(machine, q, v, t), machine.mass_matrix(q)
     given, v = v, v.copy()
     if free and rows.names:
         by = metric(machine, acting=False).speeds(free)
@@ -183,8 +190,8 @@ def consistent(machine: Machine, q: Array, v: Array, free: list[int]) -> Array:
     return v
 
 
-def _open(machine: Machine, q: Array, free: list[int]) -> ClosureError:
-    rows = rows_at(machine, q)
+def _open(machine: Machine, q: Array, free: list[int], t: float) -> ClosureError:
+    rows = rows_at(machine, q, t=t)
     gaps, turned = {n: x for n, x in by_loop(rows.names, np.abs(rows.error)).items() if x > CLOSED}, upside_down(machine, q)
     if not gaps:
         text = f"loop {turned[0]!r} closes only with its two sides pointing opposite ways; reverse its axis"

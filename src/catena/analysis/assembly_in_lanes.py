@@ -15,7 +15,7 @@ from ..errors import ClosureError
 from ..machine.constraint_rows import least_change, metric, position_count
 from ..machine.lookup import where
 from ..machine.machine import Machine
-from .closure_search import CLOSED, REACH, SPREADS, STARTS, STEPS, by_loop, called, regular
+from .closure_search import CLOSED, FINEST, REACH, SPREADS, STARTS, STEPS, by_loop, called, regular
 from .joint_orientation import facing_axes, side_of, spin_of, turn_between
 
 Array = np.ndarray
@@ -97,10 +97,10 @@ def _damped(machine: Machine, q: Array, rows: Array, free: list[int], of: Residu
         trial_error, trial_A = of(trial, rows[going])
         trial_size = np.einsum("ni,ni->n", trial_error, trial_error)
         better = trial_size < size[going]
-        done = np.where(better, trial_size > 0.9999 * size[going], mu[going] * 8.0 > 1e8)
+        done = np.where(better, (trial_size > 0.9999 * size[going]) & (mu[going] <= FINEST), mu[going] * 8.0 > 1e8)
         kept = going[better]
         q[kept], error[kept], A[kept], size[kept] = trial[better], trial_error[better], trial_A[better], trial_size[better]
-        mu[going] = np.where(better, np.maximum(0.1 * mu[going], 1e-13), 8.0 * mu[going])
+        mu[going] = np.where(better, np.maximum(0.1 * mu[going], FINEST), 8.0 * mu[going])
         going = going[~(done | (size[going] < 1e-30))]
         if not len(going):
             break

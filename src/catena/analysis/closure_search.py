@@ -11,6 +11,7 @@ from ..model.mechanism import Mechanism
 Array = np.ndarray
 CLOSED = 1e-9  # the largest residual of a closed loop; Newton's steps go on as far as rounding lets them
 STARTS, STEPS, REACH = 30, 200, 1.0  # starts, steps of one, and how far a step may go (rad, m)
+FINEST = 1e-13  # the damping of a step that is all but Newton's own
 SPREADS = (0.1, 0.5, 1.5, 3.0)  # how far other starts lie from the guess
 
 

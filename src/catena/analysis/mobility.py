@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,16 +16,15 @@ from numpy.typing import ArrayLike
 from ..errors.registry import loaded
 from ..kernels.rank import EXACT
 from ..machine.constraint_rows import Metric, Rows, metric, position_count, rows_at, spaces
-from ..machine.lookup import all_speeds_of, machine_of, state
+from ..machine.lookup import all_speeds_of, machine_of, state, states
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
-from .assembly import closed, gauss_newton
+from .assembly import assemble, closed, gauss_newton
 from .closure_search import CLOSED
+from .mobility_in_lanes import NEARBY, STILL, WAYS, mobilities
 
 Array = np.ndarray
-NEARBY, WAYS = 1e-2, 6  # how far (rad, m) and how often one looks for a higher rank beside a configuration
 NEAR_SINGULAR = 1e-4  # a singular value this small beside the largest is worth a word
-STILL = 1e-9  # what moves by less, beside the lengths of the loops (`kernels.rank`), does not move
 
 
 @dataclass(frozen=True)
@@ -103,15 +103,67 @@ class Mobility:
         return ", ".join(words) or "one for each degree of freedom"
 
 
-def mobility(m: Mechanism | Machine, q: ArrayLike | None = None, actuated: Iterable[str] | None = None) -> Mobility:
+@dataclass(frozen=True)
+class Mobilities:
+    """How a mechanism can move at many configurations q (..., nq), which are those that were assembled.
+
+    Fields as of `Mobility`, one for each configuration: rank, singular, condition, held (...,); redundant (..., rows) and stuck (..., nv): whether
+    a row is redundant, in the order of `row_names`, and a speed stuck, in that of `speed_names`. `answer[index]` is the Mobility of one.
+    """
+
+    name: str
+    q: Array
+    row_names: tuple[tuple[str, str], ...]
+    speed_names: tuple[str, ...]
+    speed_rows: int
+    tied_rows: int
+    rank: Array
+    redundant: Array
+    singular: Array
+    condition: Array
+    stuck: Array
+    actuated: tuple[str, ...] | None
+    held: Array
+
+    @property
+    def degrees_of_freedom(self) -> Array:
+        """(...,): the independent speeds."""
+        return len(self.speed_names) - self.rank
+
+    def __len__(self) -> int:
+        return len(self.rank)
+
+    def __getitem__(self, index: Any) -> Mobility:
+        """Of one configuration."""
+        redundant = tuple(name for name, on in zip(self.row_names, self.redundant[index], strict=True) if on)
+        stuck = tuple(name for name, on in zip(self.speed_names, self.stuck[index], strict=True) if on)
+        return Mobility(
+            self.name, len(self.speed_names), len(self.row_names), self.speed_rows, int(self.rank[index]), redundant, bool(self.singular[index]),
+            float(self.condition[index]), stuck, self.actuated, int(self.held[index]), self.tied_rows,
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        values, counts = np.unique(self.degrees_of_freedom, return_counts=True)
+        told = ", ".join(f"{_counted(d, 'degree')} of freedom at {n}" for d, n in zip(values.tolist(), counts.tolist()))
+        return f"{self.name}, {_counted(self.rank.size, 'configuration')}: {told}; singular at {int(self.singular.sum())}"
+
+
+@overload
+def mobility(m: Mechanism | Machine, q: None = None, actuated: Iterable[str] | None = None) -> Mobility: ...
+@overload
+def mobility(m: Mechanism | Machine, q: ArrayLike, actuated: Iterable[str] | None = None) -> Any: ...
+def mobility(m: Mechanism | Machine, q: ArrayLike | None = None, actuated: Iterable[str] | None = None) -> Mobility | Mobilities:
     """The mobility at q, or at a configuration assembled from it.
 
     q: a guess, by default every coordinate zero; where it leaves a loop open it is assembled first. actuated: joints or
-    coordinates that have a motor; where they are not given, the answer does not speak of motors.
+    coordinates that have a motor; where they are not given, the answer does not speak of motors. q (..., nq): with leading sizes
+    the Mobilities of all configurations, in lanes.
     """
     machine = machine_of(m)
-    (q,) = state(machine, "mobility", q=q)
     motors = list(range(machine.nv)) if actuated is None else all_speeds_of(machine, actuated)
+    if q is not None and np.ndim(q) > 1:
+        return _batch(machine, q, motors, actuated is not None)
+    (q,) = state(machine, "mobility", q=q)
     everything = list(range(machine.nv))
     if np.abs(rows_at(machine, q).error).max(initial=0.0) > CLOSED:
         q = closed(machine, q, everything)
@@ -127,6 +179,26 @@ def mobility(m: Mechanism | Machine, q: ArrayLike | None = None, actuated: Itera
         None if actuated is None else tuple(machine.speed_names[k] for k in motors), held,
         sum(len(x.labels) for x in machine.mechanism.constraints),
     )  # fmt: skip
+
+
+def _batch(machine: Machine, q: Any, motors: list[int], told: bool) -> Mobilities:
+    """Of many configurations."""
+    q, _, _, lead = states(machine, "mobility", q, None, None)
+    if machine.rows:
+        q = _assembled(machine, q)
+    found = {name: x.reshape(*lead, *x.shape[1:]) for name, x in mobilities(machine, q, motors).items()}
+    return Mobilities(
+        machine.mechanism.name, q.reshape(*lead, -1), tuple(rows_at(machine, q[0]).names), machine.speed_names,
+        len(machine.rows) - position_count(machine), sum(len(x.labels) for x in machine.mechanism.constraints),
+        actuated=tuple(machine.speed_names[k] for k in motors) if told else None, **found,
+    )  # fmt: skip
+
+
+def _assembled(machine: Machine, q: Array) -> Array:
+    """Configurations (n, nq), those that leave a loop open assembled."""
+    error = machine.constraint_rows(q, np.zeros((len(q), machine.nv)))[0]
+    apart = np.abs(error).max(axis=1, initial=0.0) > CLOSED
+    return np.where(apart[:, None], assemble(machine, q)[0], q) if apart.any() else q
 
 
 def _counted(n: int, what: str) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import QuestionError
-from ..machine.constraint_rows import rows_at
+from ..machine.constraint_rows import across, rows_at
 from ..machine.lookup import machine_of, state, where
 from ..machine.machine import Machine
 from ..machine.terms import name_of
@@ -60,16 +60,16 @@ def static_torques(m: Mechanism | Machine, q: Any, actuated: Iterable[str] | Non
 
 
 def balance(machine: Machine, q: Array, tau: Array) -> tuple[Array, Rest]:
-    """g (nv,), the joint forces that rest at q needs beyond tau, and the derivatives there, the loops' forces included."""
-    still = np.zeros(machine.nv)
+    """g (nv,), the joint forces that rest at q needs beyond tau, and the derivatives there, the loops' forces included; of one or many."""
+    still = np.zeros((*q.shape[:-1], machine.nv))
     g = machine.bias(q, still) - tau
     return g, rest(machine, q, row_forces(machine, q, still, g))
 
 
 def stiffness(t: Rest) -> Array:
-    """K (d, d) in the motions that the loops allow."""
+    """K (..., d, d) in the motions that the loops allow."""
     T = t.spaces.T
-    return T.T @ t.r_q @ T
+    return across(T) @ t.r_q @ T
 
 
 def _step(machine: Machine, q: Array, tau: Array, g: Array, t: Rest, stable: bool) -> Array:

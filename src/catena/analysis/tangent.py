@@ -5,7 +5,8 @@ The tape of a mechanism of hundreds of bodies takes long to differentiate; its d
 
     r(q, v, a, lam) = M a + b - A' lam,      c(q, v, a) = A a - gamma,      s(q, v) = A v
 
-d/dq is along the speeds: column k is the change when the coordinates move along the k-th speed.
+d/dq is along the speeds: column k is the change when the coordinates move along the k-th speed. States (n, ...) are evaluated in lanes;
+their rows have the same rank.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from weakref import WeakKeyDictionary
 import casadi as ca
 import numpy as np
 
+from ..compiler.lanes import compile_lanes
 from ..compiler.trace import Tracer
 from ..kernels.motion import BALL
 from ..machine.constraint_rows import Spaces, metric, spaces
@@ -25,7 +27,7 @@ from ..machine.machine import Machine
 from .differences import differences, long
 
 Array = np.ndarray
-_tapes: WeakKeyDictionary[Machine, dict[str, Any]] = WeakKeyDictionary()  # {name: CasADi function} of each machine
+_tapes: WeakKeyDictionary[Machine, dict[Any, Any]] = WeakKeyDictionary()  # of each machine {name: CasADi function}, and their machine code
 
 
 @dataclass(frozen=True)
@@ -49,36 +51,50 @@ class Tangent(Rest):
 
 
 def row_forces(machine: Machine, q: Array, v: Array, need: Array) -> Array:
-    """lam of the rows in `machine.rows`, the least with A' lam = need."""
-    return spaces(machine.constraint_rows(q, v)[3], metric(machine)).inverse.T @ need if machine.rows else np.zeros(0)
+    """lam of the rows in `machine.rows`, the least with A' lam = need; of one state or many."""
+    if not machine.rows:
+        return np.zeros((*need.shape[:-1], 0))
+    inverse = spaces(machine.constraint_rows(q, v)[3], metric(machine)).inverse
+    return np.einsum("...ij,...i->...j", inverse, need)
 
 
 def rest(machine: Machine, q: Array, lam: Array) -> Rest:
     """The derivatives at q with v = a = 0, and multipliers lam of the rows in `machine.rows`."""
     if long(machine):
-        A, r_q = differences(machine, q, lam)
+        one_by_one = [differences(machine, *both) for both in zip(np.atleast_2d(q), np.atleast_2d(lam))]
+        A, r_q = (np.array(x).reshape(*q.shape[:-1], -1, machine.nv) for x in zip(*one_by_one))
         return Rest(machine.mass_matrix(q), A, spaces(A, metric(machine)), r_q)
-    A, r_q = (np.array(x) for x in _tape(machine, "resting", _trace)(q, lam, _values(machine), 0.0))
-    A = A.reshape(len(machine.rows), machine.nv)
+    A, r_q = _evaluated(machine, "resting", q, lam)
     return Rest(machine.mass_matrix(q), A, spaces(A, metric(machine)), r_q)
 
 
 def tangent(machine: Machine, q: Array, v: Array, a: Array, lam: Array) -> Tangent:
     """The derivatives at (q, v, a) with multipliers lam of the rows in `machine.rows`."""
-    A, r_q, r_v, c_q, c_v, s_q = (np.array(x) for x in _tape(machine, "moving", _trace)(q, v, a, lam, _values(machine), 0.0))
-    A, c_q, c_v, s_q = (x.reshape(len(machine.rows), machine.nv) for x in (A, c_q, c_v, s_q))
+    A, r_q, r_v, c_q, c_v, s_q = _evaluated(machine, "moving", q, v, a, lam)
     return Tangent(machine.mass_matrix(q), A, spaces(A, metric(machine)), r_q, r_v, c_q, c_v, s_q)
 
 
 def load_damping(machine: Machine, q: Array) -> Array:
-    """C (nv, nv) of the loads at rest: -d(their generalised forces)/dv at v = 0."""
+    """C (nv, nv) of the loads at rest: -d(their generalised forces)/dv at v = 0; of many states (n, nv, nv), or one for all."""
     springs = machine.spec.springs
     if springs is not None or not machine.mechanism.loads:
         C = np.zeros((machine.nv, machine.nv))
         if springs is not None:
             np.add.at(C, (springs.speed, springs.speed), springs.c)
         return C
-    return np.array(_tape(machine, "damping", _trace_damping)(q, _values(machine), 0.0))
+    return _evaluated(machine, "damping", q)[0].reshape(*q.shape[:-1], machine.nv, machine.nv)
+
+
+def _evaluated(machine: Machine, name: str, *given: Array) -> list[Array]:
+    """The outputs (..., rows, nv) of a tape: at one state by CasADi, at many (n, ...) in lanes."""
+    tape, p = _tape(machine, name, _trace_damping if name == "damping" else _trace), _values(machine)
+    if given[0].ndim == 1:
+        return [np.array(x).reshape(-1, machine.nv) for x in tape.call([*given, p, 0.0])]
+    own, n = _tapes[machine], len(given[0])
+    if (name, "lanes") not in own:
+        own[name, "lanes"] = compile_lanes(tape)
+    inputs = [*(np.ascontiguousarray(x) for x in given), np.array(p, float), np.zeros(1)]
+    return [x.reshape(n, -1, machine.nv) for x in own[name, "lanes"](inputs, n, threads=machine.threads)[0]]
 
 
 def _tape(machine: Machine, name: str, make: Callable[[Machine, str], ca.Function]) -> ca.Function:

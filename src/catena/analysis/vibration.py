@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import QuestionError
+from ..machine.constraint_rows import across
 from ..machine.lookup import machine_of, state, states, where
 from ..machine.machine import Machine
 from ..machine.terms import name_of
 from ..model.mechanism import Mechanism
-from .linearization import dampings
+from .linearization import dampings, same_freedoms
 from .statics import balance, stiffness
 from .tangent import load_damping
 
@@ -82,25 +83,20 @@ def modes(m: Mechanism | Machine, q: ArrayLike | None = None, tau: ArrayLike | N
     """Natural frequencies and shapes about the equilibrium q, under the joint forces tau (by default none).
 
     A QuestionError where q is not an equilibrium; `equilibrium` finds one, and `static_torques` what would hold it. q (..., nq), tau
-    (..., nv): with leading sizes those of all states, of an open mechanism in lanes.
+    (..., nv): with leading sizes those of all states, in lanes; they have the same number of degrees of freedom.
     """
     machine = machine_of(m)
     if any(x is not None and np.ndim(x) > 1 for x in (q, tau)):
         return _batch(machine, q, tau)
     q, tau = state(machine, "modes", q=q, tau=tau)
-    if machine.mechanism.nonholonomic:
-        raise QuestionError(
-            f"modes: {where(machine)} has speed rows, and they have no stiffness of their own; linearize(...).poles answers"
-        )
+    _without_speed_rows(machine)
     from scipy.linalg import eigh
 
     g, t = balance(machine, q, tau)
     T = t.spaces.T
     left = T @ (T.T @ g)
     if np.abs(left).max(initial=0.0) > 1e-6 * max(1.0, np.abs(g).max(initial=0.0)):
-        name, size = name_of(machine, left)
-        raise QuestionError(f"modes: {where(machine)} does not rest here: {name!r} needs {size:.4g} (N m or N) more; take q "
-                            "from equilibrium(mechanism, q), or give the forces that hold it as tau")  # fmt: skip
+        raise _moves(machine, left, "here")
     K = stiffness(t)
     squares, y = eigh(0.5 * (K + K.T), T.T @ t.M @ T)
     squares = np.where(np.abs(squares) < 1e-12 * np.abs(squares).max(initial=0.0), 0.0, squares)
@@ -110,25 +106,49 @@ def modes(m: Mechanism | Machine, q: ArrayLike | None = None, tau: ArrayLike | N
 
 
 def _batch(machine: Machine, q: Any, tau: Any) -> Modes:
-    """Of many rests of an open mechanism: stiffness and mass matrix in lanes."""
-    if machine.rows:
-        raise QuestionError(f"modes: a batch of states is for open mechanisms; {where(machine)} has loops or speed rows: take one state at a time")
+    """Of many rests: stiffness and mass matrix in lanes."""
     q, tau, _, lead = states(machine, "modes", q, tau, None)
-    still = np.zeros_like(tau)
-    g, (K, C, M, *_) = machine.inverse_dynamics(q, still, still), machine.inverse_dynamics_derivatives(q, still, still)
-    left = g - tau
+    _without_speed_rows(machine)
+    g, K, C, M, T = _closed_rests(machine, q, tau) if machine.rows else _open_rests(machine, q, tau)
+    left = np.einsum("nij,nkj,nk->ni", T, T, g)
     for k in np.flatnonzero(np.abs(left).max(axis=1, initial=0.0) > 1e-6 * np.maximum(1.0, np.abs(g).max(axis=1, initial=0.0)))[:1]:
-        name, size = name_of(machine, left[k])
-        raise QuestionError(f"modes: {where(machine)} does not rest in row {k}: {name!r} needs {size:.4g} (N m or N) more; take q "
-                            "from equilibrium(mechanism, q), or give the forces that hold it as tau")  # fmt: skip
-    inverse = np.linalg.inv(np.linalg.cholesky(M))  # of L, with M = L L'
-    across = np.swapaxes(inverse, 1, 2)
-    squares, y = np.linalg.eigh(inverse @ (0.5 * (K + np.swapaxes(K, 1, 2))) @ across)
+        raise _moves(machine, left[k], f"in row {k}")
+    inverse = np.linalg.inv(np.linalg.cholesky(across(T) @ M @ T))  # of L, with M = L L'
+    squares, y = np.linalg.eigh(inverse @ (0.5 * (K + across(K))) @ across(inverse))
     squares = np.where(np.abs(squares) < 1e-12 * np.abs(squares).max(axis=1, initial=0.0)[:, None], 0.0, squares)
-    shapes = across @ y
+    shapes = T @ (across(inverse) @ y)
     losses = np.einsum("nik,nij,njk->nk", shapes, C + np.diag(dampings(machine)), shapes)
     squares, shapes, losses = (x.reshape(*lead, *x.shape[1:]) for x in (squares, shapes, losses))
     return Modes(squares, shapes, machine.speed_names, losses)
+
+
+def _open_rests(machine: Machine, q: Array, tau: Array) -> tuple[Array, Array, Array, Array, Array]:
+    """g, K, C of loads, M and T of rests (n, nq) of an open mechanism."""
+    still = np.zeros_like(tau)
+    g, (K, C, M, *_) = machine.inverse_dynamics(q, still, still), machine.inverse_dynamics_derivatives(q, still, still)
+    return g - tau, K, C, M, np.broadcast_to(np.eye(machine.nv), M.shape)
+
+
+def _closed_rests(machine: Machine, q: Array, tau: Array) -> tuple[Array, Array, Array, Array, Array]:
+    """The same with loops."""
+    same_freedoms(machine, "modes", q)
+    g, t = balance(machine, q, tau)
+    return g, stiffness(t), np.broadcast_to(load_damping(machine, q), t.M.shape), t.M, t.spaces.T
+
+
+def _without_speed_rows(machine: Machine) -> None:
+    """Refuse speed rows."""
+    if machine.mechanism.nonholonomic:
+        raise QuestionError(
+            f"modes: {where(machine)} has speed rows, and they have no stiffness of their own; linearize(...).poles answers"
+        )
+
+
+def _moves(machine: Machine, left: Array, here: str) -> QuestionError:
+    """What is wrong where forces are left over (nv,)."""
+    name, size = name_of(machine, left)
+    return QuestionError(f"modes: {where(machine)} does not rest {here}: {name!r} needs {size:.4g} (N m or N) more; take q "
+                         "from equilibrium(mechanism, q), or give the forces that hold it as tau")  # fmt: skip
 
 
 def highest_frequency(m: Mechanism | Machine, q: Any = None) -> float:

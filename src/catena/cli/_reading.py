@@ -37,7 +37,7 @@ Companion = Annotated[str | None, typer.Option(metavar="FILE", help="A .toml wit
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter's value, such as l1='40 cm'; once for each.")]
 Start = Annotated[list[str] | None, typer.Option("--q", metavar="NAME=VALUE", help="A coordinate, such as elbow='30 deg'; once for each.")]
 Arguments = Annotated[list[str] | None, typer.Option("--arg", metavar="NAME=VALUE", help="An argument of a xacro file; once for each.")]
-Trust = Annotated[bool, typer.Option("--trust", help="Evaluate the expressions of a xacro file, which are Python.")]
+Trust = Annotated[bool, typer.Option("--trust", help="Run what the file names: expressions of xacro, which are Python, and FMUs.")]
 Wrenches = Annotated[str | None, typer.Option(metavar="FILE", help="A .csv of forces from outside over time: FRAME.fx and so on; see docs/simulation.md.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Numbers as comma-separated values, with all digits.")]
 

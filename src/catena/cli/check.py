@@ -29,7 +29,7 @@ def check(
 ) -> None:
     """Certify that every formulation that applies gives the same motion. Exit status 0 or 1."""
     from ..certify import check as certify
-    from ._description import started
+    from ..exports.report.description import started
 
     mechanism = read(file, floating, no_mimic, gravity, companion, parameters, xacro(arg, trust))
     near = started(mechanism, pairs("--q", q)) if q else None

@@ -23,8 +23,9 @@ def modes(
     """Show the natural frequencies and damping ratios of small vibrations about the equilibrium nearest to coordinates zero."""
     from ..analysis.statics import equilibrium
     from ..analysis.vibration import modes as of
+    from ..exports.report.description import locked
+    from ..exports.report.tables import MODE_HEAD, mode_rows
     from ..machine.lookup import machine_of
-    from ._description import locked
 
     mechanism = locked(read(file, floating, no_mimic, gravity), lock or [])
     machine = machine_of(mechanism)
@@ -39,9 +40,6 @@ def modes(
         return
     screen = console()
     screen.print(f"{mechanism.name}: {len(found.squares)} modes about its equilibrium", markup=False, soft_wrap=True)
-    cells = [[str(k + 1), number(hertz) if square >= 0 else "", number(rate) if square >= 0 else "", number(ratio) if ratio == ratio else "",
-              leading, "" if square >= 0 else f"grows as exp({(-square) ** 0.5:.4g} t)"]
-             for k, (rate, hertz, ratio, square, leading) in enumerate(rows)]  # fmt: skip
-    screen.print(table(["mode", "Hz", "rad/s", "damping ratio", "moves most", ""], cells))
+    screen.print(table(MODE_HEAD, mode_rows(found, len(rows))))
     if len(rows) < len(found.squares):
         screen.print(f"... and {len(found.squares) - len(rows)} faster ones, up to {number(found.hertz[-1])} Hz", markup=False)

@@ -1,9 +1,9 @@
-"""`catena optimize`: the motion of least cost that a file asks for."""
+"""`catena optimize`: the motion or the design of least cost that a file asks for."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,35 +11,53 @@ from ..errors import CatenaError
 from ._reading import File
 from ._tables import console
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ..studies import Design, Optimum
+
 
 def optimize(
     file: File,
     out: Annotated[str | None, typer.Option(metavar="FOLDER", help="Where the result and its pictures go; NAME_optimum unless given.")] = None,
     intervals: Annotated[int | None, typer.Option(help="Intervals of constant forces, not the file's.")] = None,
     method: Annotated[str | None, typer.Option(help="collocation or shooting, not the file's.")] = None,
+    accuracy: Annotated[float | None, typer.Option(help="Halve the intervals until the forward simulation differs by no more.")] = None,
     pictures: Annotated[bool, typer.Option("--pictures/--no-pictures", help="Draw the motion.")] = True,
 ) -> None:
-    """Find the motion of least cost that the table [optimize] of a file asks for, from the start of its [scenario], and run it forward. Exit status 2: bad
-    input, or no such motion."""
-    from ..results.plots import save
+    """Find the motion of least cost that the table [optimize] of a file asks for, from the start of its [scenario], and run it forward; or the design of
+    least cost over poses. Exit status 2: bad input, or no such motion or design."""
+    from ..studies import Optimum, read_optimize
     from ..studies import optimize as solve
-    from ..studies import read_optimize
 
     folder = Path(out or f"{Path(file).stem}_optimum")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise CatenaError(f"{folder} exists already; give another --out")
     mechanism, asked = read_optimize(file)
-    changes = {"intervals": intervals, "method": method}
+    changes = {"intervals": intervals, "method": method, "accuracy": accuracy}
     found = solve(mechanism, **{**asked, **{k: x for k, x in changes.items() if x is not None}})
     screen = console()
-    screen.print(f"{mechanism.name}: an optimal motion", style="bold", markup=False)
+    screen.print(f"{mechanism.name}: an optimal {'motion' if isinstance(found, Optimum) else 'design'}", style="bold", markup=False)
     screen.print(str(found), markup=False, soft_wrap=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    for place in _written(found, folder, pictures, screen) if isinstance(found, Optimum) else [_designed(found, folder)]:
+        screen.print(str(place), markup=False, soft_wrap=True)
+
+
+def _written(found: Optimum, folder: Path, pictures: bool, screen: Console) -> list[Path]:
+    """The ledger on the screen, the motion and its pictures in the folder."""
+    from ..results.plots import save
+
     screen.print()
     screen.print(str(found.result.ledger), markup=False, soft_wrap=True)
-    folder.mkdir(parents=True, exist_ok=True)
     places = [folder / "motion.nc"]
     found.result.save(places[0])
-    if pictures:
-        places += [save(found.result, folder / f"{kind}.png", kind) for kind in ("overview", "torques")]
-    for place in places:
-        screen.print(str(place), markup=False, soft_wrap=True)
+    return places + ([save(found.result, folder / f"{kind}.png", kind) for kind in ("overview", "torques")] if pictures else [])
+
+
+def _designed(found: Design, folder: Path) -> Path:
+    """The mechanism with what was found in it."""
+    from ..formats import save
+
+    save(found.mechanism, folder / "design.toml")
+    return folder / "design.toml"

@@ -50,6 +50,7 @@ for _name, _doc in {  # in the order of the flow
     "studio": "Edit a model in the browser: draw, change, run, plot, save.",
     "page": "Write a page in which the mechanism itself runs, in one file.",
     "gallery": "Run the worked examples and write a page for each.",
+    "report": "Write everything about a mechanism into one page or PDF.",
     "export": "Write a mechanism for other tools: C, FMU, MATLAB, Julia, Modelica.",
     "schema": "Write the JSON Schema of model files, for editors.",
 }.items():

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from ._reading import Arguments, Companion, Csv, File, Floating, Gravity, Set, Start, Trust, Uncoupled, Wrenches, pairs, xacro
@@ -58,7 +57,7 @@ def run(
     asked = read(
         file, until=until, by=by, integrator=integrator, tolerance=tolerance, step=step, contact=contact, largest_step=largest_step, output=output,
         initial=initial, q=pairs("--q", q), values=pairs("--set", parameters), floating=floating, mimic=not no_mimic, companion=companion,
-        options=xacro(arg, trust),
+        options=xacro(arg, False), trusted=trust,
         gravity=list(gravity) if gravity else None,
     )  # fmt: skip
     asked = pushed(asked, wrenches) if wrenches else asked
@@ -151,20 +150,14 @@ def watched(asked: Scenario) -> Iterator[Callable[[float], None]]:
 
 def report(screen: Any, result: Result) -> None:
     """The ledger, and where each coordinate went."""
+    from ..exports.report.tables import TRAVEL_HEAD, travel_rows
+
     screen.print(table(["ledger", ""], result.ledger.rows()))
-    q = result.data["q"]
-    inner = {name for j in result.mechanism.elastic for name in j.coordinate_names}
-    q = q.isel(coordinate=[str(name) not in inner for name in q["coordinate"].values])
-    values = q.values
-    moved = np.ptp(values, axis=0) > 1e-9
-    labels = zip(q["coordinate"].values[moved], q["coordinate_unit"].values[moved], values[:, moved].T)
-    rows = [[str(name), *(small(y) for y in (x[0], x[-1], x.min(), x.max())), str(unit)] for name, unit, x in labels]
-    rows += [[name, *(small(y) for y in (x[0], x[-1], x.min(), x.max())), "m"] for name, x in bent(result).items()]
+    rows, still = travel_rows(result)
     screen.print()
     if rows:
-        screen.print(table(["coordinate", "start", "end", "least", "largest", "unit"], rows))
-    if not moved.all():
-        still = np.count_nonzero(~moved)
+        screen.print(table(TRAVEL_HEAD, rows))
+    if still:
         screen.print(
             f"{still} {'coordinate stays where it is' if still == 1 else 'coordinates stay where they are'}", markup=False
         )
@@ -175,20 +168,6 @@ def report(screen: Any, result: Result) -> None:
         if len(times) > 20:
             screen.print(f"... and {len(times) - 20} more events", markup=False)
     screen.print()
-
-
-def bent(result: Result) -> dict[str, np.ndarray]:
-    """How far the tips of flexible bodies are from their straight lines."""
-    if not result.mechanism.beams:
-        return {}
-    from ..results.plots.bending import deflections
-
-    return {f"tip of {name}": w for name, w in deflections(result).items()}
-
-
-def small(x: float) -> str:
-    """Six digits; rounding is nothing."""
-    return number(0.0 if abs(x) < 1e-12 else x)
 
 
 def draw(result: Result, folder: Path, kind: str) -> Path:

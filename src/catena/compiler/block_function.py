@@ -41,10 +41,7 @@ class BlockFunction:
         self.width, self.inputs, self.outputs = width, inputs, outputs
         shapes = repr((inputs.shapes, outputs.shapes, scratch.shapes))
         key = disk.key("block", sources(), *host.description(), function.__module__, function.__qualname__, shapes, repr((width, known)))
-        code = disk.load(key)
-        if code is None:
-            code = host.assemble(text(function, inputs, outputs, scratch, width, known), optimise=2)
-            disk.store(key, code)
+        code = disk.kept(key, lambda: host.assemble(text(function, inputs, outputs, scratch, width, known), optimise=2))
         self._library = host.link(code, "block")
         self.block_address: int = self._library["block"]
 

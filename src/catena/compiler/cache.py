@@ -18,6 +18,7 @@ import os
 import stat
 import tempfile
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import platformdirs
@@ -92,6 +93,15 @@ def store(name: str, code: bytes) -> None:
     except OSError as error:
         _warn(place, f"compiled kernels cannot be kept in '{place}' ({error.strerror or error}), so they are compiled anew in "
                      "every session; set CATENA_CACHE_DIR to a folder that can be written, or CATENA_CACHE=off")  # fmt: skip
+
+
+def kept(name: str, make: Callable[[], bytes]) -> bytes:
+    """The code under this key, or what `make` makes, which is kept."""
+    code = load(name)
+    if code is None:
+        code = make()
+        store(name, code)
+    return code
 
 
 def _head(name: str, code: bytes) -> bytes:

@@ -52,13 +52,14 @@ def module(tape: Tape, plan: Plan, width: int, fused: bool, single: Single | Non
     return str(t)
 
 
-def around(piece: str, n_in: list[int], n_out: list[int], n_slots: int, width: int, single: Single | None = None) -> str:
-    """The text of a module whose tape is one piece of code that is elsewhere: its address, and what comes before x, y and w."""
+def around(n_in: tuple[int, ...], n_out: tuple[int, ...], n_slots: int, width: int, single: Single | None = None) -> str:
+    """The text of a module whose tape is code that is elsewhere: `generic_kernel`, with `generic_table` before x, y and w."""
     t = Text(width)
     _declare(t)
+    t.lines += ["declare void @generic_kernel(ptr, ptr, ptr, ptr)", "@generic_table = external global i8"]
     with t.function("internal void @fixed(ptr noalias %y)"):
         t.do("ret void")
-    _around(t, [piece], n_in, n_out, n_slots, None, single)
+    _around(t, ["@generic_kernel(ptr @generic_table, "], list(n_in), list(n_out), n_slots, None, single)
     return str(t)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,35 +19,46 @@ from .single_state import Single
 def library(name: str, width: int) -> Any:
     """A generic kernel's machine code; from the disk where it was compiled before."""
     key = disk.key("generic", sources(), *host.description(), name, str(width))
-    code = disk.load(key)
-    if code is None:
-        code = host.assemble(text(name, width), optimise=2)
-        disk.store(key, code)
-    return host.link(code, "kernel")
+    return host.link(disk.kept(key, lambda: host.assemble(text(name, width), optimise=2)), "kernel")
 
 
 def bind(name: str, structure: Structure, width: int | None = None, node: int = -1, X: np.ndarray | None = None) -> LaneKernel:
     """The kernel of one mechanism over lanes: as if compiled for it, but in a few milliseconds."""
     width = host.default_width() if width is None else width
-    inputs, output, around, keep = _bound(name, structure, width, node, X, None)
-    better = functools.partial(host.assemble, around)
-    return LaneKernel(name, inputs, (output,), width, host.assemble(around, quick=True), cost=300 * structure.sizes["n"], keep=keep, better=better)
+    b = _bound(name, structure, width, node, X)
+    code, better = _around(*b.sizes, width, None, True), functools.partial(_around, *b.sizes, width, None, False)
+    inputs = tuple((n, 1) for n in b.sizes[0])
+    return LaneKernel(name, inputs, (b.output,), width, code, cost=300 * structure.sizes["n"], keep=b.keep, better=better, symbols=b.symbols)
 
 
 def bind_single(name: str, structure: Structure, single: Single) -> SingleKernel:
     """The kernel of one mechanism as the call for one state."""
-    _, _, around, keep = _bound(name, structure, 1, -1, None, single)
-    return SingleKernel(name, host.assemble(around), single, keep)
+    b = _bound(name, structure, 1, -1, None)
+    return SingleKernel(name, _around(*b.sizes, 1, single, False), single, b.keep, b.symbols)
 
 
-def _bound(name: str, structure: Structure, width: int, node: int, X: np.ndarray | None, single: Single | None) -> tuple[Any, Any, str, Any]:
-    """The sizes of the inputs and of the output, the LLVM text around the kernel, and what must live as long as it."""
+class _Bound(NamedTuple):
+    """Numbers in, out and in between; the shape of the output; what the code around the kernel leaves open, and what must live as long as it."""
+
+    sizes: tuple[tuple[int, ...], tuple[int, ...], int]
+    output: tuple[int, int]
+    symbols: dict[str, int]
+    keep: Any
+
+
+def _bound(name: str, structure: Structure, width: int, node: int, X: np.ndarray | None) -> _Bound:
     generic, X = KERNELS[name], np.eye(3, 4) if X is None else np.ascontiguousarray(X, dtype=float)
     table, code = structure.table(node, X), library(name, width)
-    inputs = tuple((int(np.prod(structure.shape(INPUTS[p]))), 1) for p in generic.inputs)
+    inputs = tuple(int(np.prod(structure.shape(INPUTS[p]))) for p in generic.inputs)
     out = structure.shape(generic.out)
     output = (out[0], int(np.prod(out[1:])))
-    size = sum(int(np.prod(structure.shape(shape))) for _, shape in scratch(generic.kernel))
-    piece = f"inttoptr (i64 {code['kernel']} to ptr)(ptr inttoptr (i64 {table.ctypes.data} to ptr), "
-    around = emit.around(piece, [r for r, _ in inputs], [output[0] * output[1]], size, width, single)
-    return inputs, output, around, (structure, table, X, code)
+    slots = sum(int(np.prod(structure.shape(shape))) for _, shape in scratch(generic.kernel))
+    symbols = {"generic_kernel": code["kernel"], "generic_table": table.ctypes.data}
+    return _Bound((inputs, (output[0] * output[1],), slots), output, symbols, (structure, table, X, code))
+
+
+@functools.lru_cache(256)
+def _around(n_in: tuple[int, ...], n_out: tuple[int, ...], slots: int, width: int, single: Single | None, quick: bool) -> bytes:
+    """The code around a kernel: the same for all frames of a mechanism, and for all mechanisms of its sizes."""
+    text = emit.around(n_in, n_out, slots, width, single)
+    return disk.kept(disk.key("around", *host.description(), text, str(quick)), lambda: host.assemble(text, quick=quick))

@@ -16,7 +16,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -126,13 +126,13 @@ def _tell() -> None:
     print("catena: compiling machine code; it is kept, so that the next time does not wait", file=sys.stderr)
 
 
-def link(code: bytes, *names: str) -> Any:
+def link(code: bytes, *names: str, symbols: Mapping[str, int] | None = None) -> Any:
     """Load object code; `link(code, "f")["f"]` is the address of f, good as long as the result of `link` lives.
 
-    Raises RuntimeError if the code is no object code of this machine or calls what is not there.
+    symbols: the addresses of names that the code leaves open. Raises RuntimeError if the code is no object code of this machine or calls what is not there.
     """
     library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
-    for name, address in _c_functions().items():
+    for name, address in (*_c_functions().items(), *(symbols or {}).items()):
         library.import_symbol(name, address)
     for name in names:
         library.export_symbol(name)

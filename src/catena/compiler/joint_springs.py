@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..kernels.tree import Layout
+from ..model.mechanism import Mechanism
+from ..model.pose import Scalar
 from ..model.values import value_of
 
 Array = np.ndarray
@@ -26,7 +28,7 @@ class Springs:
     def __init__(self, layout: Layout):
         m = layout.mechanism
         q, v = ({n: i for i, n in enumerate(names)} for names in (m.coordinate_names, m.speed_names))
-        found = [x for load in m.loads if (x := load.linear())]
+        found = [_led(m, *x) for load in m.loads if (x := load.linear())]
         self.coordinate: Array = np.array([q[name] for name, *_ in found], np.int64)
         self.speed: Array = np.array([v[name] for name, *_ in found], np.int64)
         rows = [[value_of(x, m.parameters) for x in numbers] for _, *numbers in found]
@@ -86,5 +88,15 @@ def _unanswered(*_: Any) -> None:
 def springs(layout: Layout) -> Springs | None:
     """The springs of a mechanism whose loads are all linear in one coordinate; None where there are others, or speed rows, or no load."""
     m = layout.mechanism
-    only = bool(m.loads) and all(x.linear() for x in m.loads) and not m.row_records
+    curved = {name for name, x in m.following.items() if x.function is not None or not value_of(x.multiplier, m.parameters)}
+    only = bool(m.loads) and all((x := load.linear()) and x[0] not in curved for load in m.loads) and not m.row_records
     return Springs(layout) if only else None
+
+
+def _led(m: Mechanism, name: str, k: Scalar, rest: Scalar, c: Scalar) -> tuple[str, Scalar, Scalar, Scalar]:
+    """A spring on a joint that follows another, y = r q + b, as one on that: k r^2 (q - (rest - b) / r)."""
+    if name not in m.following:
+        return name, k, rest, c
+    mimic = m.following[name]
+    r = mimic.multiplier
+    return mimic.joint, k * r * r, (rest - mimic.offset) / r, c * r * r

@@ -14,7 +14,7 @@ import importlib.metadata
 import struct
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
@@ -151,14 +151,16 @@ class LaneKernel:
 
     def __init__(
         self, name: str, inputs: tuple[tuple[int, int], ...], outputs: tuple[tuple[int, int], ...], width: int, code: bytes, *,
-        cost: int, keep: Any = None, better: Better = None,
+        cost: int, keep: Any = None, better: Better = None, symbols: Mapping[str, int] | None = None,
     ):  # fmt: skip
-        """cost: instructions per state; keep: what the code needs to live as long as it; better: makes optimised code for it."""
+        """cost: instructions per state; keep: what the code needs to live as long as it; better: makes optimised code for it; symbols: the
+        addresses of names that the code leaves open."""
         self.name, self.width, self._keep = name, width, keep
         self._better, self._left, self._optimising = better, float(WORTH_OPTIMISING), Lock()
         self.input_shapes, self.output_shapes = inputs, outputs
         self.input_sizes = tuple(r * c for r, c in self.input_shapes)
         self.output_sizes = tuple(r * c for r, c in self.output_shapes)
+        self._symbols = symbols
         self._libraries: list[Any] = []  # another thread may still run the first when there is a second
         self._link(code)
         self._cost = cost
@@ -166,7 +168,7 @@ class LaneKernel:
         self._pack_outputs = struct.Struct(f"{len(outputs)}q").pack
 
     def _link(self, code: bytes) -> None:
-        library = host.link(code, "batch", "share", "settled", "block")
+        library = host.link(code, "batch", "share", "settled", "block", symbols=self._symbols)
         self._libraries.append(library)
         self.block_address: int = library["block"]
         self._batch = _BATCH(library["batch"])
@@ -240,11 +242,11 @@ class LaneKernel:
 
 
 class SingleKernel:
-    """Machine code of one function for one state. keep: what the code needs to live as long as it."""
+    """Machine code of one function for one state. keep, symbols: as those of a LaneKernel."""
 
-    def __init__(self, name: str, code: bytes, single: Single, keep: Any = None):
+    def __init__(self, name: str, code: bytes, single: Single, keep: Any = None, symbols: Mapping[str, int] | None = None):
         self.name, self.single, self._keep = name, single, keep
-        self._library = host.link(code, "single")
+        self._library = host.link(code, "single", symbols=symbols)
 
     def builtin(self, same: Sequence[float], rest: Callable[..., Any]) -> Callable[..., Any]:
         """The call itself. same: the inputs that are not arguments; rest: answers what it refuses."""

@@ -13,7 +13,7 @@ from ..model.expressions import evaluate, parse
 from ..model.loads import Nonholonomic, identifier
 from ..model.pose import ORIGIN, Matrix, Scalar, Vector
 from ..spatial import add, cross, dot, sub
-from .position_expressions import Placed, labels
+from .position_expressions import Placed, followed, labels
 
 if TYPE_CHECKING:
     from .trace import Tracer
@@ -33,6 +33,7 @@ class Applied:
         self.forces, self.energy = ca.SX.zeros(s.layout.nv), ca.SX(0)
         self.coordinates = {n: k for k, n in enumerate(self.mechanism.coordinate_names)}
         self.speeds = {n: k for k, n in enumerate(self.mechanism.speed_names)}
+        self.following = self.mechanism.following
         for load in self.mechanism.loads:
             load.act(self)
 
@@ -117,11 +118,19 @@ class Applied:
         return table | {f"v_{identifier(n)}": s.v[k] for n, k in self.speeds.items()}
 
     def coordinate(self, name: str) -> tuple[Scalar, Scalar]:
-        """A coordinate and the speed of the same name."""
+        """A coordinate and the speed of the same name; of a joint that follows another, what they are there."""
+        if name in self.following:
+            y, slope, leader = self._followed(name)
+            return y, slope * self.s.v[self.speeds[leader]]
         if name not in self.coordinates or name not in self.speeds:
             known = [n for n in self.coordinates if n in self.speeds]
             raise UnknownNameError("coordinate", name, known, f"loads of mechanism {self.mechanism.name!r}")
         return self.s.q[self.coordinates[name]], self.s.v[self.speeds[name]]
+
+    def _followed(self, name: str) -> tuple[Scalar, Scalar, str]:
+        """A joint that follows another: its coordinate, by how much that grows with the leader's, and the leader."""
+        mimic = self.following[name]
+        return *followed(mimic, self.s.q[self.coordinates[mimic.joint]], self.value), mimic.joint
 
     def axes(self, frame: str) -> Matrix:
         """R_WF, three rows."""
@@ -145,7 +154,11 @@ class Applied:
         total[1] += ca.vertcat(*force)
 
     def drive(self, speed: str, force: Scalar) -> None:
-        """A generalised force along a speed."""
+        """A generalised force along a speed; along one that follows another, by its ratio along that one."""
+        if speed in self.following:
+            _, slope, leader = self._followed(speed)
+            self.forces[self.speeds[leader]] += slope * force
+            return
         if speed not in self.speeds:
             raise UnknownNameError("speed", speed, self.speeds, f"loads of mechanism {self.mechanism.name!r}")
         self.forces[self.speeds[speed]] += force

@@ -84,12 +84,12 @@ class MachineFunction:
 
     def _compiled(self, kinds: tuple[Any, ...]) -> _Code:
         key = disk.key("driver", sources(), *host.description(), self.function.__module__, self.function.__qualname__, repr(kinds))
-        entry = disk.load(key)
-        if entry is None:
+
+        def made() -> bytes:
             layout, text = self.text(kinds)
-            entry = layout.encode() + b"\n" + host.assemble(text, optimise=2)
-            disk.store(key, entry)
-        results, _, code = entry.partition(b"\n")
+            return layout.encode() + b"\n" + host.assemble(text, optimise=2)
+
+        results, _, code = disk.kept(key, made).partition(b"\n")
         library = host.link(code, "driver")
         given = "".join(self._layout(kind, name) for kind, name in zip(kinds, self.names))
         self._codes[kinds] = _Code(library, _CALL(library["driver"]), struct.Struct(given), struct.Struct(results.decode()))

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,10 @@ from ..errors import MechanismError, UnknownNameError
 from ..model.carriers import place_names, travel
 from ..model.expression_syntax import names_in
 from ..model.expressions import evaluate, parse
+from ..model.joints import Mimic
 from ..model.loads import Holonomic, Nonholonomic, identifier
 from ..model.pose import Scalar, Vector
+from ..spatial import select
 
 if TYPE_CHECKING:
     from .trace import Tracer
@@ -92,7 +94,9 @@ class Placed:
         return self.places.setdefault(frame, ca.SX.sym(f"p_{frame}", 3))[axis]
 
     def coordinate(self, name: str) -> Scalar:
-        """A coordinate."""
+        """A coordinate, also of a joint that follows another."""
+        if name in self.mechanism.following:
+            return self._moved(name)
         if name not in self.coordinates:
             raise UnknownNameError("coordinate", name, self.coordinates, f"constraints of mechanism {self.mechanism.name!r}")
         return self.s.q[self.coordinates[name]]
@@ -109,7 +113,15 @@ class Placed:
         mimic = self.mechanism.joint(joint).mimic
         if mimic is None:
             return self.coordinate(joint)
-        return self.value(mimic.multiplier) * self._moved(mimic.joint) + self.value(mimic.offset)
+        return followed(mimic, self._moved(mimic.joint), self.value)[0]
+
+
+def followed(mimic: Mimic, q: Scalar, value: Callable[[Scalar], Scalar]) -> tuple[Scalar, Scalar]:
+    """The coordinate of a joint that follows another's q, and its derivative by q."""
+    if mimic.function is not None:
+        return mimic.function(q, select)[:2]
+    ratio = value(mimic.multiplier)
+    return ratio * q + value(mimic.offset), ratio
 
 
 def labels(rows: Iterable[Holonomic | Nonholonomic]) -> list[tuple[str, str]]:

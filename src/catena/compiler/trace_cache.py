@@ -52,15 +52,20 @@ def kept(m: Mechanism, name: str, words: object, make: Callable[[], Made]) -> Ma
 
 def kept_tape(m: Mechanism, name: str, words: object, make: Callable[[], ca.Function]) -> ca.Function:
     """The tape `name` of a mechanism, from memory, from the disk, or made now. words: whatever else decides it."""
-    return kept(m, f"tape {name}", words, lambda: tape_on_disk(m, name, words, make))
+    return kept(m, f"tape {name}", words, lambda: tape_on_disk(structure(m), name, words, make))
 
 
-def tape_on_disk(m: Mechanism, name: str, words: object, make: Callable[[], ca.Function]) -> ca.Function:
-    """The same, from the disk or made now, and not kept in memory. `make` and what it calls must be catena's own code."""
-    own = fingerprint([m, words, [j.freedoms for j in m.joints], [j.closure for j in m.loops]])  # a joint's kind may be anyone's
-    if own is None:
+def structure(m: Mechanism) -> str | None:
+    """The hash of everything that tapes of a mechanism depend on; None where parts of it are not catena's own."""
+    return fingerprint([m, [j.freedoms for j in m.joints], [j.closure for j in m.loops]])  # a joint's kind may be anyone's
+
+
+def tape_on_disk(structure: str | None, name: str, words: object, make: Callable[[], ca.Function]) -> ca.Function:
+    """The tape of a mechanism of this structure, from the disk or made now, and not kept in memory. `make` must call nothing but catena's own code."""
+    more = fingerprint(words)
+    if structure is None or more is None:
         return make()
-    key = disk.key("tape", name, own, _sources(), ca.CasadiMeta.version())
+    key = disk.key("tape", name, structure, more, _sources(), ca.CasadiMeta.version())
     if (data := disk.load(key)) is not None:
         return ca.Function.deserialize(data.decode())
     tape = make()

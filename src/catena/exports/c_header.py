@@ -18,7 +18,7 @@ import casadi as ca
 from ..compiler.tape import read
 from ..equations.readable import program
 from ..formats import files as texts
-from .plant import VERSION, Plant, Variable
+from .plant import VERSION, Plant
 
 GIVEN = ("t", "x", "u", "p")
 
@@ -34,7 +34,8 @@ def header(plant: Plant) -> str:
     n, guard = plant.name, f"{plant.name.upper()}_PLANT_H"
     return "\n".join([
         _about(plant), f"#ifndef {guard}\n#define {guard}\n\n#include <math.h>\n", _sizes(plant),
-        _array(f"{n}_start", plant.states), _array(f"{n}_parameters", plant.parameters),
+        _array(f"{n}_start", [v.start for v in plant.states]), _array(f"{n}_parameters", [v.start for v in plant.parameters]),
+        _array(f"{n}_switches", plant.switches),
         _function(f"{n}_derivative", plant.derivative, GIVEN, ("dx",), "x' = f(t, x, u, p)"),
         _function(f"{n}_outputs", plant.output, GIVEN, ("y",), "y = g(t, x, u, p)"),
         _projection(plant),
@@ -69,11 +70,11 @@ def _sizes(plant: Plant) -> str:
     n = plant.name
     counts = {"NX": plant.states, "NU": plant.inputs, "NY": plant.outputs, "NP": plant.parameters}
     sizes = ", ".join(f"{n}_{letter} = {len(some)}" for letter, some in counts.items())
-    return f"enum {{ {sizes}, {n}_PROJECTS = {int(plant.project is not None)} }};\n"
+    return f"enum {{ {sizes}, {n}_PROJECTS = {int(plant.project is not None)}, {n}_NS = {len(plant.switches)} }};\n"
 
 
-def _array(name: str, values: Sequence[Variable]) -> str:
-    return f"static const double {name}[] = {{{', '.join(repr(float(v.start)) for v in values) or '0.0'}}};"
+def _array(name: str, values: Sequence[float]) -> str:
+    return f"static const double {name}[] = {{{', '.join(repr(float(x)) for x in values) or '0.0'}}};"
 
 
 def _function(name: str, f: ca.Function, inputs: Iterable[str], outputs: Sequence[str], about: str) -> str:

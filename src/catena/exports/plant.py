@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import CompileError
-from ..machine.export import coordinate_units, identifier, speed_units
+from ..machine.export import identifier
 from ..machine.lookup import speeds_of
 from ..machine.machine import Machine, compile
+from ..model.freedom_units import coordinate_units, speed_units
 from ..model.mechanism import Mechanism
 from ..simulation import checks
 from ..simulation.scenario.read import Scenario
@@ -43,7 +44,8 @@ class Variable:
 
 @dataclass(frozen=True)
 class Plant:
-    """See the head of this file. Tapes take (t, x, u, p); `project` gives x, and is None where nothing binds x."""
+    """See the head of this file. Tapes take (t, x, u, p); `project` gives x, and is None where nothing binds x. switches: instants, s, rising, at
+    which f jumps, and no step of an integrator may cross."""
 
     mechanism: Mechanism
     name: str
@@ -55,6 +57,7 @@ class Plant:
     output: ca.Function
     project: ca.Function | None
     until: float = 1.0
+    switches: tuple[float, ...] = ()
 
     @cached_property
     def tangent(self) -> ca.Function:
@@ -81,17 +84,17 @@ class Plant:
 def plant(
     mechanism: Mechanism | Machine, q: ArrayLike | Mapping[str, Any] | None = None, v: ArrayLike | Mapping[str, Any] | None = None, *,
     parameters: Mapping[str, float] | None = None, motors: Sequence[str] | None = None, until: float = 1.0,
-    stabilise: str = "project",
+    stabilise: str = "project", switching: bool = False,
 ) -> Plant:  # fmt: skip
     """The plant of a mechanism.
 
     q, v: its start, as of `simulate`. parameters: values in place of the mechanism's. motors: the joints, coordinates or speeds with a force as input, by default all. stabilise: how
-    loops stay closed, as of `simulate`; "baumgarte" is inside f, for tools that cannot project. Contacts, and loads
-    that switch at instants, are refused: such a system needs events.
+    loops stay closed, as of `simulate`; "baumgarte" is inside f, for tools that cannot project. Contacts are refused, and without `switching`
+    loads that switch at instants too: such a system needs events.
     """
     machine = mechanism if isinstance(mechanism, Machine) else compile(mechanism)
     m = machine.mechanism
-    refuse(m)
+    refuse(m, switching)
     s = System(m, "recursive", snap=machine.snap, stabilise=stabilise)
     driven = list(range(s.nv)) if motors is None else [k for name in motors for k in speeds_of(m, name)]
     u = ca.SX.sym("u", len(driven))
@@ -107,10 +110,11 @@ def plant(
         m, identifier(m.name), _states(machine, x), tuple(_forces(machine, driven)), names,
         tuple(Variable(name, "", "parameter", value) for name, value in zip(m.parameters, p)),
         _function("derivative", here, s.derivative(*inside)[: s.nx]), _function("output", here, g), settled, until,
+        tuple(sorted({float(t) for load in m.loads for t in load.holding("times")})),
     )  # fmt: skip
 
 
-def plant_of_scenario(scenario: Scenario, motors: Sequence[str] | None = None, stabilise: str = "project") -> Plant:
+def plant_of_scenario(scenario: Scenario, motors: Sequence[str] | None = None, stabilise: str = "project", switching: bool = False) -> Plant:
     """The plant of a file's mechanism, from the start of its [scenario]; events that it asks for are refused by name."""
     options = scenario.options
     found = [f"{word} = {options[word]!r}" for word, plain in (("limits", "stop"), ("friction", "stick")) if options.get(word) == plain]
@@ -121,13 +125,14 @@ def plant_of_scenario(scenario: Scenario, motors: Sequence[str] | None = None, s
         raise CompileError(f"mechanism {scenario.mechanism.name!r}: its scenario has {', '.join(found)}; an export is a smooth system "
                            "with forces as inputs and holds no events. Take them out of the scenario, or model them in the tool that imports it")  # fmt: skip
     return plant(scenario.mechanism, scenario.q, scenario.v, parameters=options.get("parameters"), motors=motors, until=scenario.until,
-                 stabilise=stabilise)  # fmt: skip
+                 stabilise=stabilise, switching=switching)  # fmt: skip
 
 
-def refuse(m: Mechanism) -> None:
-    """A CompileError that names every contact and every load with instants."""
+def refuse(m: Mechanism, switching: bool = False) -> None:
+    """A CompileError that names every contact and, without `switching`, every load with instants."""
     found = [f"contact {c.name!r}" for c in m.contacts]
-    found += [f"load {getattr(x, 'name', '') or type(x).__name__!r}, which switches at instants" for x in m.loads if any(x.holding("times"))]
+    found += [f"load {getattr(x, 'name', '') or type(x).__name__!r}, which switches at instants (an FMU can hold that)"
+              for x in m.loads if x.holding("times") and not switching]  # fmt: skip
     if not m.moving:
         found.append("no moving joint")
     if found:

@@ -37,9 +37,9 @@ class Asked:
         """The model and its start."""
         return read(self.file, **self.reading)
 
-    def plant(self, stabilise: str = "project") -> Plant:
-        """The model as a first-order system."""
-        return plant_of_scenario(self.scenario, self.motors, stabilise)
+    def plant(self, stabilise: str = "project", switching: bool = False) -> Plant:
+        """The model as a first-order system; `switching`: also with loads that switch at instants."""
+        return plant_of_scenario(self.scenario, self.motors, stabilise, switching)
 
     @property
     def folder(self) -> Path:
@@ -71,7 +71,7 @@ def write(name: str, asked: Asked) -> list[str]:
 
 
 def _fmu(asked: Asked) -> list[str]:
-    made = write_fmu(asked.plant(), asked.out, asked.fmu or 2, asked.kinds, asked.binary)
+    made = write_fmu(asked.plant(switching=True), asked.out, asked.fmu or 2, asked.kinds, asked.binary)
     held = f"with a binary in {made.binary}" if made.binary else f"sources alone: {made.why}"
     return [str(made.path), f"FMI {asked.fmu or 2}, {', '.join(asked.kinds)}, {held}"]
 

@@ -61,7 +61,7 @@ def motion_without_energy(M: np.ndarray) -> np.ndarray | None:
     if (size == 0).any():
         return np.eye(len(M))[int(np.argmax(size == 0))]
     values, vectors = np.linalg.eigh(M / np.outer(size, size))
-    return vectors[:, 0] if values[0] < SINGULAR else None
+    return vectors[:, 0] if len(values) and values[0] < SINGULAR else None
 
 
 # ---------------------------------------------------------------------------------------------------- lengths

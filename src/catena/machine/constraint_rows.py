@@ -168,17 +168,41 @@ def speed_row_wrenches(machine: Machine, q: Array, row: Nonholonomic) -> list[tu
 def spaces(A: Array, by: Metric | None = None, tolerance: float = EXACT) -> Spaces:
     """Rank and null spaces of a matrix, by the singular values of A~ = N^-1/2 A C^1/2; `by` has the scales, by default ones.
 
+    A (..., m, n): with leading sizes those of all matrices, which have the same rank (`ranks`).
+
     >>> spaces(np.array([[1.0, 0.0, 0.0], [2.0, 0.0, 0.0]])).rank
     1
     """
-    m, n = A.shape
+    m, n = A.shape[-2:]
     if not m or not n:
         return Spaces(0, np.eye(n), np.eye(m), np.zeros(0), np.zeros((n, m)))
     by = by or Metric(np.ones(n), np.zeros(m))
     U, s, Vt = np.linalg.svd(by.scaled(A))
-    rank = int((s > tolerance).sum())
-    V, W = Vt.T * np.sqrt(by.column)[:, None], U / np.sqrt(by.sizes(A))[:, None]
-    return Spaces(rank, _orthonormal(V[:, rank:]), _orthonormal(W[:, rank:]), s, V[:, :rank] / s[:rank] @ W[:, :rank].T)
+    rank = int((s > tolerance).sum(axis=-1).max())
+    V, W = across(Vt) * np.sqrt(by.column)[:, None], U / np.sqrt(by.sizes(A))[..., None]
+    inverse = V[..., :rank] / s[..., None, :rank] @ across(W[..., :rank])
+    return Spaces(rank, _orthonormal(V[..., rank:]), _orthonormal(W[..., rank:]), s, inverse)
+
+
+def ranks(A: Array, by: Metric, tolerance: float = EXACT) -> Array:
+    """(...,): the rank of each of the matrices A (..., m, n)."""
+    if not A.shape[-2] or not A.shape[-1]:
+        return np.zeros(A.shape[:-2], int)
+    return (np.linalg.svd(by.scaled(A), compute_uv=False) > tolerance).sum(axis=-1)
+
+
+def across(A: Array) -> Array:
+    """The transposes of matrices (..., m, n)."""
+    return np.swapaxes(A, -1, -2)
+
+
+def all_rows(machine: Machine, A: Array) -> Array:
+    """The rows A (..., m, nv) of `machine.rows` among all rows, as `rows_at` has them: those that never act are zero."""
+    loops, active = sum(len(j.closure) for j in machine.mechanism.loops), _table(machine)[3]
+    at = [*active, *range(loops, loops + A.shape[-2] - len(active))]
+    found = np.zeros((*A.shape[:-2], loops + A.shape[-2] - len(active), A.shape[-1]))
+    found[..., at, :] = A
+    return found
 
 
 def _orthonormal(T: Array) -> Array:

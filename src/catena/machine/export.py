@@ -25,8 +25,7 @@ from ..compiler.tape import Tape, read
 from ..equations.readable import program
 from ..equations.readable.names import RESERVED
 from ..errors import CompileError, UnknownNameError
-from ..model.mechanism import Joint
-from ..model.motions import Motion
+from ..model.freedom_units import coordinate_units, speed_units
 from .arguments import AXES, check_frame
 from .machine import Machine
 from .quantities import INPUTS, Quantity, find
@@ -150,17 +149,6 @@ def identifier(text: str) -> str:
     """
     words = re.sub(r"[^a-z0-9_]+", "_", text.lower()).strip("_")
     return f"m_{words}" if not words or words[0].isdigit() else words
-
-
-def coordinate_units(joint: Joint) -> list[str]:
-    """The unit of each coordinate: rad, m, or 1 for a quaternion's parts."""
-    names = {Motion.SLIDE: "m", Motion.BALL: "1"}
-    return [names.get(f.motion, "rad") for f in joint.freedoms for _ in f.labels]
-
-
-def speed_units(joint: Joint) -> list[str]:
-    """The unit of each speed: rad/s or m/s."""
-    return ["m/s" if f.motion == Motion.SLIDE else "rad/s" for f in joint.freedoms for _ in f.speeds]
 
 
 # ----------------------------------------------------------------------------------------------- arguments

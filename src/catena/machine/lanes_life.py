@@ -25,7 +25,7 @@ def tape(spec: Spec, quantity: Quantity, which: tuple[str, ...] = (), wrenches: 
     make = partial(_traced, spec, quantity, trace, which, wrenches)
     if quantity.name in spec.traces or not str(getattr(trace, "__module__", "")).startswith(f"{PACKAGE}."):
         return make()
-    return tape_on_disk(spec.mechanism, f"quantity {quantity.name}", [spec.snap, which, wrenches], make)
+    return tape_on_disk(spec.structure, f"quantity {quantity.name}", [spec.snap, which, wrenches], make)
 
 
 def _traced(spec: Spec, quantity: Quantity, trace: Trace, which: tuple[str, ...], wrenches: tuple[tuple[str, str], ...]) -> ca.Function:

@@ -13,6 +13,7 @@ import numpy as np
 from ..compiler.joint_springs import Springs, springs
 from ..compiler.regressor import inertial_bodies
 from ..compiler.trace import Tracer
+from ..compiler.trace_cache import structure
 from ..kernels.constraint_rows import row_names
 from ..kernels.motion import BALL
 from ..kernels.tree import SNAP, Layout, layout
@@ -58,6 +59,11 @@ class Spec:
     def layout(self) -> Layout:
         """Where everything stands in q and v."""
         return layout(self.mechanism)
+
+    @cached_property
+    def structure(self) -> str | None:
+        """The hash of what tapes of the mechanism depend on."""
+        return structure(self.mechanism)
 
     @cached_property
     def sizes(self) -> Sizes:
@@ -146,8 +152,8 @@ class Spec:
 
     @property
     def generic(self) -> bool:
-        """Whether the generic kernels know everything about this mechanism."""
-        return not self.timed or self.springs is not None
+        """Whether the generic kernels know everything about this mechanism: no joints that follow others by functions, no loads but joint springs."""
+        return not self.layout.followers and (not self.timed or self.springs is not None)
 
     @cached_property
     def quaternions(self) -> tuple[int, ...]:

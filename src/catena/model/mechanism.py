@@ -143,6 +143,11 @@ class Mechanism:
         return tuple(j for j in self.ordered if j.nv and j.mimic is None)
 
     @property
+    def following(self) -> dict[str, Mimic]:
+        """What joints of one freedom follow, by their names; the places of flexible bodies, which do so too, are not among them."""
+        return {j.name: j.mimic for j in self.joints if j.mimic is not None and j.nv == 1 and not j.deflection}
+
+    @property
     def coordinate_names(self) -> tuple[str, ...]:
         """The names of the coordinates q, in order."""
         return tuple(name for j in self.moving for name in j.coordinate_names)

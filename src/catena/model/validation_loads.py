@@ -57,12 +57,12 @@ class _Known:
 
     @staticmethod
     def of(m: Mechanism) -> _Known:
-        coordinates, speeds = m.coordinate_names, dict.fromkeys(m.speed_names)
+        coordinates, speeds, following = m.coordinate_names, dict.fromkeys(m.speed_names), m.following
         symbols = (f"{letter}_{identifier(n)}" for letter, names in (("q", coordinates), ("v", speeds)) for n in names)
         frames, alike = (GROUND, *m._bodies, *m._frames), (n for n in coordinates if n in speeds)
         places = ("t", *m.parameters, *(f"q_{identifier(n)}" for n in coordinates), *place_names(m))
         return _Known(
-            dict.fromkeys(frames), dict.fromkeys(alike), speeds, dict.fromkeys(("t", *m.parameters, *symbols)), dict.fromkeys(places), m.parameters
+            dict.fromkeys(frames), dict.fromkeys((*alike, *following)), dict.fromkeys((*speeds, *following)), dict.fromkeys(("t", *m.parameters, *symbols)), dict.fromkeys(places), m.parameters
         )
 
 
@@ -114,6 +114,6 @@ def _number(name: str, x: Scalar, key: Key, parameters: Mapping[str, float]) -> 
     elif not abs(value) < float("inf"):
         yield f"{name} is {value:g}; a finite number is wanted"
     elif value < 0 and not key.negative:
-        yield f"{name} is {value:g}; it is zero or more"
+        yield f"{name} is {value:g}; it is {'zero or more' if key.zero else 'above zero'}"
     elif value == 0 and not key.zero:
         yield f"{name} is 0; it is above zero"

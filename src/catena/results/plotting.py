@@ -101,6 +101,11 @@ def _runs(result: Any, run: int | Iterable[int] | str) -> list[int]:
 
 def save(result: Any, path: str | Path, what: str = "overview", **options: Any) -> Path:
     """Draw a plot and write it to a file, .png, .pdf or .svg; the folder is made where it is missing."""
+    return write(path, "plot", lambda: plot(result, what, **options))
+
+
+def write(path: str | Path, word: str, draw: Callable[[], Figure]) -> Path:
+    """Write what `draw` draws to a file. word: what it is called in messages."""
     import matplotlib as mpl
 
     from .plots.style import HOUSE
@@ -108,21 +113,27 @@ def save(result: Any, path: str | Path, what: str = "overview", **options: Any) 
 
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
-        raise CatenaError(f"{path}: a plot is saved as {', '.join(SUFFIXES)}, not {path.suffix or 'without a suffix'!r}")
-    figure = plot(result, what, **options)
+        raise CatenaError(f"{path}: a {word} is saved as {', '.join(SUFFIXES)}, not {path.suffix or 'without a suffix'!r}")
+    figure = draw()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with mpl.rc_context(HOUSE):
             figure.savefig(path)
     except OSError as error:
-        raise CatenaError(f"{path}: the plot could not be written ({reason(error)})") from None
+        raise CatenaError(f"{path}: the {word} could not be written ({reason(error)})") from None
     return path
 
 
 def markdown() -> str:
     """The plots as a table, as docs/simulation.md shows it."""
-    rows = [f"| `{p.name}` | {p.doc} | {', '.join(f'`{x}`' for x in p.options)} | {p.needs} |" for p in PLOTS.values()]
-    return "\n".join(["| plot | shows | options | needs |", "|---|---|---|---|", *rows])
+    return table("plot", PLOTS.values())
+
+
+def table(word: str, plots: Iterable[Any]) -> str:
+    """Records of plots as a table for people."""
+    rows = [f"| `{p.name}` | {p.doc} | {', '.join(f'`{x}`' for x in p.options)} | {p.needs} |" for p in plots]
+    return "\n".join([f"| {word} | shows | options | needs |", "|---|---|---|---|", *rows])
+
 
 
 def _title(result: Any, end: float, drawn: list[int]) -> str:

@@ -1,4 +1,4 @@
-"""BatchRunner: the time loop of many runs with events, side by side in lanes.
+"""BatchRunner: the time loop of many runs by an adaptive method, with or without events, side by side in lanes.
 
 Each round advances every run that is not over to its next event or to the end of its slice, then handles all their events: those of stops
 and of friction for all runs at once (`batch_events.py`), others run by run (`event_handler.py`). What happens to a run does not depend on
@@ -59,20 +59,21 @@ class RunEnd:
 
 
 class BatchRunner:
-    """Some runs of a plan (`rows`) in progress."""
+    """Some runs of a plan (`rows`) in progress. room: (at least as many, 1 + times, size) in which to write their states."""
 
-    def __init__(self, plan: RunPlan, rows: slice):
-        self.plan, self.rows, s = plan, rows, plan.system
+    def __init__(self, plan: RunPlan, rows: slice, room: Array | None = None):
+        self.plan, self.rows, s, plain = plan, rows, plan.system, plan.scheme.empty
         x, p = plan.x0[rows].copy(), plan.p[rows]
         held = np.zeros((len(x), s.nu))
         held[:, s.nv :] = s.holding.start()
         if plan.control is not None and not hasattr(plan.control, "law"):
             held[:, : s.nv] = forces(s.nv, plan.control)[:, 0]
         self.lanes = LaneRuns(s, plan.how, x, np.ascontiguousarray(np.hstack([held, p])), t=plan.start, h=plan.step,
-                              width=min(default_width(), _power(len(x))), rtol=max(SHARE * plan.tolerance, FINEST), largest=plan.largest)  # fmt: skip
-        self.events: Happening = SpeedEvents(plan, self.lanes) if SpeedEvents.serves(plan) else _EachAlone(plan, self.lanes, rows)
+                              width=default_width() if plain else min(default_width(), _power(len(x))), rtol=max(SHARE * plan.tolerance, FINEST), largest=plan.largest)  # fmt: skip
+        self.events: Happening = NoEvents() if plain else SpeedEvents(plan, self.lanes) if SpeedEvents.serves(plan) else _EachAlone(plan, self.lanes, rows)
         count, size = len(x), 1 + len(plan.times)
-        self.out, self.held = np.empty((count, size, s.size)), np.empty((count, size, s.nu))
+        self.out = np.empty((count, size, s.size)) if room is None else room[:count]
+        self.held = np.empty((count, size, 0 if plain else s.nu))  # without events it is what it was at the start
         self.status, self.over = np.zeros(count, np.int64), np.zeros(count, bool)
         self.scheduled = np.array([at for at, _ in plan.scheme.timed])
         self.sentences: dict[int, str] = {}
@@ -89,6 +90,8 @@ class BatchRunner:
         lanes, nu = self.lanes, self.plan.system.nu
         x, held = lanes.x.copy(), lanes.given[:, :nu].copy()
         self.out[:, 0] = x
+        if self.plan.scheme.empty:
+            return
         for run, by in self.events.begin(np.arange(len(x))).items():
             self._end(run, by)
         jumped = np.abs(lanes.x - x).max(axis=1) > JUMP * np.abs(x).max(axis=1)  # modes after an impact do not fit the state before it
@@ -156,14 +159,29 @@ class BatchRunner:
         self.sentences[run] = diagnostics.sentence(self.plan.machine, engine, int(self.status[run]), float(self.lanes.t[run]))
 
     # ------------------------------------------------------------------------------------------------ what sinks take
-    def slice_of(self, run: int) -> Slice:
-        """All rows of one run."""
-        n = 1 + int(self.lanes.row[run])
-        t, x, u = np.concatenate([[self.plan.start], self.plan.times[: n - 1]]), self.out[run, :n], self.held[run, :n]
-        if run in self.last:
-            own, held = self.last[run]
-            t, x, u = np.append(t, self.lanes.t[run]), np.vstack([x, own]), np.vstack([u, held])
-        return Slice(t, x[:, :, None], u[:, :, None])
+    @property
+    def parts(self) -> list[slice]:
+        """All runs in one part, where each has all its rows; else each by itself."""
+        whole = (self.status == drivers.REACHED) & (self.lanes.row == len(self.plan.times))
+        return [self.rows] if whole.all() else self.each
+
+    @property
+    def each(self) -> list[slice]:
+        """Every run by itself."""
+        return [slice(k, k + 1) for k in range(self.rows.start, self.rows.stop)]
+
+    def slice_of(self, part: slice) -> Slice:
+        """All rows of one of the `parts`."""
+        runs, nu = slice(part.start - self.rows.start, part.stop - self.rows.start), self.plan.system.nu
+        n = 1 + int(self.lanes.row[runs.start])
+        t, x = np.append(self.plan.start, self.plan.times[: n - 1]), self.out[runs, :n].transpose(1, 2, 0)
+        if self.plan.scheme.empty:
+            return Slice(t, x, np.broadcast_to(self.lanes.given[runs, :nu].T, (n, nu, x.shape[2])))
+        u = self.held[runs, :n].transpose(1, 2, 0)
+        if runs.start in self.last:
+            own, held = self.last[runs.start]
+            t, x, u = np.append(t, self.lanes.t[runs.start]), np.concatenate([x, own[None, :, None]]), np.concatenate([u, held[None, :, None]])
+        return Slice(t, x, u)
 
     def end_of(self, run: int) -> RunEnd:
         """How one run ended."""
@@ -177,7 +195,7 @@ class BatchRunner:
 def alone(plan: RunPlan, lanes: LaneRuns, run: int, rows: slice) -> Engine:
     """An engine that holds one of the runs."""
     engine, number = plan.engine(slice(0, 1)), rows.start + run
-    engine.x[:, 0], engine.held[:, 0], engine.p[:, 0] = lanes.x[run], lanes.given[run, : plan.system.nu], plan.p[number]
+    engine.x[:], engine.held[:], engine.p[:] = (x[:, None] for x in (lanes.x[run], lanes.given[run, : plan.system.nu], plan.p[number]))
     engine.h = float(lanes.h[run])
     return engine
 
@@ -185,6 +203,30 @@ def alone(plan: RunPlan, lanes: LaneRuns, run: int, rows: slice) -> Engine:
 def _power(count: int) -> int:
     """The smallest power of two that is not below."""
     return 1 << (count - 1).bit_length()
+
+
+class NoEvents(Happening):
+    """Of runs in which nothing happens."""
+
+    def begin(self, runs: Whole) -> dict[int, str]:
+        """Nothing."""
+        return {}
+
+    def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
+        """There are no guards."""
+        return {}, {}
+
+    def due(self, run: int) -> str:
+        """Nothing is scheduled."""
+        return ""
+
+    def log(self, run: int) -> list[Occurrence]:
+        """Nothing."""
+        return []
+
+    def contacts(self, run: int) -> ContactHandler | None:
+        """None."""
+        return None
 
 
 class _EachAlone(Happening):

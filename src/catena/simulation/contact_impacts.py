@@ -17,6 +17,7 @@ from .contact_terms import ContactTerms
 
 Array = NDArray[np.float64]
 RESTS = 1e-13  # of the speed that all energy would give: an approach that is none
+HELD, SLOW = 1e-12, 1e-9  # of the mobility of free bodies: none; and of their speed, what is no approach of bodies that cannot give way
 SLOWER = 4.0  # times the last impact of a series that has come to its limit: as slow is what it sets in motion
 
 
@@ -52,11 +53,17 @@ class ContactImpacts:
         rows = np.array([3 * i + j for i in now for j in range(3)])
         W, J = self.terms.response(t, terms.M, True), terms.J[rows]
         G, u = J @ W @ J.T, terms.u[rows]
-        small = self.terms.small(G, slice(None, None, 3), RESTS)
+        small = self._small(G, J, terms.M)
         if (u[::3] < -small).any():
             before, u = u, self._jump(t, now, W, J, G, u, small)
             small = np.maximum(small, self._ended(now, before[::3], np.sqrt(np.diagonal(G)[::3])))
         self.terms.touching = {i for i, speed, limit in zip(now, u[::3], small) if speed <= limit}
+
+    def _small(self, G: Array, J: Array, M: Array) -> Array:
+        """Normal speeds that are none; where locks and prescribed motion hold both bodies, beside what they would be if nothing did."""
+        free = J @ np.linalg.solve(M, J.T)
+        held = np.diagonal(G)[::3] <= HELD * np.diagonal(free)[::3]
+        return np.where(held, self.terms.small(free, slice(None, None, 3), SLOW), self.terms.small(G, slice(None, None, 3), RESTS))
 
     def _ended(self, now: list[int], u: Array, size: Array) -> Array:
         """Speeds that are none where a series of impacts has come to its limit: that of its last, also where another point lifts

@@ -10,6 +10,7 @@
     Sequence         one controller after another
     Hold             any of them sampled: asked every so often, held in between
     traced           a Python function (t, q, v) -> tau
+    FMU              a functional mock-up unit, asked every so often (`fmu_control.py`)
 
 A controller is any object with `law(system) -> Law`; see `System` for the symbols it may use. Controllers add: a + b.
 Forces are N m or N, along the speeds of coordinates; gains are per rad or per m.
@@ -33,13 +34,14 @@ from ..model.values import value_of
 from .actuators import Actuator, DCMotor
 from .control_laws import Controller, Hold, Sequence, held, sampling, traced
 from .control_laws import ticking as ticking  # for the engine
+from .fmu_control import FMU
 from .force_control import Hybrid, Impedance
 from .piecewise import Trajectory, places, trajectory
 from .prescribed import partitioned
 from .system import System
 from .traced_law import Law
 
-__all__ = ["PD", "PID", "Actuator", "ComputedTorque", "Controller", "DCMotor", "Forces", "Hold", "Hybrid", "Impedance", "Law", "Sequence", "traced"]
+__all__ = ["FMU", "PD", "PID", "Actuator", "ComputedTorque", "Controller", "DCMotor", "Forces", "Hold", "Hybrid", "Impedance", "Law", "Sequence", "traced"]
 
 Gain = Any  # a number, or a SymPy expression of the mechanism's parameters
 Gains = Gain | Mapping[str, Gain]

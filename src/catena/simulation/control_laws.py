@@ -32,7 +32,7 @@ class Controller:
         raise NotImplementedError
 
     def __add__(self, other: Controller) -> Controller:
-        return Sum((self, other))
+        return Sum((self, other)) if hasattr(other, "law") else NotImplemented
 
 
 @dataclass(frozen=True)

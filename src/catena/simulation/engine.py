@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,13 @@ from .system import System
 from .time_stepping import stepper
 
 Array = np.ndarray
+AT_ONCE = 2000  # steps of runs side by side, between which they can be interrupted
 SHARE, FINEST = 0.05, 2.3e-14  # the part of the tolerance a single step may use, and the smallest that doubles allow
 
 
 @dataclass
 class Tally:
-    """The cost of a run so far: steps and evaluations of the derivative."""
+    """The cost of a run so far: steps and evaluations of the derivative. Of runs side by side the most of each that one has taken."""
 
     accepted: int = 0
     rejected: int = 0
@@ -75,6 +76,7 @@ class Engine:
         self.store: Array | None = None
         self.filled = 0
         self.pieces = Pieces(np.zeros((self.W, 0, system.nv)))
+        self._lanes: LaneRuns | None = None
 
     @property
     def kernel(self) -> LaneKernel:
@@ -120,6 +122,8 @@ class Engine:
     def _adaptive(self, t: float, end: float, times: Array) -> Segment:
         if self.system.guard is not None:
             return self._guarded(t, end, times)
+        if self.W > 1:
+            return self._each_its_steps(t, end, times)
         m, (out, first) = self.method, self._room(len(times))
         status, t, self.h, row, accepted, rejected, evaluations = drivers.adaptive(
             _address(self.kernel), _address(self.settle), m.A, m.stages, m.C, m.E, m.P, m.D[None],
@@ -140,6 +144,29 @@ class Engine:
         accepted, rejected, evaluations, status, event = map(int, (*runs.tally[0], *runs.ended[0]))
         self._count(accepted, rejected, evaluations, self.h)
         return Segment(status, float(runs.t[0]), self._written(out, 0, int(runs.row[0])), event)
+
+    def _each_its_steps(self, t: float, end: float, times: Array) -> Segment:
+        """Runs side by side, each with steps of its own, so that none depends on its neighbours.
+
+        Where one cannot go on, all lanes hold that run in the end.
+        """
+        first, (out, row) = 1 + len(self.x), self._room(len(times))
+        runs = self._lanes = self._lanes or LaneRuns(self.system, self.method, np.empty(self.x.T.shape), np.empty(self.buffer[first:].T.shape), t=t,
+                                                     h=self.h, width=self.W, rtol=self.rtol, largest=self.largest)  # fmt: skip
+        runs.x[:], runs.given[:], runs.t[:], runs.row[:] = self.x.T, self.buffer[first:].T, t, 0
+        rows, ends, going = np.full(self.W, len(times)), np.full(self.W, end), np.arange(self.W)
+        while len(going):
+            most = np.minimum(self.most - runs.tally[:, :2].sum(axis=1), AT_ONCE)
+            runs.advance(going, ends, rows, most, times, out, np.empty((self.W, 0, 0)), row)
+            going = np.flatnonzero((runs.ended[:, 0] == drivers.TOO_MANY) & (runs.tally[:, :2].sum(axis=1) < self.most))
+        worst = int(runs.ended[:, 0].argmax())
+        status = int(runs.ended[worst, 0])
+        lane: Any = slice(None) if status == drivers.REACHED else [worst]
+        self.x[:], self.buffer[first:] = runs.x[lane].T, runs.given[lane].T
+        self.h = float(runs.h[lane].min())
+        accepted, rejected, evaluations = runs.tally.max(axis=0).tolist()
+        self.tally = Tally(accepted, rejected, evaluations, max(self.tally.largest, self.h))
+        return Segment(status, float(runs.t[lane].min()), self._written(out, row, row + int(runs.row.min())))
 
     @property
     def _left(self) -> int:
@@ -239,6 +266,10 @@ class Pieces:
                 "`output` so that it is"
             )
         return self.forces, hold, round((t - self.begin) / h)
+
+    def first(self, count: int) -> Pieces:
+        """Those of the first runs."""
+        return replace(self, forces=self.forces[:count])
 
     def number(self, t: Array | float, after: bool = False) -> Any:
         """Which piece acts just before t (or just `after` it)."""

@@ -236,9 +236,9 @@ class EventHandler:
         M, R, change, side, unit, by = self._binding(t, q, v, wanted)
         dv, L, _ = impact(self.machine, M, R, change, P, by, side)
         after = v + dv
-        for k, row in unit.items():  # to the last digit
+        for k, row in unit.items():  # to the last digit; a driven speed stays what it is
             if side[row] == 0.0 or L[row] != 0.0:
-                after[k] = wanted.get(k, 0.0)
+                after[k] = v[k] + change[row] if k not in wanted else wanted[k]
         self.put(q, after, float((P + R.T @ L) @ (v + 0.5 * dv)))
         if self.contacts is not None:
             self.contacts.impacts.strike(t)

@@ -135,18 +135,19 @@ def implicit(address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps,
 
 
 @machine_function("W")
-def rollout(address, settle, A, B, C, X, held, buffer, K, F, t, h, steps, every, out, ended, W):
+def rollout(address, settle, A, B, C, X, held, buffer, K, F, hold, t, h, steps, every, out, ended, W):
     """`explicit` for many groups of W runs one after another, without the interpreter between them.
 
     X (groups, size W): the states, flat as everywhere, left at the end. held (groups, (nu + count) W): inputs, modes and parameters, as
-    the buffer has them. out (groups, W, 1 + rows, size): its first row is left as it is. ended (groups, 2): the status of each group,
-    and the time that it reached. Returns the number of groups.
+    the buffer has them. F (groups, W, pieces, nv), hold: the forces, see `push`. out (groups, W, 1 + rows, size): the start
+    and the rows. ended (groups, 2): the status of each group, and the time that it reached. Returns the number of groups.
     """
     first = W + X.shape[1]
     for g in range(X.shape[0]):
         for n in range(held.shape[1]):
             buffer[first + n] = held[g, n]
-        status, reached, _, _ = explicit(address, settle, A, B, C, X[g], buffer, K, F, 1, 0, t, h, steps, every, out[g], 1, W)
+        write(out[g], 0, X[g], W)
+        status, reached, _, _ = explicit(address, settle, A, B, C, X[g], buffer, K, F[g], hold, 0, t, h, steps, every, out[g], 1, W)
         ended[g, 0] = status
         ended[g, 1] = reached
     return X.shape[0]

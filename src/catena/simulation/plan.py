@@ -114,10 +114,10 @@ class RunPlan:
 
     @cached_property
     def batched(self) -> bool:
-        """Whether its runs have events and are advanced in lanes all the same, each with steps of its own."""
+        """Whether its runs are advanced in lanes, each with a time and events of its own, and need not wait for each other."""
         sampled = callable(self.control) and not hasattr(self.control, "law")
         alone = sampled or self.system.clocks or len(self.switches) or self.forces is not None
-        return len(self.x0) > 1 and not self.scheme.empty and self.how.kind == "adaptive" and not alone
+        return len(self.x0) > 1 and self.how.kind == "adaptive" and not alone
 
     def engine(self, rows: slice) -> Engine:
         """An engine at the start of these runs; a group that is not full is filled up with copies of its last run."""
@@ -182,7 +182,7 @@ def prepare(
         refuse_elsewhere(own_options)
         happening = plan_events(machine, events, limits, friction, restitution, contact)
         checks.events_possible(happening, how, by, start, until)
-    law = control if hasattr(control, "law") else None
+    law, driven = control if hasattr(control, "law") else None, control.bound(machine) if hasattr(control, "bound") else control
     if forces is not None:
         if control is not None:
             raise SimulationError("both control and forces are given; forces are all that acts besides the loads: give one of them")
@@ -210,7 +210,7 @@ def prepare(
     asked |= {"control": control, "events": events, "limits": limits, "restitution": restitution, "friction": friction, "contact": contact, **own_options,
               "largest step": largest_step, "forces": forces}  # fmt: skip
     return RunPlan(
-        machine, system, how, happening, float(start), float(until), times, x0, p, lead, parameters is not None, control,
+        machine, system, how, happening, float(start), float(until), times, x0, p, lead, parameters is not None, driven,
         tolerance, float(step or first), most_steps, arguments.threads(threads) or machine.threads, asked, float(largest_step or np.inf),
         forces=forces,
     )  # fmt: skip

@@ -23,7 +23,7 @@ from .fingerprint import key
 from .plan import RunPlan
 from .record import ObservedRows
 from .runner import Checkpoint, Runner, Slice
-from .sinks import Difference, Outcome, moved
+from .sinks import Difference, Outcome, ResultSink, moved
 
 Array = NDArray[np.float64]
 EVERY = 1.0  # seconds between writes
@@ -49,7 +49,7 @@ class Progress:
         return sum(len(part["time"]) for part in self.waiting)
 
 
-class File:
+class File(ResultSink):
     """The file of one run, locked while it is written. resume: continue what it holds."""
 
     def __init__(self, path: Path, plan: RunPlan, began: float, resume: bool = False):

@@ -5,7 +5,7 @@
 plan          the arguments, checked
 system        the mechanism, its losses and its controller as one tape
 engine        the method running that tape, many states side by side
-runner        the time loop, a generator of slices
+runner        the time loop, a generator of slices; rollouts: of equal steps, many groups in one call
 event_handler events: stops, impulses, locks
 sinks         where slices end up; record: what is shown of them, and the ledger
 """
@@ -24,15 +24,18 @@ from ..errors import SimulationError
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from ..results.result import Result
-from .batch_runner import BatchRunner
+from . import drivers
+from .batch_runner import BatchRunner, RunEnd
 from .events import Event
 from .plan import RunPlan, prepare
 from .result_file import File
+from .rollouts import Rollout, rollout_of
 from .runner import Runner
 from .sinks import Memory, ResultSink, Sink, TighterRun
 
 Progress = Callable[[float], None]
-LEAST = 32  # runs with events, for which a thread is worth while
+LEAST = 32  # runs with steps of their own, for which a thread is worth while
+MOST = 256  # of them between two instants at which a calculation can be interrupted
 
 
 def simulate(
@@ -127,21 +130,29 @@ def run(plan: RunPlan, sink: Sink, progress: Progress | None = None) -> None:
     if plan.batched:
         follow_batches(plan, sink, progress)
         return
-    first, *others = plan.groups
-    if not others:
-        follow(plan, first, sink, progress)
-        return
-    plan.engine(first)  # compiled once, before threads begin
+    rollout = rollout_of(plan)
+    parts = plan.groups if rollout is None else rollout.parts
+    if len(parts) > 1:
+        plan.engine(plan.groups[0])  # compiled once, before threads begin
 
     def one(rows: slice) -> None:
-        follow(plan, rows, sink, progress if rows == first else None)
+        said = progress if rows.start == 0 else None
+        if rollout is None:
+            follow(plan, rows, sink, said)
+        else:
+            follow_rollout(rollout, rows, sink, said)
 
-    if plan.threads == 1:
-        for rows in plan.groups:
+    _each(one, parts, plan.threads)
+
+
+def _each(one: Callable[[slice], None], parts: list[slice], threads: int) -> None:
+    """one(rows) of all parts, in threads."""
+    if threads == 1 or len(parts) == 1:
+        for rows in parts:
             one(rows)
         return
-    with ThreadPoolExecutor(plan.threads) as pool:
-        list(pool.map(one, plan.groups))
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(one, parts))
 
 
 def follow(plan: RunPlan, rows: slice, sink: Sink, progress: Progress | None) -> None:
@@ -155,24 +166,38 @@ def follow(plan: RunPlan, rows: slice, sink: Sink, progress: Progress | None) ->
     sink.finish(runner, rows)
 
 
+def follow_rollout(rollout: Rollout, rows: slice, sink: Sink, progress: Progress | None) -> None:
+    """Run some groups to their end in one call; group by group where one of them cannot go on."""
+    plan, groups = rollout.plan, [slice(k, min(k + rollout.plan.width, rows.stop)) for k in range(rows.start, rows.stop, rollout.plan.width)]
+    found = rollout.slices(rows, sink.room(rows))
+    if not found:
+        for group in groups:
+            follow(plan, group, sink, progress)
+        return
+    end = RunEnd(drivers.REACHED, drivers.OUTCOMES[drivers.REACHED], rollout.tally)
+    for part in found:
+        sink.take(part, end, rows)
+    for group in groups:
+        sink.finish(end, group)
+    if progress is not None:
+        progress(plan.until)
+
+
 def follow_batches(plan: RunPlan, sink: Sink, progress: Progress | None) -> None:
-    """Run all with their events in lanes, as many batches as there are threads; then hand each run to the sink."""
+    """Run all in lanes, each with steps and events of its own: at least as many batches as there are threads."""
     count = len(plan.x0)
     each = -(-count // max(1, min(plan.threads, count // LEAST)))
-    batches = [BatchRunner(plan, slice(k, min(k + each, count))) for k in range(0, count, each)]
+    each = min(each, MOST) if plan.scheme.empty else each
+    batches = [slice(k, min(k + each, count)) for k in range(0, count, each)]
 
-    def one(batch: BatchRunner) -> None:
+    def one(rows: slice) -> None:
+        batch = BatchRunner(plan, rows, sink.room(rows))
         for t in batch.run():
-            if progress is not None and batch is batches[0]:
+            if progress is not None and rows.start == 0:
                 progress(t)
+        for part in batch.parts:
+            sink.take(batch.slice_of(part), batch.end_of(part.start - rows.start), part)
+        for k in range(rows.start, rows.stop):
+            sink.finish(batch.end_of(k - rows.start), slice(k, k + 1))
 
-    if len(batches) == 1:
-        one(batches[0])
-    else:
-        with ThreadPoolExecutor(len(batches)) as pool:
-            list(pool.map(one, batches))
-    for batch in batches:
-        for k in range(batch.rows.stop - batch.rows.start):
-            rows, end = slice(batch.rows.start + k, batch.rows.start + k + 1), batch.end_of(k)
-            sink.take(batch.slice_of(k), end, rows)
-            sink.finish(end, rows)
+    _each(one, batches, plan.threads)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..errors import SimulationError
 from . import diagnostics, drivers
 from .contact_handler import ContactHandler
-from .engine import Engine, Tally
+from .engine import Engine, Pieces, Tally
 from .event_handler import EventHandler, Occurrence
 from .plan import RunPlan, decoded
 
@@ -95,6 +95,8 @@ class Runner:
         self.begun, x, held = True, self.engine.x.copy(), self.engine.held.copy()
         ended = self.agenda.begin(self.t) if self.agenda is not None else False
         if self.sampled:
+            if begin := getattr(self.plan.control, "begin", None):  # a controller that remembers
+                begin(self.t)
             self._ask()
         if ended:
             self._end()
@@ -110,7 +112,8 @@ class Runner:
         if plan.forces is not None and plan.adaptive:
             engine.u[:] = engine.pieces.forces[:, engine.pieces.number(self.t, after=True)].T
         taken = engine.tally.accepted + engine.tally.rejected
-        engine.most = min(plan.most, taken + STEPS.get(plan.how.kind, plan.most))
+        if engine.W == 1:  # runs side by side, each with its steps, end a slice together
+            engine.most = min(plan.most, taken + STEPS.get(plan.how.kind, plan.most))
         part = engine.run(plan.after_switch(self.t), end, plan.times[self.row : last])
         engine.most, taken = plan.most, engine.tally.accepted + engine.tally.rejected
         n = len(part.rows)
@@ -138,21 +141,15 @@ class Runner:
 
     def _held(self, t: Array) -> Array:
         """(rows, nu, W): what is held at rows that were just computed, of forces those until there."""
-        held, pieces = self.engine.held.copy(), self.engine.pieces
-        now = np.broadcast_to(held, (len(t), *held.shape))
-        if self.plan.forces is None or self.plan.adaptive:
-            return now
-        at = pieces.number(t)
-        own = pieces.forces[:, at[0] : at[-1] + 1] if len(at) and np.all(np.diff(at) == 1) else pieces.forces[:, at]
-        own = own.transpose(1, 2, 0)
-        return own if own.shape == now.shape else np.concatenate([own, now[:, own.shape[1] :]], axis=1)
+        stepped = self.plan.forces is not None and not self.plan.adaptive
+        return held_at(t, self.engine.held.copy(), self.engine.pieces if stepped else None)
 
     def _fail(self, why: str) -> None:
         self.over, self.status, self.sentence = True, drivers.NOT_FINITE, why
 
     def _until(self) -> tuple[float, int]:
         """The end of the next slice without events (s), and the index after its last row."""
-        times, length = self.plan.times, self._length()
+        times, length = self.plan.times, rows_of_slice(self.plan)
         last = min((self.row // length + 1) * length, len(times))
         end = times[last - 1] if last < len(times) else self.plan.until
         end = min(end, self.plan.start + self.asked * self.sample) if self.sampled else end
@@ -162,13 +159,6 @@ class Runner:
             pieces = self.engine.pieces
             end = min(end, pieces.begin + (pieces.number(self.t, after=True) + 1) * pieces.span)
         return end, self.row + int(np.searchsorted(times[self.row : last], end, side="right"))
-
-    def _length(self) -> int:
-        """Rows in a slice."""
-        if self.plan.how.kind in STEPS or len(self.plan.times) < 2:
-            return ROWS
-        between = float(self.plan.times[1] - self.plan.times[0])
-        return int(min(max(EQUAL_STEPS / max(1.0, between / self.plan.step), 1), ROWS))
 
     def _events(self, event: int) -> bool:
         """Handle the events that are due. True ends the run."""
@@ -222,6 +212,25 @@ class Runner:
             self.over, self.status, self.sentence = True, c.status, c.sentence
         if self.agenda is not None and c.events is not None:
             self.agenda.restore(c.events)
+
+
+def rows_of_slice(plan: RunPlan) -> int:
+    """Rows in a slice, at most."""
+    if plan.how.kind in STEPS or len(plan.times) < 2:
+        return ROWS
+    between = float(plan.times[1] - plan.times[0])
+    return int(min(max(EQUAL_STEPS / max(1.0, between / plan.step), 1), ROWS))
+
+
+def held_at(t: Array, held: Array, pieces: Pieces | None) -> Array:
+    """(rows, nu, W): what is held at rows t (s), the same `held` (nu, W) but for forces in pieces, of which those until there."""
+    now = np.broadcast_to(held, (len(t), *held.shape))
+    if pieces is None:
+        return now
+    at = pieces.number(t)
+    own = pieces.forces[:, at[0] : at[-1] + 1] if len(at) and np.all(np.diff(at) == 1) else pieces.forces[:, at]
+    own = own.transpose(1, 2, 0)
+    return own if own.shape == now.shape else np.concatenate([own, now[:, own.shape[1] :]], axis=1)
 
 
 # ---------------------------------------------------------------------------------------------------- controllers in Python

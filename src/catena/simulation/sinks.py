@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..results.ledger import Ledger
 from ..results.result import Result
-from . import drivers, record
+from . import drivers, record, result_memory
 from .contact_handler import ContactHandler
 from .engine import Tally
 from .event_handler import Occurrence
@@ -79,6 +79,10 @@ class Sink(Protocol):
         """Before the first slice; by default nothing is there to continue from."""
         return
 
+    def room(self, rows: slice) -> Array | None:
+        """(lanes, 1 + times, size) in which the states of runs may be written, whole groups of lanes; by default none."""
+        return None
+
     def take(self, part: Slice, runner: Any, rows: slice) -> None:
         """The next slice."""
 
@@ -111,22 +115,28 @@ class Memory(ResultSink):
 
     def __init__(self, plan: RunPlan, began: float):
         self.plan, self.began = plan, began
-        self.parts: dict[int, list[Slice]] = {rows.start: [] for rows in plan.groups}
+        self.parts: dict[tuple[int, int], list[Slice]] = {}
         self.ended: dict[int, Ended] = {}
         plain = plan.scheme.empty and not plan.system.clocks and not len(plan.switches) and plan.how.kind != "library"
-        full = plain and len(plan.x0) % plan.width == 0
-        self.x = np.empty((len(plan.x0), 1 + len(plan.times), plan.system.size)) if full else None
+        lanes = len(plan.groups) * plan.width
+        self.x = result_memory.empty((lanes, 1 + len(plan.times), plan.system.size)) if plain else None
 
     def begin(self, runner: Runner) -> None:
         """Let the drivers write where the states are kept, if each run has as many rows as there are times."""
         if self.x is not None:
-            runner.engine.store, runner.engine.filled = self.x[runner.rows], 1
+            runner.engine.store, runner.engine.filled = self.room(runner.rows), 1
+
+    def room(self, rows: slice) -> Array | None:
+        """Where the states are kept."""
+        width = self.plan.width
+        return None if self.x is None else self.x[rows.start : rows.start + -(-(rows.stop - rows.start) // width) * width]
 
     def take(self, part: Slice, runner: Ended, rows: slice) -> None:
         """Keep it."""
-        if self.x is not None and not self.parts[rows.start]:
-            self.x[rows, 0] = part.x[0].T
-        self.parts[rows.start].append(part)
+        parts = self.parts.setdefault((rows.start, rows.stop), [])
+        if self.x is not None and not parts:
+            self.x[rows, 0] = part.x[0].T[: rows.stop - rows.start]
+        parts.append(part)
 
     def finish(self, runner: Ended, rows: slice) -> None:
         """Keep what the group has to say at its end."""
@@ -143,13 +153,13 @@ class Memory(ResultSink):
         """Of all groups, up to the end of the shortest."""
         plan, lengths = self.plan, {k: sum(len(c.t) for c in parts) for k, parts in self.parts.items()}
         shortest, longest = min(lengths.values()), self.parts[max(lengths, key=lambda k: lengths[k])]
-        x = np.empty((len(plan.x0), shortest, plan.system.size)) if self.x is None else self.x[:, :shortest]
+        x = np.empty((len(plan.x0), shortest, plan.system.size)) if self.x is None else self.x[: len(plan.x0), :shortest]
         u = np.empty((len(plan.x0), shortest, plan.system.nu))
-        for rows in plan.groups:
+        for (first, last), parts in self.parts.items():
             at = 0
-            for part in self.parts[rows.start]:
-                here = (rows, slice(at, at + len(part.t)))
-                own, held = (y[:, : max(0, shortest - at)] for y in moved(part, rows.stop - rows.start))
+            for part in parts:
+                here = (slice(first, last), slice(at, at + len(part.t)))
+                own, held = (y[:, : max(0, shortest - at)] for y in moved(part, last - first))
                 u[here] = held
                 if self.x is None:
                     x[here] = own
@@ -165,7 +175,7 @@ class Memory(ResultSink):
         plan, end, spent = self.plan, self.outcome, clock.perf_counter() - self.began
         happened = [(k, o) for k, end in sorted(self.ended.items()) for o in end.log]
 
-        touched = [end.contacts for end in self.ended.values() if end.contacts is not None]
+        touched = [end.contacts for _, end in sorted(self.ended.items()) if end.contacts is not None]
         hits = [hit for contacts in touched for hit in contacts.impacts.hits]
         contact = touched[0].ledger() if touched else None
 
@@ -184,7 +194,7 @@ class TighterRun(Sink):
 
     def __init__(self, plan: RunPlan, other: ResultSink):
         self.plan, self.other = plan, other
-        self.at: dict[int, int] = {rows.start: 0 for rows in plan.groups}
+        self.at: dict[int, int] = {}
         self.found: list[tuple[float, float]] = [(0.0, 1.0)]
         self.steps = 0
 
@@ -192,7 +202,7 @@ class TighterRun(Sink):
         """Compare coordinates, row by row."""
         if not len(part.t):
             return
-        first = self.at[rows.start]
+        first = self.at.get(rows.start, 0)
         self.at[rows.start] = first + len(part.t)
         q = record.observe(self.plan, part.t, *moved(part, rows.stop - rows.start), self.plan.p[rows]).q
         kept = self.other.coordinates(rows, first, first + len(part.t))

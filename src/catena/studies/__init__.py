@@ -18,8 +18,7 @@ measured_motion logs, filtered and differentiated                    consistency
 base_parameters what the structure tells                             excitation   motions that tell much
 sensitivity     derivatives of a run: `catena.sensitivities`         linearised   a system's tapes and their derivatives
 directions      with respect to what; outputs: of what               legs         a run cut at its events; saltation: across them
-optimisation    optimal motions: `catena.optimize`                   transcription  one interval; nlp: all of them, for Ipopt
-costs           costs by name; optimum: what was found               optimize_file  the table [optimize] of a file
+optimal/        optimal motions and designs: `catena.optimize`       optimize_file  the table [optimize] of a file
 integration     a leg with its variations                            adjoint      the steps of a leg backwards
 """
 
@@ -27,7 +26,6 @@ from __future__ import annotations
 
 from .base_parameters import BaseParameters, base_parameters, inertial_names
 from .consistency import Inertias, pseudo_inertia
-from .costs import COSTS
 from .definition import Estimate, Study, study
 from .excitation import Excitation, excitation
 from .fitting import Fit, FittedValue, fit
@@ -35,20 +33,23 @@ from .grids import as_grid
 from .indices import METHODS
 from .measured_motion import MeasuredMotion, measured_motion
 from .measures import vectorised
-from .optimisation import optimize
+from .optimal.costs import COSTS
+from .optimal.design import Design
+from .optimal.optimize import optimize
+from .optimal.optimum import Optimum
+from .optimal.poses import POSE_COSTS
+from .optimal.transcription import TRANSCRIPTIONS
 from .optimize_file import read_optimize
-from .optimum import Optimum
 from .plotting import PLOTS, plot, save
 from .ranges import DISTRIBUTIONS, lognormal, loguniform, normal, triangular, uniform
 from .reductions import REDUCTIONS
 from .sensitivity import Sensitivities, sensitivities
 from .store import open_study
-from .transcription import TRANSCRIPTIONS
 from .unknowns import GROUPS
 
 __all__ = [
-    "COSTS", "DISTRIBUTIONS", "GROUPS", "METHODS", "PLOTS", "REDUCTIONS", "TRANSCRIPTIONS", "BaseParameters", "Estimate", "Excitation", "Fit",
-    "FittedValue", "Inertias", "MeasuredMotion", "Optimum", "Sensitivities", "Study", "as_grid", "base_parameters", "excitation", "fit",
-    "inertial_names", "lognormal", "loguniform", "measured_motion", "normal", "open_study", "optimize", "plot", "pseudo_inertia", "read_optimize",
-    "save", "sensitivities", "study", "triangular", "uniform", "vectorised",
+    "COSTS", "DISTRIBUTIONS", "GROUPS", "METHODS", "PLOTS", "POSE_COSTS", "REDUCTIONS", "TRANSCRIPTIONS", "BaseParameters", "Design",
+    "Estimate", "Excitation", "Fit", "FittedValue", "Inertias", "MeasuredMotion", "Optimum", "Sensitivities", "Study", "as_grid",
+    "base_parameters", "excitation", "fit", "inertial_names", "lognormal", "loguniform", "measured_motion", "normal", "open_study", "optimize",
+    "plot", "pseudo_inertia", "read_optimize", "save", "sensitivities", "study", "triangular", "uniform", "vectorised",
 ]  # fmt: skip

@@ -6,6 +6,8 @@ once more on the way back (checkpoints). The loops are in `simulation/adjoint_st
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,6 +39,13 @@ class Steps:
         self.after = self.x
         if not np.isfinite(self.after).all():
             raise StudyError(f"the run from t = {T[0]:.6g} s on has values that are not finite, so that it has no derivative; take a shorter step")
+
+    def states(self) -> Iterator[tuple[int, Array, Array]]:
+        """For each part of the run its first step, the states (steps, size) before its steps, and the one (size,) behind the last."""
+        for k, checkpoint in enumerate(self.checkpoints):
+            last = k == len(self.checkpoints) - 1
+            X = self._last[0] if last and self._last is not None else self._record(checkpoint.copy(), k * self.part)[0]
+            yield k * self.part, X, self.after if last else self.checkpoints[k + 1]
 
     def _record(self, x: Array, first: int) -> tuple[Array, Array]:
         """States and stages of the part that begins with step `first`; x goes to its end."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import pickle
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int, int]  # number of the shard, its first run, the one after its last
 Tell = Callable[[int], None]  # called with how many more runs are done
-AHEAD = 2  # tasks per worker that are given out at a time: results wait in the workers' memory
+AHEAD = 2  # tasks per worker, or shards, that are given out at a time: results wait in memory
 PATIENCE = "10s"  # with a scheduler that does not answer
 AGAIN = 3  # times that processes which die are begun anew
 
@@ -40,21 +41,10 @@ def experiment_of(study: Study) -> Experiment:
     return _ready[name]
 
 
-def shard(study: Study, first: int, last: int, threads: int = 1, tell: Tell | None = None) -> Block:
-    """All runs of one shard, its blocks in threads."""
+def shard(study: Study, first: int, last: int) -> Block:
+    """All runs of one shard, block by block."""
     experiment = experiment_of(study)
-    spans = experiment.blocks(first, last)
-
-    def one(span: tuple[int, int]) -> Block:
-        found = experiment.block(*span)
-        if tell is not None:
-            tell(span[1] - span[0])
-        return found
-
-    if threads == 1 or len(spans) == 1:
-        return joined([one(span) for span in spans])
-    with ThreadPoolExecutor(threads) as pool:
-        return joined(list(pool.map(one, spans)))
+    return joined([experiment.block(*span) for span in experiment.blocks(first, last)])
 
 
 def joined(blocks: list[Block]) -> Block:
@@ -67,9 +57,25 @@ def joined(blocks: list[Block]) -> Block:
 
 
 def in_threads(study: Study, spans: Sequence[Span], threads: int, tell: Tell) -> Iterator[tuple[int, Block]]:
-    """Shards one after another, each in so many threads."""
-    for k, first, last in spans:
-        yield k, shard(study, first, last, threads, tell)
+    """Shards in their order, the blocks of each in so many threads; the next shards are computed while one is written."""
+    experiment = experiment_of(study)
+
+    def one(span: tuple[int, int]) -> Block:
+        found = experiment.block(*span)
+        tell(span[1] - span[0])
+        return found
+
+    waiting, running = deque(spans), deque[tuple[int, list[Future[Block]]]]()
+    pool = ThreadPoolExecutor(threads)
+    try:
+        while waiting or running:
+            while waiting and len(running) < 1 + AHEAD:
+                k, first, last = waiting.popleft()
+                running.append((k, [pool.submit(one, span) for span in experiment.blocks(first, last)]))
+            k, futures = running.popleft()
+            yield k, joined([f.result() for f in futures])
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 # ---------------------------------------------------------------------------------------------------- processes

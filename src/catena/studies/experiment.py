@@ -2,9 +2,9 @@
 
     run numbers --design--> values --start--> q, v, parameters, joint forces --rollout or runners--> rows --measures--> one number per run
 
-Runs of equal steps without events go through one driver for the whole block; others group by group through `simulation.runner`. The
-groups of lanes are cut by the runs' numbers, so that a run has the same neighbours, and the same bits, wherever it runs. Where one of a
-group fails, each of them is run again by itself.
+Runs of equal steps without events go through one driver for the whole block, adaptive ones side by side with steps and events of their own; what is sampled
+or switched goes group by group through `simulation.runner`. No run depends on its neighbours, so that it has the same bits wherever it runs. Where
+one of a group fails, each of them is run again by itself.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from ..errors import CatenaError, StudyError
 from ..machine.lookup import all_speeds_of
 from ..machine.machine import compile
 from ..results.result import Result
-from ..simulation import checks
+from ..simulation import checks, drivers
+from ..simulation.batch_runner import BatchRunner
 from ..simulation.plan import RunPlan, decoded, prepare, settled, started
 from ..simulation.run import simulate
 from ..simulation.runner import Runner
@@ -31,7 +32,7 @@ from ..simulation.sinks import moved
 from . import evaluation
 from .closing import Nominal, close
 from .evaluation import Rows
-from .rollouts import Rollout
+from .rollouts import block_rollout, rows_of
 
 if TYPE_CHECKING:
     from .definition import Study
@@ -75,7 +76,7 @@ class Experiment:
             raise StudyError(f"the start of a study is one state; found the leading shape {self.plan.lead}. Vary it: {{'q.NAME': [...]}}")
         self.nominal = self._nominal(names)
         self.bounds = checks.bounds(self.machine) if asked["limits"] != "ignore" else None
-        self.rollout = Rollout.of(self.plan)
+        self.rollout = block_rollout(self.plan)
 
     def _nominal(self, names: dict[str, list[str]]) -> Nominal:
         s, plan = self.plan.system, self.plan
@@ -170,9 +171,14 @@ class Experiment:
             return
         x0 = started(self.plan.system, self.plan.start, q[source], v[source], p[source])
         x0 = settled(self.plan.system, self.plan.start, x0, p[source])
+        runs, first = np.unique(source, return_index=True)
+        plan = replace(self.plan, x0=x0[first], p=p[runs], lead=(len(runs),))
+        if plan.batched:
+            yield from _alike(_side_by_side(plan, runs, failure))
+            return
         groups = [np.arange(k, k + width) for k in range(0, len(source), width)]
         if self.rollout is not None:
-            part, failed = self.rollout.run(x0, p[source], u[source])
+            part, failed = rows_of(self.rollout, x0, p[source], u[source])
             own = source[part.runs]
             first = np.unique(own, return_index=True)[1]  # lanes that are filled up with copies are left out
             keep = first[[not failure[k] for k in own[first]]]
@@ -232,6 +238,19 @@ class Experiment:
             first = np.unique(runs[rows], return_index=True)[1]
             found.append(Rows(runs[rows][first], np.concatenate([c.t for c in parts]), x[first], held[first], events))
         return found
+
+
+def _side_by_side(plan: RunPlan, runs: NDArray[np.intp], failure: list[str]) -> Iterator[Rows]:
+    """The rows of adaptive runs, each with steps and events of its own, all of them in lanes."""
+    batch = BatchRunner(plan, slice(0, len(runs)))
+    for _ in batch.run():
+        pass
+    for own in batch.parts if plan.scheme.empty else batch.each:  # rows in which something happens are those of one run
+        end, part = batch.end_of(own.start), batch.slice_of(own)
+        if end.status > drivers.EVENT:
+            failure[runs[own.start]] = end.sentence
+        else:
+            yield Rows(runs[own], part.t, *moved(part, own.stop - own.start), [(o.time, o.what) for o in end.log])
 
 
 def _alike(parts: Iterator[Rows]) -> Iterator[Rows]:

@@ -11,8 +11,7 @@ import numpy as np
 
 from ..errors import CatenaError, UnknownNameError
 from ..errors.registry import Registry, loaded
-from ..results.plotting import SUFFIXES
-from ..results.storage import reason
+from ..results import plotting
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -61,27 +60,13 @@ def plot(table: xr.Dataset, what: str | None = None, *, title: str | None = None
 
 def save(table: xr.Dataset, path: str | Path, what: str | None = None, **options: Any) -> Path:
     """Draw a picture and write it to a file, .png, .pdf or .svg."""
-    import matplotlib as mpl
-
-    from ..results.plots.style import HOUSE
-
-    path = Path(path)
-    if path.suffix.lower() not in SUFFIXES:
-        raise CatenaError(f"{path}: a picture is saved as {', '.join(SUFFIXES)}, not {path.suffix or 'without a suffix'!r}")
-    figure = plot(table, what, **options)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with mpl.rc_context(HOUSE):
-            figure.savefig(path)
-    except OSError as why:
-        raise CatenaError(f"{path}: the picture could not be written ({reason(why)})") from None
-    return path
+    return plotting.write(path, "picture", lambda: plot(table, what, **options))
 
 
 def markdown() -> str:
     """The pictures as a table, as docs/studies.md shows it."""
-    rows = [f"| `{p.name}` | {p.doc} | {', '.join(f'`{x}`' for x in p.options)} | {p.needs} |" for p in PLOTS.values()]
-    return "\n".join(["| picture | shows | options | needs |", "|---|---|---|---|", *rows])
+    return plotting.table("picture", PLOTS.values())
+
 
 
 # ---------------------------------------------------------------------------------------------------- those of catena

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from ..errors import StudyError
 from ..simulation.guards import LOWER, Meaning
+from .grazing import ADVICE, GRAZES, named
 from .legs import Leg, Turn
 from .linearised import Linearised
 
 Array = NDArray[np.float64]
-GRAZES = 1e-4  # the rate of a guard at its zero, beside how it changes during the leg: so slow a one grazes
 SAME = 1e-7  # a jump that is traced, beside the one of the run
 
 
@@ -60,17 +60,8 @@ def _time(tapes: Linearised, leg: Leg, turn: Turn, x: Array, p: Array, rate: Arr
     g_x, g_p, rises, bends = (np.array(y) for y in ca.Function("guard", here, outputs)(turn.t, x, leg.held, p))
     speed, scale = rises.item(), abs(bends.item()) * (leg.end - leg.begin)
     if not abs(speed) > GRAZES * scale:
-        raise StudyError(f"at t = {turn.t:.9g} s {turn.said}: {_named(tapes, turn)} grazes, it comes to zero with a rate of {speed:.3g} only. "
-                         "There the run has no derivative: change the start or the parameters a little, or end the run before")  # fmt: skip
+        raise StudyError(f"at t = {turn.t:.9g} s {turn.said}: {named(tapes.system, turn.guard)} grazes, it comes to zero with a rate of {speed:.3g} only. {ADVICE}")  # fmt: skip
     return -g_x.ravel() / speed, -g_p.ravel() / speed
-
-
-def _named(tapes: Linearised, turn: Turn) -> str:
-    assert turn.guard is not None
-    speeds = tapes.system.holding.speeds
-    if turn.guard.meaning in (Meaning.REACHES_STOP, Meaning.COMES_TO_REST, Meaning.LETS_GO):
-        return f"{speeds[turn.guard.subject].name!r}"
-    return "its condition"
 
 
 # ---------------------------------------------------------------------------------------------------- jumps

@@ -27,6 +27,7 @@ from ..simulation.plan import RunPlan, prepare
 from ..simulation.run import simulate
 from .adjoint import Steps
 from .directions import Directions, directions, wanted
+from .grazing import Guards
 from .integration import span, taken
 from .legs import Leg, legs
 from .linearised import Linearised
@@ -151,7 +152,10 @@ class _Ending:
 # ---------------------------------------------------------------------------------------------------- forward
 def _forward(plan: RunPlan, tapes: Linearised, x: Array, course: list[Leg], along: Directions, ending: _Ending) -> tuple[Array, Array, float]:
     p, dx, late = plan.p[0], along.x.copy(), np.zeros(len(along.names))
+    guards = Guards(tapes) if tapes.system.guards else None
     for k, leg in enumerate(course):
+        if guards is not None:
+            guards.refuse_grazing(Steps(tapes, plan.how, x, leg.held, p, *taken(plan, tapes, leg, x, p)), leg)
         x, dx = span(plan, tapes, leg, x, dx, p, along.p, along.u[leg.piece])
         if leg.turn is not None:
             x, after, jump = _turned(tapes, leg, course[k + 1 :], x, p)
@@ -174,8 +178,11 @@ def _turned(tapes: Linearised, leg: Leg, later: list[Leg], x: Array, p: Array) -
 # ---------------------------------------------------------------------------------------------------- adjoint
 def _adjoint(plan: RunPlan, tapes: Linearised, x: Array, course: list[Leg], along: Directions, ending: _Ending) -> tuple[Array, Array, float]:
     p, parts = plan.p[0], list[tuple[Leg, Steps, Saltation | None]]()
+    guards = Guards(tapes) if tapes.system.guards else None
     for k, leg in enumerate(course):
         steps = Steps(tapes, plan.how, x, leg.held, p, *taken(plan, tapes, leg, x, p))
+        if guards is not None:
+            guards.refuse_grazing(steps, leg)
         x, jump = steps.after, None
         if leg.turn is not None:
             _, x, jump = _turned(tapes, leg, course[k + 1 :], x, p)

@@ -61,7 +61,7 @@ class LiveModel:
             except CatenaError as why:
                 return Reading(faults=_sentences(why))
             try:
-                until = {} if "until" in (top.data.get("scenario") or {}) else {"until": UNTIL}
+                until: dict[str, Any] = {} if "until" in (top.data.get("scenario") or {}) else {"until": UNTIL}
                 return Reading(m, read_table(self.path, top, m, self.at, **until), doubts=tuple(doubts(m)))
             except CatenaError as why:
                 return Reading(m, None, _sentences(why), tuple(doubts(m)))

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.export import coordinate_units, speed_units
 from ..machine.machine import Machine
 from ..machine.reactions import reactions
+from ..model.freedom_units import coordinate_units, speed_units
 from ..results.film import Film, film
 from ..results.result import Result
 from ..results.scene import Scene

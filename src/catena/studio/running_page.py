@@ -23,9 +23,9 @@ from ..compiler.tape import Tape, read
 from ..compiler.wasm import PAGE, module
 from ..errors import CatenaError
 from ..formats import files
-from ..machine.export import coordinate_units, speed_units
 from ..machine.machine import Machine, compile
 from ..model.flexible import discretise
+from ..model.freedom_units import coordinate_units, speed_units
 from ..model.mechanism import Mechanism
 from ..results.plots.frames import Film, film
 from ..results.scene.skeleton import Skeleton, skeleton

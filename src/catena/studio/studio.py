@@ -118,7 +118,7 @@ class Studio(Edits):
 
     def _equations(self, client: Client, m: Any, by: str) -> None:
         from ..equations.formulations import derive
-        from .mathml import mathml
+        from ..equations.readable.mathml import mathml
 
         try:
             text = derive(m, by).latex()

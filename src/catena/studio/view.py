@@ -17,10 +17,10 @@ from scipy.spatial.transform import Rotation
 
 from ..analysis.assembly import assemble
 from ..errors import CatenaError
-from ..machine.export import coordinate_units
 from ..machine.lookup import coordinates
 from ..machine.machine import Machine
 from ..model.flexible import discretise
+from ..model.freedom_units import coordinate_units
 from ..model.mechanism import Mechanism
 from ..results.scene import describe, wire
 from ..results.scene.description import poses

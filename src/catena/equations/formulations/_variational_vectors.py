@@ -193,4 +193,4 @@ class FrameKinematics:
 def _columns(turn: Callable[[tuple], tuple], x: ca.SX) -> ca.SX:
     """A rotation of tuples, on every column that is not zero."""
     out = [ca.sparsify(vector(turn(tuple(elements(x[:, k]))))) if x[:, k].nnz() else ca.SX(3, 1) for k in range(x.shape[1])]
-    return ca.sparsify(ca.horzcat(*out))
+    return ca.sparsify(ca.horzcat(*out)) if out else x  # a mechanism that is driven in every freedom

@@ -53,8 +53,10 @@ def text_writer(names: Names) -> Writer:
 
 
 def latex_writer(names: Names) -> Writer:
-    """Expressions as LaTeX."""
-    printer = LatexPrinter({"symbol_names": texts(names, "latex"), "fold_func_brackets": True})
+    """Expressions as LaTeX; a thin space between factors where some names are words, which would run into one."""
+    known = texts(names, "latex")
+    words = any(r"\mathrm" in x for x in known.values())
+    printer = LatexPrinter({"symbol_names": known, "fold_func_brackets": True, "mul_symbol": r" \, " if words else None})
 
     def write(e: Any, factor: bool) -> str:
         shown = printer.doprint(e)

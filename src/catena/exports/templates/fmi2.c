@@ -52,6 +52,7 @@ API int F(fmi2SetupExperiment)(void *c, int with_tolerance, double tolerance, do
     Values *v = STATE(c);
     (void)with_stop; (void)stop;
     v->t = v->start = start;
+    pass(v);
     if (with_tolerance && tolerance > 0.0) v->tolerance = tolerance;
     v->fresh = 0;
     return OK;
@@ -121,6 +122,8 @@ API int F(fmi2NewDiscreteStates)(void *c, EventInfo *info)
     int changed = 0, status = STATE(c)->drifted ? settle(STATE(c), &changed) : OK;
     memset(info, 0, sizeof *info);
     info->states_changed = changed;
+    pass(STATE(c));
+    info->next_time_defined = next_switch(STATE(c), &info->next_time);
     return status == OK ? OK : say(c, ERROR, CLOSED);
 }
 API int F(fmi2EnterContinuousTimeMode)(void *c) { (void)c; return OK; }

@@ -55,6 +55,7 @@ API int F(fmi3EnterInitializationMode)(void *c, bool with_tolerance, double tole
     Values *v = STATE(c);
     (void)with_stop; (void)stop;
     v->t = v->start = start;
+    pass(v);
     if (with_tolerance && tolerance > 0.0) v->tolerance = tolerance;
     v->fresh = 0;
     return OK;
@@ -133,9 +134,10 @@ API int F(fmi3UpdateDiscreteStates)(void *c, bool *again, bool *terminate, bool 
                                     bool *next_time_defined, double *next_time)
 {
     int changed = 0, status = STATE(c)->drifted ? settle(STATE(c), &changed) : OK;
-    *again = *terminate = *nominals_changed = *next_time_defined = false;
-    *next_time = 0.0;
+    *again = *terminate = *nominals_changed = false;
     *states_changed = changed != 0;
+    pass(STATE(c));
+    *next_time_defined = next_switch(STATE(c), next_time) != 0;
     return status == OK ? OK : say(c, ERROR, CLOSED);
 }
 API int F(fmi3CompletedIntegratorStep)(void *c, bool no_set_before, bool *enter_event_mode, bool *terminate)

@@ -23,6 +23,7 @@ typedef struct {
     double dx[PLANT_NX], y[SOME(PLANT_NY)];                      /* what follows; fresh: whether it does */
     double tolerance, h, start;
     int fresh, drifted, kind;
+    int passed; /* how many of the switches, instants at which forces jump, lie behind */
 } Values;
 
 typedef struct {
@@ -45,11 +46,39 @@ static void put_start(Values *v)
     memcpy(v->p, PLANT_parameters, sizeof v->p);
 }
 
+/* Beside a switch, by a few units of rounding: before (side -1) or after it (side 1). */
+static double beside(double s, int side) { return s + side * 1e-15 * fmax(fabs(s), 1e-3); }
+
+/* The time as forces see it: a step that ends at a switch sees the side it came from, also where its importer is a little beyond. */
+static double seen(const Values *v)
+{
+    double t = v->t;
+    if (v->passed < PLANT_NS) t = fmin(t, beside(PLANT_switches[v->passed], -1));
+    if (v->passed > 0) t = fmax(t, beside(PLANT_switches[v->passed - 1], 1));
+    return t;
+}
+
+/* Count the switches that lie behind; an importer may be off their instants by rounding. */
+static void pass(Values *v)
+{
+    v->passed = 0;
+    while (v->passed < PLANT_NS && v->t >= PLANT_switches[v->passed] - 1e-9 * fmax(fabs(PLANT_switches[v->passed]), 1e-3)) v->passed++;
+    v->fresh = 0;
+}
+
+/* The next instant at which the importer must stop, if there is one. */
+static int next_switch(const Values *v, double *t)
+{
+    *t = v->passed < PLANT_NS ? PLANT_switches[v->passed] : 0.0;
+    return v->passed < PLANT_NS;
+}
+
 static void refresh(Values *v)
 {
+    double t = seen(v);
     if (v->fresh) return;
-    PLANT_derivative(v->t, v->x, v->u, v->p, v->dx);
-    PLANT_outputs(v->t, v->x, v->u, v->p, v->y);
+    PLANT_derivative(t, v->x, v->u, v->p, v->dx);
+    PLANT_outputs(t, v->x, v->u, v->p, v->y);
     v->fresh = 1;
 }
 
@@ -124,7 +153,7 @@ static int directional(const Values *v, const unsigned *unknown, size_t n_unknow
         if (r >= AT_END || (r >= AT_DX && r < AT_U) || (r >= AT_Y && r < AT_P)) return ERROR;
         d[r] += seed[k];
     }
-    PLANT_tangent(v->t, v->x, v->u, v->p, d[0], d + AT_X, d + AT_U, d + AT_P, to, to + PLANT_NX);
+    PLANT_tangent(seen(v), v->x, v->u, v->p, d[0], d + AT_X, d + AT_U, d + AT_P, to, to + PLANT_NX);
     for (k = 0; k < n_unknown; k++) {
         unsigned r = unknown[k];
         if (r >= AT_DX && r < AT_U) found[k] = to[r - AT_DX];
@@ -135,15 +164,32 @@ static int directional(const Values *v, const unsigned *unknown, size_t n_unknow
     return OK;
 }
 
-/* A step of co-simulation with the inputs held. */
+/* A step of co-simulation with the inputs held, from switch to switch. */
 static int advance(Values *v, double t, double h)
 {
     int changed, status = OK;
+    double end = t + h, s;
     if (v->drifted) status = settle(v, &changed);
     if (status != OK || !(h >= 0.0)) return ERROR;
     v->t = t;
     v->fresh = 0;
-    return h > 0.0 && PLANT_advance(&v->t, v->x, v->u, v->p, t + h, v->tolerance, &v->h) ? DISCARD : OK;
+    if (!(h > 0.0)) return OK;
+    pass(v);
+    while (next_switch(v, &s) && s <= end) {
+        double now = seen(v);
+        int late = PLANT_advance(&now, v->x, v->u, v->p, beside(s, -1), v->tolerance, &v->h);
+        v->t = late ? now : s;
+        if (late) return DISCARD;
+        v->passed++;
+        v->h = 0.0; /* a new guess: the forces are others */
+    }
+    s = seen(v);
+    if (s < end && PLANT_advance(&s, v->x, v->u, v->p, end, v->tolerance, &v->h)) {
+        v->t = s;
+        return DISCARD;
+    }
+    v->t = end;
+    return OK;
 }
 
 static Instance *make_instance(const char *name, const char *token, int kind)

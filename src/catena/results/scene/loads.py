@@ -13,6 +13,7 @@ from ...errors.registry import Registry
 from ...model.mechanism import Joint
 from ...model.motions import Motion
 from .drawing import DARK, MOTOR, SPRING, STEEL, Drawing, along, glass
+from .elements import draw_belt, draw_rack, draw_wheels
 from .geometry import arrow, ball, coil, cylinder, joined, spiral
 
 Array = np.ndarray
@@ -36,6 +37,7 @@ def draw_loads(d: Drawing, motors: tuple[str, ...] = ()) -> None:
         glyph = GLYPHS.get(load.kind)
         if glyph is not None:
             glyph.draw(d, load)
+    draw_wheels(d)
     for name in motors:
         draw_motor(d, name)
 
@@ -123,5 +125,6 @@ def _up(z: float) -> Array:
 
 
 for _kind, _draw in {"spring": _spring, "cable": _cable, "bushing": _bushing, "joint_spring": _joint_spring, "force": _force,
-                     **dict.fromkeys(("joint_force", "drive"), lambda d, load: draw_motor(d, load.coordinate)), "compliant_contact": _compliant}.items():  # fmt: skip
+                     **dict.fromkeys(("joint_force", "drive"), lambda d, load: draw_motor(d, load.coordinate)), "compliant_contact": _compliant, "belt": draw_belt,
+                     "rack_and_pinion": draw_rack}.items():  # fmt: skip
     register(LoadGlyph(_kind, _draw))

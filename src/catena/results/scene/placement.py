@@ -50,7 +50,7 @@ class Placement:
     def at(self, q: Array) -> dict[str, Array]:
         """{body: (..., 4, 4)} at coordinates q (..., nq), the ground too."""
         lead = q.shape[:-1]
-        flat = [column.view(Scalars) for column in np.ascontiguousarray(q.reshape(-1, q.shape[-1]).T)]
+        flat = [column.view(Scalars) for column in np.ascontiguousarray(q.reshape(int(np.prod(lead)), q.shape[-1]).T)]
         x = Work.empty(len(self.layout.nodes), object)
         kinematics.poses(self.tree, Lift(self.layout, self.value, flat).q, x)
         found = {GROUND: np.broadcast_to(np.eye(4), (*lead, 4, 4))}

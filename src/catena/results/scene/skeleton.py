@@ -7,7 +7,8 @@ The joints inside a flexible body are not drawn: its pieces make one bent line.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ...model.shapes import KINDS
 from ...model.values import value_of
 from .curves import curved, pieces
 from .placement import placement
+from .wheels import wheels
 
 Array = np.ndarray
 
@@ -69,6 +71,7 @@ def skeleton(m: Mechanism) -> Skeleton:
     inner = {j.name for j in m.elastic}
     ends = _ends(m, joints)
     limbs = tuple(_limb(m, body, carriers[body.name], ends.get(body.name, []), inner) for body in m.bodies)
+    limbs = tuple(_wheeled(m, limbs))
     none = np.zeros((0, 3))
     limbs += tuple(Limb(name, np.array([[[0, 0, 0], [length, 0, 0]]]), none, ()) for name, length in pieces(m).items())
     seen = [j for j in joints if j.name not in inner and CATALOGUE[j.kind].drawn]
@@ -77,6 +80,17 @@ def skeleton(m: Mechanism) -> Skeleton:
     ground = [_at(m, j.placement) for j in joints if j.parent == GROUND and CATALOGUE[j.kind].drawn]
     ground += [_at(m, j.offset) for j in m.loops if j.child == GROUND]
     return Skeleton(limbs, guides, _unique(ground))
+
+
+def _wheeled(m: Mechanism, limbs: tuple[Limb, ...]) -> Iterator[Limb]:
+    """The limbs with the gears, pulleys and cams that they bear, as outlines."""
+    found: dict[str, list[Solid]] = {}
+    for w in wheels(m):
+        angle = np.linspace(0, 2 * np.pi, len(w.outline), endpoint=False)
+        rim = np.stack([w.outline * np.cos(angle), w.outline * np.sin(angle), 0 * angle], axis=1)
+        found.setdefault(w.body, []).append(Solid(moved(w.pose, rim)))
+    for limb in limbs:
+        yield replace(limb, solids=(*limb.solids, *found[limb.body])) if limb.body in found else limb
 
 
 def tips(m: Mechanism) -> list[tuple[str, Array]]:

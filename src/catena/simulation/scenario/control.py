@@ -10,13 +10,14 @@ from __future__ import annotations
 from functools import reduce
 from operator import add
 from pathlib import Path
+from typing import Any
 
-from ...formats.toml.key_types import ByName, Either, Flag, Inside, Quantity, Several, Vector, Word
+from ...formats.toml.key_types import ByName, Either, Expression, Flag, Inside, Map, Quantity, Several, Text, Vector, Word
 from ...formats.toml.keys import FileTable, register
 from ...formats.toml.tables import Table
 from ...formats.units import describe
 from ...model.mechanism import Mechanism
-from ..control import PD, PID, Actuator, ComputedTorque, DCMotor, Forces, Hybrid, Impedance
+from ..control import FMU, PD, PID, Actuator, ComputedTorque, DCMotor, Forces, Hybrid, Impedance
 from ..control_laws import Controller
 from ..wrenches import wrenches
 from .kinds import Context, Family, Kind, Reader, TableKey, flag, named, number, point, reads, word
@@ -24,9 +25,9 @@ from .motion import beside, one_or_more, read_trajectory
 from .names import by_name
 
 
-def read_control(t: Table, m: Mechanism, folder: Path) -> Controller | None:
-    """The controller, or the sum of several; None where there is a fault."""
-    found = [CONTROLLERS.read(table, Context(m, folder)) for table in one_or_more(t, "control")]
+def read_control(t: Table, m: Mechanism, folder: Path, trusted: bool = False) -> Controller | FMU | None:
+    """The controller, or the sum of several; None where there is a fault. trusted: whether an FMU may be run."""
+    found = [CONTROLLERS.read(table, Context(m, folder, trusted=trusted)) for table in one_or_more(t, "control")]
     sound = [c for c in found if c is not None]
     return reduce(add, sound) if sound and len(sound) == len(found) else None
 
@@ -102,6 +103,30 @@ def _several(count: int) -> Reader:
     return read
 
 
+@reads(Text("path of an .fmu file"))
+def _fmu(t: Table, key: str, c: Context) -> object:
+    """An .fmu file in the folder of the scenario or below it, which runs where the caller trusts it."""
+    path = c.folder / t.text(key)
+    if path.suffix.lower() != ".fmu" or not path.resolve().is_relative_to(c.folder.resolve()):
+        t.fault(f"{key} is {t.data.get(key)!r}; an .fmu file in the folder of the scenario, or in one below it, is wanted")
+    elif not c.trusted:
+        t.fault(f"{key} is {t.data.get(key)!r}; an FMU is a program, and it runs where you trust it: --trust on the command line, read(..., trusted=True)")
+    return path
+
+
+def _made_fmu(file: Path, **rest: Any) -> FMU:
+    return FMU(file, **rest)
+
+
+def _texts(t: Table, key: str, c: Context) -> object:
+    """Texts or numbers by name."""
+    table = t.table(key)
+    for name, x in (table.data if table else {}).items():
+        if not isinstance(x, str | int | float) or isinstance(x, bool):
+            t.fault(f"{key}.{name} is {describe(x)}; a text or a number is wanted")
+    return dict(table.data) if table else {}
+
+
 _three, _span = _several(3), _several(2)
 
 
@@ -128,7 +153,7 @@ def _of(dimension: str, **keys: str) -> tuple[TableKey, ...]:
     return tuple(TableKey(name, number(dimension), True, doc=doc) for name, doc in keys.items())
 
 
-CONTROLLERS: Family[Controller] = Family("controller", (
+CONTROLLERS: Family[Controller | FMU] = Family("controller", (
     Kind("pid", PID, (_KP, _KI, _KD, _TARGET, _LIMITS, TableKey("anti_windup", windup, doc="lead the integral back while a limit holds, in this time"),
          _GRAVITY, _SMOOTH, _SAMPLE, TableKey("integral", gains, doc="of the error at the start")), "tau = kp e + ki z + kd e', z' = e, e = target - q"),
     Kind("pd", PD, (_KP, _KD, _TARGET, _LIMITS, _GRAVITY, _SMOOTH, _SAMPLE),
@@ -149,6 +174,10 @@ CONTROLLERS: Family[Controller] = Family("controller", (
          TableKey("current", number("any"), doc="at the start, A"), _ACTUATOR), "L i' = voltage - R i - k l', tau = gear k i, l = sum of gear q; i is a state"),
     Kind("wrenches", wrenches, (TableKey("file", beside, True, doc="rows over time, beside this file or below its folder"),),
          "forces from outside over time, from a .csv file"),
+    Kind("fmu", _made_fmu, (TableKey("file", _fmu, True, doc="an .fmu beside this file or below its folder; it runs where the caller trusts it"),
+         TableKey("inputs", reads(Map("input of the unit", Expression()))(_texts), True, doc="what each input of the unit is told"),
+         TableKey("outputs", reads(Map("joint, coordinate or speed", Text("name of an output of the unit")))(_texts), True, doc="whose force each output is, N m or N"), TableKey("sample", number("time"), True, doc="time between samples"),
+         TableKey("parameters", reads(Map("parameter of the unit", Expression()))(_texts), doc="values of the unit's parameters")), "a functional mock-up unit for co-simulation, sampled and held"),
     Kind("forces", Forces, (TableKey("table", path("tau"), True, doc="a trajectory of forces, N m or N"),), "forces as functions of time"),
 ))  # fmt: skip
 register(FileTable("control", "[scenario.control]", "A controller; as [[scenario.control]] several, whose forces add.", (), CONTROLLERS.described))

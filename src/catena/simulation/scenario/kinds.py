@@ -19,11 +19,12 @@ Made = TypeVar("Made")
 
 
 class Context(NamedTuple):
-    """Where a table stands. letter: what its values by name are, "q" coordinates or "tau" forces."""
+    """Where a table stands. letter: what its values by name are, "q" coordinates or "tau" forces. trusted: whether programs may run."""
 
     mechanism: Mechanism
     folder: Path
     letter: str = "q"
+    trusted: bool = False
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,7 @@ class Scenario:
     """A mechanism, and what `catena.simulate` is to do with it.
 
     q, v: the start. near: the guess from which its loops were closed; kept: the names that were given, {"q": [...], "v": [...]}. options: the other arguments of `simulate`.
+    told: whether the file itself says how long to run; what does not has no scenario.
     """
 
     mechanism: Mechanism
@@ -105,6 +107,7 @@ class Scenario:
     options: Mapping[str, Any] = field(default_factory=dict)
     plots: tuple[str, ...] = PLOTS
     kept: Mapping[str, list[str]] = field(default_factory=dict)
+    told: bool = True
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -115,34 +118,35 @@ class Scenario:
 def read(
     file: str | Path, *, floating: bool = False, mimic: bool = True, companion: str | Path | None = None,
     values: Mapping[str, float | str] | None = None, q: Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None,
-    **changes: Any,
+    otherwise: Mapping[str, Any] | None = None, trusted: bool = False, **changes: Any,
 ) -> Scenario:  # fmt: skip
     """The scenario of a file of any format, or of a built-in example by its name.
 
     floating, mimic, companion: as for `catena.load`. values: of parameters, in place of the file's. q: coordinates at the start, in
-    place of those that the table gives. options: of the reader of the file's format. changes: values in place of the table's, such as until=2.0 or integrator="rk4"; None leaves
+    place of those that the table gives. options: of the reader of the file's format. otherwise: values where the file says nothing. trusted: whether programs that the file names, FMUs and xacro, may run. changes: values in place of the table's, such as until=2.0 or integrator="rk4"; None leaves
     what stands there.
     """
     path = formats._find(file)
     top = open_file(path) if path.suffix.lower() == ".toml" else Table({}, "", FaultLedger())
-    mechanism, said = _mechanism(path, top, {"floating": floating, "mimic": mimic, "companion": companion, "parameters": values, **(options or {})})
-    return _scenario(path, top, mechanism, said, q or {}, machine_of, changes)
+    mechanism, said = _mechanism(path, top, {"floating": floating, "mimic": mimic, "companion": companion, "parameters": values, **(options or {})}, trusted)
+    found = _scenario(path, top, mechanism, {**(otherwise or {}), **said}, q or {}, machine_of, changes, trusted)
+    return replace(found, told="until" in {**said, **(top.data.get("scenario") or {})})
 
 
-def read_table(path: Path, top: Table, mechanism: Mechanism, machine: Callable[[Mechanism], Machine] = machine_of, **changes: Any) -> Scenario:
+def read_table(path: Path, top: Table, mechanism: Mechanism, machine: Callable[[Mechanism], Machine] = machine_of, *, trusted: bool = False, **changes: Any) -> Scenario:
     """The scenario of a file that was opened already, for its mechanism. machine: what closes the loops of the start."""
-    return _scenario(path, top, mechanism, {}, {}, machine, changes)
+    return _scenario(path, top, mechanism, {}, {}, machine, changes, trusted)
 
 
 def _scenario(
     path: Path, top: Table, mechanism: Mechanism, said: Mapping[str, Any], q: Mapping[str, Any], machine: Callable[[Mechanism], Machine],
-    changes: Mapping[str, Any],
+    changes: Mapping[str, Any], trusted: bool = False,
 ) -> Scenario:  # fmt: skip
     """What the table says, in place of what the file of another format has said, and the changes in place of both."""
     given = top.table("scenario")
     data = dict(said) | dict(given.data if given else {}) | {k: x for k, x in changes.items() if x is not None}
     table = Table(_started(data, q), "scenario", FaultLedger())
-    scenario = _read(table, mechanism, path.parent, machine)
+    scenario = _read(table, mechanism, path.parent, machine, trusted)
     if faults := [*top.ledger.faults, *table.ledger.faults]:
         raise FormatError(path, f"the scenario has {'a fault' if len(faults) == 1 else f'{len(faults)} faults'}:", faults)
     return scenario
@@ -184,10 +188,11 @@ def mechanism_of_table(path: Path, top: Table) -> Mechanism:
     return _mechanism(path, top, {"floating": False, "mimic": True, "companion": None})[0]
 
 
-def _mechanism(path: Path, top: Table, options: dict[str, Any]) -> tuple[Mechanism, Mapping[str, Any]]:
+def _mechanism(path: Path, top: Table, options: dict[str, Any], trusted: bool = False) -> tuple[Mechanism, Mapping[str, Any]]:
     """The mechanism of the file itself, or of the one it names; and what its file says of a run, where it is of another format."""
+    word = {"trusted": True} if trusted else {}
     if "mechanism" not in top:
-        found = formats.changed(draft(path, top), **options) if path.suffix.lower() == ".toml" else formats.drafted(path, **options)
+        found = formats.changed(draft(path, top), **options) if path.suffix.lower() == ".toml" else formats.drafted(path, **options, **_of_xacro(path, word))
         return discretise(found.finish()), found.scenario
     top.only(SEPARATE.names)
     top.table("optimize")  # read by those who optimise; here it is a table or a fault
@@ -205,11 +210,16 @@ def _mechanism(path: Path, top: Table, options: dict[str, Any]) -> tuple[Mechani
     beside = path.parent / name
     where = beside if beside.suffix or beside.exists() else name
     own["companion"] = options["companion"] or (path.parent / companion if companion else None)
-    found = formats.drafted(where, **{**options, **own})
+    found = formats.drafted(where, **{**options, **own, **_of_xacro(Path(where), word)})
     return discretise(found.finish()), found.scenario
 
 
-def _read(t: Table, m: Mechanism, folder: Path, machine: Callable[[Mechanism], Machine]) -> Scenario:
+def _of_xacro(path: Path, word: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The caller's word, where the reader of a file takes it."""
+    return word if path.suffix.lower() == ".xacro" else {}
+
+
+def _read(t: Table, m: Mechanism, folder: Path, machine: Callable[[Mechanism], Machine], trusted: bool = False) -> Scenario:
     t.only(SCENARIO.names)
     if "gravity" in t:
         m = m.with_(gravity=t.vector("gravity", "acceleration", symbolic=False))
@@ -229,7 +239,7 @@ def _read(t: Table, m: Mechanism, folder: Path, machine: Callable[[Mechanism], M
         asked = t.number("iterations", "number", instead=1, symbolic=False)
         options["iterations"] = int(asked) if asked == int(asked) else asked
     options |= _words(t)
-    for key, reader in (("control", read_control), ("motion", read_motion), ("events", read_events)):
+    for key, reader in (("control", partial(read_control, trusted=trusted)), ("motion", read_motion), ("events", read_events)):
         if key in t and (found := _careful(t, key, reader, m, folder)) is not None:
             options[key] = found
     if "parameters" in t:

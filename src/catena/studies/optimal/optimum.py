@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..machine.machine import Machine
-from ..results.result import Result
-from ..simulation.run import simulate
+from ...machine.machine import Machine
+from ...results.result import Result
+from ...simulation.run import simulate
 
 Array = NDArray[np.float64]
 ROWS = 8  # of the result in each interval
@@ -23,7 +24,7 @@ class Optimum:
 
     cost: its value. parameters: those that were unknown. result: the same forces in a forward simulation at a tolerance of 1e-11, with its ledger.
     difference: the largest distance between the two, of any state beside the largest of its kind; worst: which state, and when (s).
-    iterations, seconds: of Ipopt.
+    iterations, seconds: of Ipopt; evaluation: the seconds of them in which it waited for its functions.
     """
 
     t: Array
@@ -37,6 +38,7 @@ class Optimum:
     worst: tuple[str, float]
     iterations: int
     seconds: float
+    evaluation: float
 
     def __str__(self) -> str:
         found = "".join(f", {name} = {x:.6g}" for name, x in self.parameters.items())
@@ -45,12 +47,11 @@ class Optimum:
                 f"forward simulation at a tolerance of {TIGHT:g} differs by {self.difference:.2g} (relative), most in {name!r} at t = {at:.4g} s")  # fmt: skip
 
 
-def checked(machine: Machine, t: Array, q: Array, v: Array, forces: Array, cost: float, unknown: Mapping[str, float], given: Mapping[str, float] | None,
-            iterations: int, seconds: float) -> Optimum:  # fmt: skip
-    """The optimum, with the forward simulation of its forces."""
+def checked(machine: Machine, t: Array, q: Array, v: Array, forces: Array, *, unknown: Mapping[str, float], given: Mapping[str, float] | None, **facts: Any) -> Optimum:
+    """The optimum, with the forward simulation of its forces. facts: the fields that only say what was found and how."""
     result = simulate(machine, q=q[0], v=v[0], until=float(t[-1]), forces=forces, output=np.linspace(t[0], t[-1], ROWS * len(forces) + 1), tolerance=TIGHT, limits="ignore", contact="ignore",
                       parameters={**(given or {}), **unknown} or None)  # fmt: skip
     names = [f"q.{n}" for n in machine.coordinate_names] + [f"v.{n}" for n in machine.speed_names]
     far = np.hstack([np.abs(np.asarray(result.q)[::ROWS] - q) / max(1.0, np.abs(q).max()), np.abs(np.asarray(result.v)[::ROWS] - v) / max(1.0, np.abs(v).max())])
     row, column = np.unravel_index(int(far.argmax()), far.shape)
-    return Optimum(t, q, v, forces, cost, dict(unknown), result, float(far.max()), (names[int(column)], float(t[int(row)])), iterations, seconds)
+    return Optimum(t, q, v, forces, parameters=dict(unknown), result=result, difference=float(far.max()), worst=(names[int(column)], float(t[int(row)])), **facts)

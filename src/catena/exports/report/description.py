@@ -1,4 +1,4 @@
-"""What can be said about a mechanism in plain data: for the tables of `catena info`, and for its JSON."""
+"""What can be said about a mechanism in plain data: for the tables of `catena info` and of reports, and for JSON."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from ..equations.formulations import formulations
-from ..errors import CatenaError
-from ..machine.constraint_rows import metric, spaces
-from ..machine.export import coordinate_units, speed_units
-from ..machine.machine import Machine
-from ..model import flexible
-from ..model.beams import Flexed
-from ..model.joint_kinds import CATALOGUE
-from ..model.mechanism import Body, Joint, Mechanism
-from ..model.planarity import plane
-from ..model.validation import doubts
-from ..model.values import value_of
+from ...equations.formulations import formulations
+from ...errors import CatenaError
+from ...machine.constraint_rows import metric, spaces
+from ...machine.machine import Machine
+from ...model import flexible
+from ...model.beams import Flexed
+from ...model.freedom_units import coordinate_units, speed_units
+from ...model.joint_kinds import CATALOGUE
+from ...model.mechanism import Body, Joint, Mechanism
+from ...model.planarity import plane
+from ...model.validation import doubts
+from ...model.values import value_of
 
 STATES = 100  # random states of the round trip
 
@@ -66,7 +66,7 @@ def mobility(machine: Machine) -> dict[str, Any]:
     """Degrees of freedom: nv less the rank of the constraint rows of loops and of speeds; None with why where loops do not close."""
     if not machine.mechanism.constrained:
         return {"degrees_of_freedom": machine.nv, "rows": 0, "rank": 0}
-    from ..analysis.mobility import mobility as of
+    from ...analysis.mobility import mobility as of
 
     try:
         found = of(machine)
@@ -88,9 +88,9 @@ def state(machine: Machine, given: Mapping[str, str]) -> dict[str, Any]:
 
 def started(asked: Mechanism | Machine, given: Mapping[str, str]) -> np.ndarray:
     """Coordinates (nq,) from values by name, the others zero; with loops the others are such that they close."""
-    from ..machine.lookup import machine_of
-    from ..simulation.scenario.inverse import placed
-    from ..simulation.starts import from_names
+    from ...machine.lookup import machine_of
+    from ...simulation.scenario.inverse import placed
+    from ...simulation.starts import from_names
 
     machine = machine_of(asked)
     return from_names(machine, placed(machine.mechanism, given), None)[0]
@@ -122,7 +122,7 @@ def _free(machine: Machine, rng: np.random.Generator) -> Trip:
 
 
 def _tied(machine: Machine, rng: np.random.Generator) -> Trip:
-    from ..analysis.assembly import assemble
+    from ...analysis.assembly import assemble
 
     q = assemble(machine)[0] if machine.mechanism.closes else machine.sample(rng, STATES)
     v, tau = rng.standard_normal((2, STATES, machine.nv))

@@ -1,0 +1,71 @@
+"""Mobility of many configurations: rows from the lanes, ranks and null spaces over arrays. The search of `mobility.py`, all at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..kernels.rank import EXACT
+from ..machine.constraint_rows import Metric, all_rows, metric, ranks, spaces
+from ..machine.machine import Machine
+from .assembly_in_lanes import closed_rows
+from .closure_search import CLOSED
+
+Array = np.ndarray
+NEARBY, WAYS = 1e-2, 6  # how far (rad, m) and how often one looks for a higher rank beside a configuration
+STILL = 1e-9  # what moves by less, beside the lengths of the loops (`kernels.rank`), does not move
+
+
+def mobilities(machine: Machine, q: Array, motors: list[int]) -> dict[str, Array]:
+    """Of closed configurations q (n, nq): rank, held (n,) whole numbers, singular (n,), redundant (n, rows), stuck (n, nv), condition (n,)."""
+    n, by = len(q), metric(machine, acting=False)
+    A = _rows(machine, q)
+    rank = ranks(A, by)
+    found = {"rank": rank, "redundant": _redundant(A, by), "singular": np.zeros(n, bool), "condition": np.ones(n), "stuck": np.zeros((n, machine.nv), bool),
+             "held": np.zeros(n, int)}  # fmt: skip
+    for r in np.unique(rank):
+        own = np.flatnonzero(rank == r)
+        here = spaces(A[own], by)
+        T = np.broadcast_to(here.T, (len(own), *here.T.shape[-2:]))
+        found["singular"][own] = _highest_rank(machine, q[own], T, by) > r
+        if r:
+            found["condition"][own] = here.values[:, r - 1] / here.values[:, 0]
+        ways = np.linalg.qr(T / np.sqrt(by.column)[:, None])[0] if T.size else T  # of order one, whatever the units
+        found["stuck"][own] = np.abs(ways).max(axis=2, initial=0.0) < STILL
+        if T.size and motors:
+            found["held"][own] = np.linalg.matrix_rank(ways[:, motors], tol=STILL)
+    return found
+
+
+def _rows(machine: Machine, q: Array) -> Array:
+    """A (n, rows, nv) of all rows, those that never act too."""
+    if not machine.rows:
+        return all_rows(machine, np.zeros((len(q), 0, machine.nv)))
+    return all_rows(machine, machine.constraint_rows(q, np.zeros((len(q), machine.nv)))[3])
+
+
+def _redundant(A: Array, by: Metric) -> Array:
+    """(n, rows): the rows that depend on those before them (Gram and Schmidt, in the order of the rows)."""
+    scaled = by.scaled(A)
+    basis, found = np.zeros_like(scaled), np.zeros(A.shape[:2], bool)
+    for k in range(A.shape[1]):
+        left = scaled[:, k].copy()
+        for _ in range(2):  # twice is enough
+            for b in np.moveaxis(basis[:, :k], 1, 0):
+                left -= np.einsum("ni,ni->n", b, left)[:, None] * b
+        size = np.linalg.norm(left, axis=1)
+        found[:, k] = ~(size > 10 * EXACT)
+        basis[:, k] = np.where(found[:, k, None], 0.0, left / np.where(found[:, k], 1.0, size)[:, None])
+    return found
+
+
+def _highest_rank(machine: Machine, q: Array, T: Array, by: Metric) -> Array:
+    """(n,): the highest rank met close by, on the loops: along random motions that they allow here, T (n, nv, d)."""
+    best = np.zeros(len(q), int)
+    if not T.shape[2] or not machine.rows:
+        return best
+    rng = np.random.default_rng(2)
+    for _ in range(WAYS):
+        way = T @ rng.standard_normal(T.shape[2])
+        near, gap = closed_rows(machine, machine.move(q, NEARBY * way / np.linalg.norm(way, axis=1, keepdims=True)), list(range(machine.nv)))
+        best = np.maximum(best, np.where(gap < CLOSED, ranks(_rows(machine, near), by), 0))
+    return best

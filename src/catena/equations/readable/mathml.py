@@ -1,0 +1,78 @@
+"""Equations as a browser shows them: LaTeX made into MathML, line by line."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from xml.etree import ElementTree
+
+WORD = re.compile(r"(?<![\\A-Za-z{])([A-Za-z]{2,})(?![A-Za-z}])")  # a name of several letters, which TeX would take for a product
+SMALL, SMALLEST = 0.75, 0.6  # letters of a script beside others; how small a line may be set
+
+
+def mathml(latex: str, width: int | None = None) -> str:
+    """The lines of an align* environment as MathML, one block each; the LaTeX itself where no converter is installed or it fails.
+
+    width: about how many letters a line may have; a longer one is broken at its sums, and set smaller where it has none.
+    """
+    try:
+        from latex2mathml.converter import convert
+    except ImportError:
+        return f"<pre>{html.escape(latex)}</pre><p>Rendered equations need the package latex2mathml: pip install 'catena[report]'</p>"
+    body = re.sub(r"^%.*\n", "", latex, flags=re.MULTILINE)
+    body = re.sub(r"\\(?:begin|end)\{align\*\}", "", body).strip()
+    shown = []
+    for line in re.split(r"\\\\\s*\n", body):
+        text = WORD.sub(r"\\mathrm{\1}\\,", line.replace("&", " ")).strip()
+        try:
+            shown += [_line(convert(part, display="block"), width) for part in _broken(text, width, convert)] if text else []
+        except Exception:  # a line that it cannot read is shown as it is written
+            shown.append(f"<pre>{html.escape(text)}</pre>")
+    return "\n".join(shown)
+
+
+def _line(made: str, width: int | None) -> str:
+    """One line, set smaller where it is too wide."""
+    scale = max(SMALLEST, min(1.0, width / max(_letters(ElementTree.fromstring(made)), 1.0))) if width else 1.0
+    style = f' style="font-size:{scale:.2f}em"' if scale < 1.0 else ""
+    further = " further" if '<mspace width="1em"' in made[:160] else ""
+    return f'<div class="equation{further}"{style}>{made}</div>'
+
+
+def _broken(text: str, width: int | None, convert: object) -> Iterator[str]:
+    """A line, or the parts of one that is too wide: broken before signs that stand in no fraction, its brackets no longer stretched."""
+    made = ElementTree.fromstring(convert(text)) if width else None  # type: ignore[operator]
+    if width is None or made is None or _letters(made) <= width:
+        yield text
+        return
+    plain = text.replace(r"\left(", "(").replace(r"\right)", ")")
+    pieces, depth, start = [], 0, 0
+    for k, c in enumerate(plain):
+        depth += (c == "{") - (c == "}")
+        if depth == 0 and k > start and plain[k : k + 3] in (" + ", " - "):
+            pieces.append(plain[start:k])
+            start = k
+    line, indent = "", ""
+    for piece in [*pieces, plain[start:]]:
+        if line and _letters(ElementTree.fromstring(convert(line + piece))) > width:  # type: ignore[operator]
+            yield indent + line
+            line, indent = "", r"\quad \quad {} "
+        line += piece
+    yield indent + line
+
+
+def _letters(e: ElementTree.Element) -> float:
+    """About how wide a formula is, in letters."""
+    tag = e.tag.rpartition("}")[2]
+    parts = [_letters(x) for x in e]
+    if tag == "mfrac":
+        return max(parts)
+    if tag in ("msub", "msup"):
+        return parts[0] + SMALL * parts[1]
+    if tag == "msubsup":
+        return parts[0] + SMALL * max(parts[1:])
+    if tag in ("mover", "munder"):
+        return max(parts)
+    own = {"mo": 1.6 if (e.text or "") in "+-=−" else 0.7, "mspace": 1.0}.get(tag, float(len(e.text or "")))
+    return sum(parts) if parts else own

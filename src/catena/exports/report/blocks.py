@@ -1,0 +1,41 @@
+"""Blocks: what a chapter is made of, whatever it is written as."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Sentences. doubt: whether they say that something is missing or wrong."""
+
+    text: str
+    doubt: bool = False
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A table of texts with a title, "" for none. Columns that are empty in every row are left out."""
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Formulas:
+    """Equations as LaTeX, an align* environment."""
+
+    latex: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture: the bytes of a PNG, or the text of an SVG; what it shows, in a sentence."""
+
+    data: bytes | str
+    caption: str
+
+
+Block = Paragraph | Cells | Formulas | Picture

@@ -1,0 +1,106 @@
+"""Machine elements as they are drawn: toothed wheels, rings, pulleys with their belt, racks and cams. Members of the registry of loads' glyphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...model.values import value_of
+from .drawing import DARK, STEEL, Drawing
+from .geometry import Geometry, box, creased, joined, tube
+from .wheels import Axes, Wheel, facing, wheels
+
+Array = np.ndarray
+TOOTH = 0.055  # height of a tooth above and below the pitch circle, of the radius, of a wheel with 20 of them
+
+
+def draw_wheels(d: Drawing) -> None:
+    """All wheels of a mechanism, each once."""
+    for w in wheels(d.mechanism):
+        key = f"wheel {w.name} {w.body} {w.radius:.6g} {w.ring}"
+        d.put(w.body, key, _made(w, 1.6 * d.unit), w.pose, STEEL, "loads", w.name)
+
+
+def _made(w: Wheel, width: float) -> Callable[[], Geometry]:
+    return lambda: ring(w, width) if w.ring else disc(_toothed(w), width, 0.0)
+
+
+def ring(w: Wheel, width: float) -> Geometry:
+    """A ring with its teeth inside."""
+    return disc(np.full(len(_toothed(w)), 1.13 * w.radius), width, _toothed(w))
+
+
+def _toothed(w: Wheel) -> Array:
+    """The radii of its outline, with its teeth."""
+    if not w.teeth:
+        return w.outline
+    steps = np.arange(8 * w.teeth) % 8
+    height = TOOTH * w.radius * min(1.0, 20 / w.teeth)
+    return w.radius + height * np.array([-1.0, -1.0, -1.0, 0.3, 1.0, 1.0, 1.0, 0.3])[steps]
+
+
+def disc(outer: Array, width: float, inner: Array | float) -> Geometry:
+    """A plate about z with an outline of radii at equal angles, and a hole of such radii, 0: none."""
+    n = len(outer)
+    angle = np.linspace(0, 2 * np.pi, n, endpoint=False)
+    inside = np.broadcast_to(np.asarray(inner, float), (n,))
+    rim = lambda r, z: np.stack([r * np.cos(angle), r * np.sin(angle), np.full(n, z)], axis=1)  # noqa: E731
+    points = np.concatenate([rim(outer, width / 2), rim(inside, width / 2), rim(outer, -width / 2), rim(inside, -width / 2)])
+    k, j = np.arange(n), (np.arange(n) + 1) % n
+    quads = [(k, j, n + j, n + k), (2 * n + j, 2 * n + k, 3 * n + k, 3 * n + j), (2 * n + k, 2 * n + j, j, k)]
+    quads += [(3 * n + j, 3 * n + k, n + k, n + j)] if inside.any() else []
+    faces = np.concatenate([f for a, b, c, e in quads for f in (np.stack([a, b, c], axis=1)[:, ::-1], np.stack([a, c, e], axis=1)[:, ::-1])])
+    turned = np.cross(points[faces[:, 1]] - points[faces[:, 0]], points[faces[:, 2]] - points[faces[:, 0]])
+    if turned[: 2 * n, 2].sum() < 0:  # the upper side looks up
+        faces = faces[:, ::-1]
+    return creased(points, faces)
+
+
+def draw_belt(d: Drawing, x: Any) -> None:
+    """A belt about its two wheels, on the carrier that bears them."""
+    m, axes = d.mechanism, Axes(d.mechanism)
+    carrier = m.frame(x.carrier).body
+    (p, n), (o, _) = axes.line(x.first), axes.line(x.second)
+    X = np.linalg.inv(axes.at[carrier])
+    a, b = (float(value_of(r, m.parameters)) for r in x.radii)
+    across = o - p - n * (n @ (o - p))
+    Y = X @ facing(n, across, p)
+    path = _around(a, b, float(np.linalg.norm(across)), x.run == "crossed")
+    if path is not None:
+        d.put(carrier, f"belt {x.name}", lambda: tube(path, 0.35 * d.unit), Y, DARK, "loads", x.name)
+
+
+def _around(a: float, b: float, apart: float, crossed: bool) -> Array | None:
+    """The closed line (n, 3) about circles of radius a at the origin and b at x = apart; None where one lies in the other."""
+    sine = (a + b if crossed else a - b) / apart if apart > 0 else 2.0
+    if abs(sine) >= 1.0:
+        return None
+    edge = np.arccos(sine)  # of the first tangent point, from x
+    first = np.linspace(edge, 2 * np.pi - edge, 40)
+    far = np.linspace(-edge, edge, 40) if not crossed else np.linspace(np.pi - edge, -(np.pi - edge), 40)
+    at = lambda r, angle, x: np.stack([x + r * np.cos(angle), r * np.sin(angle), np.zeros_like(angle)], axis=1)  # noqa: E731
+    loop = np.concatenate([at(a, first, 0.0), at(b, far, apart)])
+    return np.concatenate([loop, loop[:1]])
+
+
+def draw_rack(d: Drawing, x: Any) -> None:
+    """A toothed bar on the rack, at the pitch point of its pinion."""
+    axes = Axes(d.mechanism)
+    (p, n), (_, s) = axes.line(x.pinion), axes.line(x.rack)
+    body = axes.of(x.rack)[0]
+    radius = float(value_of(x.radius, d.mechanism.parameters))
+    side, r, u = np.sign(radius) * np.cross(s, n), abs(radius), d.unit
+    X = np.linalg.inv(axes.at[body]) @ facing(n, s, p + r * side)
+    step, count = 2 * np.pi * r / 18, 27
+    up = 1.0 if side @ (axes.at[body] @ X)[:3, 1] > 0 else -1.0
+    teeth = [box(0.5 * step, 0.5 * step, 1.6 * u).moved(_shift((k - count // 2) * step, 0.0)) for k in range(count)]
+    bar = joined([box(count * step, step, 1.6 * u).moved(_shift(0.0, up * 0.75 * step)), *teeth])
+    d.put(body, f"rack {x.name}", lambda: bar, X, STEEL, "loads", x.name)
+
+
+def _shift(x: float, y: float) -> Array:
+    X = np.eye(4)
+    X[:2, 3] = x, y
+    return X

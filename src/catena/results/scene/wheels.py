@@ -1,0 +1,161 @@
+"""Wheels: gears, pulleys, pinions and cams of the constraints of a mechanism, as they sit on their bodies, from the constraints alone.
+
+Teeth and radii of a gear pair say a ratio; what is drawn touches, so the pitch radii come from the distance of the axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...kernels.motion import BALL
+from ...kernels.tree import layout
+from ...model.courses import closed_spline, piecewise
+from ...model.expressions import evaluate, parse
+from ...model.joints import Joint
+from ...model.mechanism import GROUND, Mechanism
+from ...model.values import value_of
+from .placement import placement
+
+Array = np.ndarray
+TURN = 2 * np.pi
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A disc of a body. pose: X_BW, its axis along z. outline (n,): radii at equal angles from x, of one turn. teeth: how many, 0: none. ring: whether it is one
+    with its teeth inside. name: the constraint."""
+
+    body: str
+    pose: Array
+    outline: Array
+    teeth: int
+    ring: bool
+    name: str
+
+    @property
+    def radius(self) -> float:
+        """The largest."""
+        return float(self.outline.max())
+
+
+class Axes:
+    """Where the axes of the bodies of a mechanism are with all coordinates zero."""
+
+    def __init__(self, m: Mechanism):
+        laid_out = layout(m)
+        q = np.zeros(laid_out.nq)
+        q[[c.qi for c in laid_out.coordinates if c.motion == BALL]] = 1.0
+        self.mechanism, self.at = m, placement(m).at(q)
+        self.carried = {j.child: j for j in m.joints}
+
+    def of(self, body: str) -> tuple[str, Array, Array, Array]:
+        """The body of a frame; its joint's axis in it: a point and a direction; and X_WB."""
+        name = self.mechanism.frame(body).body
+        j = self.carried[name]
+        X = matrix(self.mechanism, j.offset)
+        return name, X[:3, 3], X[:3, :3] @ np.array(j.freedoms[0].axis if j.freedoms else (0, 0, 1), float), self.at[name]
+
+    def line(self, body: str) -> tuple[Array, Array]:
+        """The axis in the ground: a point and a direction."""
+        _, p, n, X = self.of(body)
+        return X[:3, :3] @ p + X[:3, 3], X[:3, :3] @ n
+
+    def distance(self, first: str, second: str) -> float:
+        """Between two axes."""
+        (p, n), (o, _) = self.line(first), self.line(second)
+        return float(np.linalg.norm(np.cross(p - o, n)))
+
+
+def wheels(m: Mechanism) -> list[Wheel]:
+    """All of a mechanism."""
+    if not any(x.kind in MAKERS for x in m.constraints):
+        return []
+    axes = Axes(m)
+    found = [w for x in m.constraints if x.kind in MAKERS for w in MAKERS[x.kind](axes, x)]
+    return list({(w.body, round(w.radius, 9), w.ring): w for w in reversed(found)}.values())[::-1]  # a planet meshes twice, and is one wheel
+
+
+def matrix(m: Mechanism, X: Any) -> Array:
+    """A pose as numbers."""
+    made = np.eye(4)
+    made[:3, :3] = [[float(value_of(x, m.parameters)) for x in row] for row in X.rotation]
+    made[:3, 3] = [float(value_of(x, m.parameters)) for x in X.position]
+    return made
+
+
+def facing(n: Array, x: Array, at: Array) -> Array:
+    """A pose whose z is along n, and its x as near as can be to x."""
+    X, z = np.eye(4), n / np.linalg.norm(n)
+    side = x - z * (x @ z)
+    if np.linalg.norm(side) < 1e-12:
+        side = np.cross(z, np.eye(3)[int(np.argmin(np.abs(z)))])
+    X[:3, 0] = side / np.linalg.norm(side)
+    X[:3, 1], X[:3, 2], X[:3, 3] = np.cross(z, X[:3, 0]), z, at
+    return X
+
+
+def _round(axes: Axes, body: str, radius: float, name: str, teeth: int = 0, ring: bool = False) -> Wheel:
+    owner, p, n, _ = axes.of(body)
+    return Wheel(owner, facing(n, np.array([1.0, 0.0, 0.0]), p), np.full(48, radius), teeth, ring, name)
+
+
+def _gears(axes: Axes, x: Any) -> Iterator[Wheel]:
+    m = axes.mechanism
+    z = [float(value_of(t, m.parameters)) for t in x.teeth]
+    apart = axes.distance(x.first, x.second)
+    total = abs(z[1] - z[0]) if x.mesh == "internal" else z[0] + z[1]
+    pitch = apart / total if apart > 1e-12 and total > 1e-12 and x.mesh != "bevel" else 0.0
+    for body, own in zip((x.first, x.second), z):
+        size = own * pitch if pitch else _usual(m) * own / max(z)
+        whole = int(own) if own == int(own) and 6 <= own <= 160 else 0
+        yield _round(axes, body, size, x.name, whole, x.mesh == "internal" and own == max(z))
+
+
+def _usual(m: Mechanism) -> float:
+    """A radius where nothing gives one: a fifth of what the mechanism's joints span."""
+    spots = np.array([matrix(m, j.placement)[:3, 3] for j in m.joints])
+    return 0.2 * float(np.ptp(spots, axis=0).max()) or 0.1
+
+
+def _pulleys(axes: Axes, x: Any) -> Iterator[Wheel]:
+    for body, r in zip((x.first, x.second), x.radii):
+        yield _round(axes, body, float(value_of(r, axes.mechanism.parameters)), x.name)
+
+
+def _pinion(axes: Axes, x: Any) -> Iterator[Wheel]:
+    yield _round(axes, x.pinion, abs(float(value_of(x.radius, axes.mechanism.parameters))), x.name, 18)
+
+
+def _cam(axes: Axes, x: Any) -> Iterator[Wheel]:
+    """The curve that a follower's point at its distance from the cam's axis would roll along: base circle and lift."""
+    m = axes.mechanism
+    cam, follower = (_joint(m, name) for name in (x.cam, x.follower))
+    if cam is None or follower is None or cam.child == GROUND:
+        return
+    angle = np.linspace(0.0, TURN, 240, endpoint=False)
+    lift = np.array([_lift(m, x, a) for a in angle])
+    owner, p, n, X = axes.of(cam.child)
+    (o, _), (at, s) = axes.line(cam.child), axes.line(follower.child)
+    slides = follower.kind == "prismatic"
+    base = float((at - o) @ s) if slides else float(np.linalg.norm(at - o)) / 2
+    lift = lift if slides else lift * base
+    base = base if base > np.ptp(lift) else 1.5 * max(float(np.ptp(lift)), 1e-6)
+    toward = X[:3, :3].T @ (s if slides else at - o)
+    yield Wheel(owner, facing(n, toward, p), base + np.roll(lift[::-1], 1), 0, False, x.name)
+
+
+def _joint(m: Mechanism, coordinate: str) -> Joint | None:
+    return next((j for j in m.joints if coordinate in j.coordinate_names and j.freedoms), None)
+
+
+def _lift(m: Mechanism, x: Any, angle: float) -> float:
+    if x.profile:
+        return float(evaluate(parse(x.profile, ["angle", *m.parameters]), {**m.parameters, "angle": angle}))
+    return float(piecewise(closed_spline(x.angles, [float(value_of(y, m.parameters)) for y in x.lifts]), angle)[0])
+
+
+MAKERS = {"gear_pair": _gears, "belt": _pulleys, "rack_and_pinion": _pinion, "cam": _cam}
