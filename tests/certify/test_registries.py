@@ -23,7 +23,7 @@ def mirror(mechanism):
 @pytest.fixture
 def toy():
     yield register(Formulation("mirror", mirror, unknowns="none", source="nowhere", year=3000, own_loads=False,
-                               cannot=frozenset({"loops", "speed rows", "flexible bodies by modes"})))  # fmt: skip
+                               cannot=dict.fromkeys(("loops", "speed rows", "flexible bodies by modes"), "it is a toy")))  # fmt: skip
     del FORMULATIONS["mirror"]
 
 
@@ -44,7 +44,7 @@ def test_what_a_toy_cannot_treat_is_refused_by_its_record(toy):
     arm = catena.load("two_link_arm")
     last = arm.bodies[-1].name
     closed = arm.with_(loops=(Joint("hook", "ball", "ground", last),))
-    with pytest.raises(FormulationError, match=r"mirror does not treat loops, and mechanism 'two-link arm' has joint 'hook'; take"):
+    with pytest.raises(FormulationError, match=r"mirror does not treat loops, and mechanism 'two-link arm' has joint 'hook': it is a toy; take"):
         catena.derive(closed, by="mirror")
 
 
@@ -52,7 +52,7 @@ def test_a_name_is_given_once_and_help_lists_all(toy):
     with pytest.raises(FormulationError, match="known already"):
         register(replace(toy, year=3001))
     with pytest.raises(FormulationError, match="is no feature"):
-        register(Formulation("other", mirror, unknowns="", source="", year=1, cannot=frozenset({"magic"})))
+        register(Formulation("other", mirror, unknowns="", source="", year=1, cannot={"magic": "nobody can"}))
     with pytest.raises(FormulationError, match="mirror"):
         catena.derive(catena.load("two_link_arm"), by="miror")
 

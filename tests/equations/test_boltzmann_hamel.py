@@ -18,6 +18,7 @@ from catena.equations.formulations.boltzmann_hamel import (
     generalised_force,
     inertial,
     joined,
+    moved,
     quasi_inertia,
     relative,
 )
@@ -225,7 +226,7 @@ def test_inertial_rows_balance_a_body_at_rest():
     m = pendulum(1)
     s = Tracer(layout(m))
     chain, still = links(s, melt=True), [ca.SX.zeros(3)]
-    tau, F = inertial(s, chain, still, still, still, still)
+    tau, F = inertial(chain, moved(s, chain, still, still, still, still))
     moment, force = values(s, [tau[0], F[0]], [0.3])
     np.testing.assert_allclose(np.abs(moment).max(), m.bodies[0].mass * 9.81 * 0.45 * np.sin(0.3), rtol=1e-12)
     np.testing.assert_allclose(np.linalg.norm(force), m.bodies[0].mass * 9.81, rtol=1e-12)

@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 import catena
 from catena.analysis.assembly import assemble
 from catena.compiler.trace import Tracer
-from catena.equations.formulations.kane import generalised_force, kane, mass_centres
+from catena.equations.formulations.kane import bodies, generalised_force, kane
 from catena.errors import FormulationError, SingularError
 from catena.kernels.tree import layout
 from catena.machine.machine import compile
@@ -125,7 +125,7 @@ def test_partial_velocities_are_jacobians_and_their_rates_are_rates():
     m = MECHANISMS["every_joint"]
     machine = compile(m.with_(frames=[Frame(f"{b.name}_com", b.name, Pose(position=b.com)) for b in m.bodies]))
     s = Tracer(layout(m))
-    arrays = [x for b in mass_centres(s) for x in (b.G.w, b.G.V, b.G.dw @ s.v, b.G.dV @ s.v)]
+    arrays = [x for b in bodies(s).rigid for x in (b.G.w, b.G.V, b.G.dw @ s.v, b.G.dV @ s.v)]
     f = ca.Function("arrays", [s.q, s.v], [ca.densify(x) for x in arrays])
     q, v, _ = (x[0] for x in states(machine, 1))
     found = [np.array(x) for x in f(q, v)]
@@ -139,7 +139,7 @@ def test_rate_arrays_by_finite_differences():
     """omega'_ijk and V'_ijk themselves, column by column, not only their sums with v."""
     m = MECHANISMS["general"]
     machine, s, step = compile(m), Tracer(layout(m)), 1e-5
-    masses = mass_centres(s)
+    masses = bodies(s).rigid
     value = ca.Function("value", [s.q], [ca.densify(ca.vertcat(*(x for b in masses for x in (b.G.w, b.G.V))))])
     rate = ca.Function("rate", [s.q, s.v], [ca.densify(ca.vertcat(*(x for b in masses for x in (b.G.dw, b.G.dV))))])
     q, v, _ = (x[0] for x in states(machine, 1))

@@ -11,9 +11,8 @@ import closed
 import zoo
 from catena.analysis.assembly import assemble
 from catena.equations.equations import Equations
-from catena.equations.formulations import derive
 from catena.equations.formulations.penalty import penalty
-from catena.errors import FormulationError
+from catena.errors import FormulationError, SingularError
 from catena.machine.machine import Machine, compile
 from catena.model.loads import Force, JointSpring, Rolling, Spring
 from catena.model.mechanism import GROUND, Body, Joint, Mechanism, Mimic
@@ -151,16 +150,50 @@ def test_more_than_trees(name: str) -> None:
     assert abs(slope(errors) + 1.0) < 0.02
 
 
-# ------------------------------------------------------------------------------------------------------ refusals
-def test_what_it_cannot_treat_is_refused_by_name() -> None:
+# ------------------------------------------------------------------------------------------------------ ties and light links
+def driven_rotor() -> Mechanism:
     m = zoo.arm(3)
-    with pytest.raises(FormulationError, match=r"'joint2' of 'arm3' has an armature.*another formulation"):
-        penalty(m.with_(joints=(m.joints[0], replace(m.joints[1], armature=0.3), m.joints[2])))
-    with pytest.raises(FormulationError, match=r"penalty does not treat mimic joints, and mechanism 'arm3' has joint 'joint3'"):
-        derive(m.with_(joints=(*m.joints[:2], replace(m.joints[2], mimic=Mimic("joint1")))), by="penalty")
-    bobs = triple_pendulum(inertia=False)
-    with pytest.raises(FormulationError, match=r"'link2' of 'triple_pendulum' has no inertia along \"link2.angle'\""):
-        penalty(bobs)
+    return m.with_(joints=(m.joints[0], replace(m.joints[1], armature=0.3), m.joints[2]))
+
+
+def follower() -> Mechanism:
+    m = zoo.arm(3)
+    return m.with_(joints=(*m.joints[:2], replace(m.joints[2], mimic=Mimic("joint1", 1.7))))
+
+
+@pytest.mark.parametrize("make", [driven_rotor, follower])
+def test_rotors_and_followers_on_springs_run_with_an_error_that_falls_with_beta(make) -> None:
+    """A rotor between two moving links, and a joint that follows another, have a slip of their own in the state."""
+    from catena.equations.formulations.kane import kane
+
+    m = make()
+    q = np.array([0.8, -0.5, 0.3])[: len(m.coordinate_names)]
+    exact, error = final(kane(m), q, 2e-3, 0.1), {}
+    for step in (2e-3, 1e-3):
+        e = penalty(m, step=step)
+        error[step] = np.abs(final(e, q, step, 0.1) - exact).max()
+    assert sum(n.endswith("slip") for n in e.state_names) == 1 and e.counts.largest_matrix == 3
+    assert 3.5 < error[2e-3] / error[1e-3] < 4.5
+
+
+def test_bobs_without_inertia_are_given_some_that_falls_with_the_step() -> None:
+    """The built-in triple pendulum of [Baysec1996], whose (71) and (72) divide by I2 = I3 = 0."""
+    from catena.equations.formulations.kane import kane
+
+    m, q = triple_pendulum(inertia=False), np.array([0.8, -0.5, 0.3])
+    exact, error = final(kane(m), q, 1e-3, 0.3), {}
+    for step in (1e-3, 5e-4):
+        e = penalty(m, step=step)
+        error[step] = np.abs(final(e, q, step, 0.3) - exact).max()
+    assert e.counts.first_order == 14 and e.counts.largest_matrix == 1
+    assert error[5e-4] < 0.5 * error[1e-3] < 0.01
+
+
+# ------------------------------------------------------------------------------------------------------ refusals
+def test_a_mechanism_in_which_something_moves_without_inertia_is_refused() -> None:
+    light = Mechanism("light", (Body("a", 0.0, (0, 0, 0), (0.0, 0.0, 0.0)),), (Joint("spin", "revolute", GROUND, "a"),))
+    with pytest.raises(SingularError, match=r"penalty: the mass matrix of 'light' is singular everywhere: no body resists 'spin'"):
+        penalty(light)
 
 
 @pytest.mark.parametrize(("options", "message"), [

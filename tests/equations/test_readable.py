@@ -15,7 +15,9 @@ import sympy as sp
 
 import closed
 import zoo
+from catena import load
 from catena.equations.equations import Equations
+from catena.equations.formulations import derive
 from catena.equations.formulations.hamilton import hamilton
 from catena.equations.formulations.lagrange import lagrange
 from catena.equations.formulations.recursive import recursive
@@ -25,6 +27,7 @@ from catena.equations.readable.harmonics import Budget, NotHarmonic, OutOfBudget
 from catena.equations.readable.names import names_of
 from catena.equations.readable.program import Argument
 from catena.equations.readable.textbook import textbook
+from catena.equations.readable.width import PAGE, width
 from catena.equations.statement import Statement
 from catena.errors import UnknownNameError
 from catena.machine.machine import compile as machine_of
@@ -249,8 +252,47 @@ def test_text_of_a_loop_has_multipliers() -> None:
 
 def test_latex_of_a_pendulum() -> None:
     source = lagrange(triple_pendulum(1)).latex()
-    left = r"\left(I_{1} + l_{1}^{2} m_{1}\right) \, \ddot{\theta}_{1} + g l_{1} m_{1} \cos{\left(\theta_{1} \right)}"
+    left = r"\left(I_{1} + l_{1}^{2} m_{1}\right) \, \ddot{\theta}_{1} + g l_{1} m_{1} \cos {\theta_{1}}"
     assert source == f"\\begin{{align*}}\n& {left} = \\tau_{{\\theta_{{1}}}}\n\\end{{align*}}"
+
+
+LINES = (
+    r"l_{1}^{2} \left(m_{1} + m_{2}\right) \, \ddot{\theta}_{1} + l_{2} m_{2} \left(l_{1} \cos {\theta_{2}} + l_{2}\right) \, \ddot{\theta}_{2}",
+    r"- 2 l_{1} l_{2} m_{2} \sin {\left(\theta_{1} + \theta_{2} \right)} \, \dot{\theta}_{1} \dot{\theta}_{2} = \tau_{\theta_{1}}",
+    r"F^{x}_{\theta_{2}} = -m \sin {\theta} \, \ddot{x} - l m \, \dot{\theta}^{2} + g m \cos {\theta}",
+    r"\mathbf{v}_{\mathrm{pole}}^{\,\dot{\theta}} = \left(-l \cos {\theta},\; -l \sin {\theta},\; 0\right)",
+    r"J_{\mathrm{upper}} \, \ddot{\phi} + 0.0123 \, \dot{\psi}^{2} + 9.81 m l_{\mathrm{upper}}",
+    r"C_{1} \sin^{2} {\theta} + A \cos {\left(2 \theta - \phi \right)} - \left(I_{1} - I_{3}\right) \, \omega_{x} \omega_{z}",
+)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_the_width_of_a_line_is_that_of_a_renderer(line: str) -> None:
+    """Matplotlib sets formulas in Computer Modern, as LaTeX does."""
+    import matplotlib
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.mathtext import MathTextParser
+
+    with matplotlib.rc_context({"mathtext.fontset": "cm"}):
+        rendered = MathTextParser("path").parse(f"${line}$", 72, FontProperties(size=10))[0] / 10
+    assert 0.98 * rendered < width(line) < 1.08 * rendered
+
+
+@pytest.mark.parametrize("name", ["cart_pole", "double_pendulum", "spherical_pendulum", "top"])
+def test_every_line_fits_on_a_page(name: str) -> None:
+    for by in ("lagrange", "hamilton", "kane", "newton_euler", "maggi"):
+        environments = re.findall(r"\\begin\{align\*\}\n(.*?)\n\\end", derive(load(name), by).latex(), re.DOTALL)
+        rows = [row for body in environments for row in body.split(" \\\\\n")]
+        assert len(rows) <= 40 and max(map(width, rows)) <= PAGE + 0.5
+        assert not any("z_{1}" in row for row in rows)
+
+
+def test_names_of_joints_with_several_coordinates() -> None:
+    """Dots stand over the letter of a coordinate, not over its joint's name; a joint that is alone needs no index."""
+    top, pendulum = (names_of(load(name)) for name in ("top", "spherical_pendulum"))
+    assert [n.latex for n in top["q"]] == ["q_{w}", "q_{x}", "q_{y}", "q_{z}"]
+    assert [n.latex for n in top["a"]] == [r"\dot{\omega}_{x}", r"\dot{\omega}_{y}", r"\dot{\omega}_{z}"]
+    assert [n.latex for n in pendulum["v"]] == [r"\dot{\mathrm{pivot}}_{1}", r"\dot{\mathrm{pivot}}_{2}"]
 
 
 def test_latex_is_balanced_for_every_mechanism() -> None:

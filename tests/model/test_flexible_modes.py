@@ -16,7 +16,7 @@ from catena.kernels.tree import layout
 from catena.model.flexible import discretise
 
 TREES = [name for name in flexible.ALL if name != "four_bar"]
-CAN = ("lagrange", "hamilton", "gibbs_appell", "jourdain", "recursive", "variational")
+CAN = ("lagrange", "hamilton", "gibbs_appell", "boltzmann_hamel", "jourdain", "kane", "recursive", "variational")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_certificate():
 def test_others_refuse_by_name():
     m = flexible.planar()
     assert {f.name for f in formulations() if not f.lacks(m)} == set(CAN)
-    for by in ("newton_euler", "kane", "boltzmann_hamel", "penalty"):
+    for by in ("newton_euler", "maggi", "penalty"):
         with pytest.raises(FormulationError, match=f"{by}.*'boom'.*lagrange.*recursive.*variational.*segments"):
             derive(m, by)
 

@@ -183,8 +183,9 @@ class Evidence:
         self.a = {name: _rows(e.acceleration, *states) for name, e in answers.items()}
         exact = [x for name, x in self.a.items() if not answers[name].error]
         self.middle = _middle(exact or list(self.a.values()))
-        self.W = {name: _rows(e.reactions, *states) for name, e in answers.items() if e.reactions is not None}
-        self.between = _middle(list(self.W.values())) if len(self.W) > 1 else None
+        self.W = {name: _wrenches(e, states) for name, e in answers.items() if e.reactions is not None}
+        witnesses = [W for name, W in self.W.items() if not answers[name].error] or list(self.W.values())
+        self.between = _middle(witnesses) if len(self.W) > 1 else None
         if self.between is not None and machine.mechanism.loops:
             known = _determined(machine, self.q, self.v, self.middle, self.tau)
             self.between = np.where(known, self.between, np.nan)
@@ -260,6 +261,13 @@ def _rows(f: ca.Function, q: Array, v: Array, tau: Array, p: Array) -> Array:
     return np.array(ca.DM(out)).T.reshape(n, -1) if f.size2_out(0) == 1 else _stacked(out, n)
 
 
+def _wrenches(e: Equations, states: tuple[Array, Array, Array, Array]) -> Array:
+    """The wrenches in all joints, those of loops last, (states, 6 joints)."""
+    loops = e.loop_reactions
+    found = [_rows(f, *states) for f in (e.reactions, loops) if f is not None]
+    return np.concatenate(found, axis=1)
+
+
 def _stacked(out: Any, n: int) -> Array:
     rows = np.array(ca.DM(out))
     return np.stack(np.split(rows, n, axis=1)).reshape(n, -1)
@@ -274,9 +282,9 @@ def _middle(answers: Sequence[Array]) -> Array:
 
 
 def _determined(machine: Machine, q: Array, v: Array, a: Array, tau: Array) -> Array:
-    """Which components of the tree joints' wrenches, (states, 6 joints), the motion determines: redundant rows leave some open."""
-    found = reactions(machine, q, v, a, tau)
-    return np.isfinite(np.concatenate([found[j.name] for j in machine.mechanism.ordered], axis=-1))
+    """Which components of all joints' wrenches, (states, 6 joints), the motion determines: redundant rows leave some open."""
+    found, m = reactions(machine, q, v, a, tau), machine.mechanism
+    return np.isfinite(np.concatenate([found[j.name] for j in (*m.ordered, *m.loops)], axis=-1))
 
 
 def _relative(x: Array, y: Array) -> float:

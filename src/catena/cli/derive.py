@@ -28,7 +28,7 @@ def derive(
     by: By = "lagrange",
     steps: Annotated[bool, typer.Option("--steps", help="Every step with its reason, each checked at random states.")] = False,
     against: Annotated[
-        str | None, typer.Option(metavar="BY", help="A second formulation, to be set beside the first, on a page in HTML.")
+        str | None, typer.Option(metavar="BY", help="A second formulation, set beside the first with the terms that correspond.")
     ] = None,
     form: Annotated[Form, typer.Option(help="text, latex, html (one page) or notebook (.ipynb).")] = Form.text,
     out: Out = None,
@@ -43,9 +43,9 @@ def derive(
     mechanism = read(file, floating, no_mimic, gravity, parameters=parameters)
     found = derived(mechanism, by)
     if against:
-        from ..equations.derivation.pages import side_by_side
+        from ..equations.derivation.comparison import Comparison
 
-        written = side_by_side(found.steps(), derived(mechanism, against).steps())
+        written = getattr(Comparison(found.steps(), derived(mechanism, against).steps()), form.value)()
     elif steps or form in (Form.html, Form.notebook):
         written = getattr(found.steps(), form.value)()
     else:

@@ -52,7 +52,8 @@ class Equations:
     """The equations of motion of one mechanism by one formulation, as traced functions.
 
     derivative: (t, x, tau, p) -> x'. encode: (q, v, p) -> x. decode: (x, p) -> q, v. acceleration: (t, q, v, tau, p) -> a.
-    reactions: (t, q, v, tau, p) -> (joints, 6) in the order of `mechanism.ordered`, where the formulation finds them.
+    reactions: (t, q, v, tau, p) -> (joints, 6) in the order of `mechanism.ordered`, where the formulation finds them; `loop_reactions` has the
+    joints that close loops.
     multipliers: (t, q, v, tau, p) -> lambda, where it has loops or nonholonomic rows. error: for an approximate
     formulation, the relative size of what it neglects; zero for an exact one. extra: what only this formulation knows
     (operation counts of its variants, its penalty factor), by name.
@@ -89,6 +90,17 @@ class Equations:
         q, v, p = self.encode.sx_in()
         x, plain = self.encode(q, v, p), ca.vertcat(q, v)
         return x.shape == plain.shape and all(ca.is_equal(x[k], plain[k]) for k in range(x.numel()))
+
+    @cached_property
+    def loop_reactions(self) -> ca.Function | None:
+        """(t, q, v, tau, p) -> (loops, 6): the wrench in each joint of `mechanism.loops`, from this formulation's multipliers.
+
+        None without loops or without multipliers. Of rows that repeat others the multipliers are one choice of many; `catena.analysis.reactions`
+        says which components the motion determines.
+        """
+        from .loop_wrenches import loop_wrenches
+
+        return loop_wrenches(self.mechanism, self.multipliers) if self.mechanism.loops and self.multipliers is not None else None
 
     # ------------------------------------------------------------------------------------ the form people read
     def sympy(self, effort: int = EFFORT) -> Readable:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 
 from ..errors import FormulationError
@@ -27,8 +27,8 @@ class Formulation:
 
     name: its word in `by=`. derive(mechanism, **options): the equations; the mechanism is valid, moves, and needs nothing of
     `cannot`. unknowns: what stands in them, one line for people. source: keys of docs/references.md, with equation numbers.
-    year: when it was published, or its source here; lists are in this order. cannot: the names of FEATURES that it does not treat. partly: those
-    it treats in some mechanisms, and refuses by itself in others. state: what it integrates. own_loads: whether it knows where
+    year: when it was published, or its source here; lists are in this order. cannot: {name of FEATURES that it does not treat: why not, the end
+    of a sentence "... because". state: what it integrates. own_loads: whether it knows where
     loads act; if not, they reach it as generalised forces, and it has no reactions then. approximate: its constraints hold
     only nearly, so that no state is projected onto them and nothing can be held exactly. by_blocks: prescribed motion is solved
     by blocks of the mass matrix, where driven bodies need no inertia, instead of from its own accelerations.
@@ -39,24 +39,23 @@ class Formulation:
     unknowns: str
     source: str
     year: int
-    cannot: frozenset[str] = frozenset()
-    partly: frozenset[str] = frozenset()
+    cannot: Mapping[str, str] = field(default_factory=dict)
     state: StateKind = StateKind.SPEEDS
     own_loads: bool = True
     approximate: bool = False
     by_blocks: bool = False
 
     def treats(self, feature: str) -> str:
-        """ "yes", "partly" or "-", as a table shows it."""
-        return "-" if feature in self.cannot else "partly" if feature in self.partly else "yes"
+        """ "yes" or "-", as a table shows it."""
+        return "-" if feature in self.cannot else "yes"
 
     def takes(self, option: str) -> bool:
         """Whether `derive` has an option of that name."""
         return option in inspect.signature(self.derive).parameters
 
     def lacks(self, m: Mechanism) -> list[str]:
-        """The features of a mechanism that it does not treat, or only in part."""
-        return [feature for feature in needs(m) if self.treats(feature) != "yes"]
+        """The features of a mechanism that it does not treat."""
+        return [feature for feature in needs(m) if feature in self.cannot]
 
 
 FORMULATIONS: dict[str, Formulation] = {}
@@ -66,7 +65,7 @@ def register(f: Formulation) -> Formulation:
     """Add a formulation: `derive`, `check`, `compare`, `simulate`, files and the command line know it from here on."""
     if FORMULATIONS.get(f.name, f) != f:
         raise FormulationError(f"a formulation {f.name!r} is known already; give this one another name")
-    if wrong := (f.cannot | f.partly) - set(FEATURES):
+    if wrong := set(f.cannot) - set(FEATURES):
         raise FormulationError(
             f"formulation {f.name!r}: {', '.join(sorted(wrong))} is no feature; features are: {', '.join(FEATURES)}"
         )

@@ -11,14 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from ...model.closure import RowKind
 from ...model.loads import Holonomic, Nonholonomic
-from ...model.mechanism import GROUND
-from ...spatial import add, cross, dot
+from ...model.mechanism import GROUND, Joint
+from ...spatial import add, cross, dot, select
 from .joint_constraints import Bodies, Pair
 
 
@@ -74,12 +75,23 @@ def joint(b: Bodies, pair: Pair) -> BodyRows:
 
 
 def mimics(b: Bodies, s: JointSpeeds) -> Iterator[BodyRows]:
-    """One row for each joint that mimics another: its speed less the ratio times the other's."""
+    """One row for each joint that mimics another: its speed less the ratio times the other's; by a function f, f'(q) is the ratio."""
     for j in (pair.joint for pair in b.pairs):
         if j.mimic is not None:
+            ratio, drift = follows(b, j)
             along = ca.SX(1, s.u.numel())
-            along[s.first[j.name]], along[s.first[j.mimic.joint]] = 1.0, -b.value(j.mimic.multiplier)
-            yield _along(j.name, along, ca.SX.zeros(1), s, ca.SX.zeros(1), ca.SX.zeros(1))
+            along[s.first[j.name]], along[s.first[j.mimic.joint]] = 1.0, -ratio
+            yield _along(j.name, along, -ca.SX(drift), s, ca.SX.zeros(1), ca.SX.zeros(1))
+
+
+def follows(b: Bodies, j: Joint) -> tuple[Any, Any]:
+    """ratio and drift of a joint that mimics another: u' = ratio u_leader' + drift, where f'' of a function makes a drift."""
+    assert j.mimic is not None
+    if j.mimic.function is None:
+        return b.value(j.mimic.multiplier), 0.0
+    s, leader = b.tracer, next(pair for pair in b.pairs if pair.joint.name == j.mimic.joint)  # type: ignore[union-attr]
+    _, slope, bend = j.mimic.function(s.q[leader.q.start], select)
+    return slope, bend * s.v[leader.v.start] ** 2
 
 
 def nonholonomic(b: Bodies, s: JointSpeeds) -> Iterator[BodyRows]:

@@ -33,6 +33,10 @@ from ...spatial import add, cross, dot, product, rotate, sub, tilde, transpose, 
 from .attitude import angles, components, quaternion, rotation
 from .links import SNAP, JointSide, Welded, snapped
 
+BETWEEN_RIGID_BODIES = {
+    "flexible bodies by modes": "its joints are rows between the poses of two rigid bodies, and the end of a body that bends follows "
+    "amplitudes that such rows do not know"
+}  # what a formulation cannot treat whose joints are these rows, and why
 ACROSS = (RowKind.ACROSS_P, RowKind.ACROSS_C)
 
 

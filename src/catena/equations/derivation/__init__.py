@@ -4,6 +4,9 @@ Board (symbols, names, random states) -> steps of one formulation -> Derivation 
 
 steps           the records: Derivation, Step, Line
 board           expressions become lines here and are compared with a second route to the same numbers
+observed_motion one such route: finite differences of the bodies' poses
+comparison      two derivations side by side, and which of their terms are the same number
+answers         a student's answers, read by student_notation and compared term by term
 kinematics      positions, velocities, angular velocities: how every derivation begins
 one file or function per formulation, listed in DERIVATIONS
 """
@@ -13,7 +16,7 @@ from __future__ import annotations
 from ...errors import FormulationError
 from ..statement import Derived
 from . import writing
-from .board import STATES, Board
+from .board import STATES, Board, WrongLineError
 from .registry import DERIVATIONS, Way, register
 from .steps import Derivation, Line, Step
 
@@ -46,6 +49,8 @@ def textbook_form(equations: Derived, how: str) -> str:
         return ""
     try:
         found = derivation(equations)
+    except WrongLineError:
+        raise
     except FormulationError:
         return ""
     return getattr(writing, f"{how}_form")(found)

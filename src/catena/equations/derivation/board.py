@@ -1,7 +1,7 @@
 """Board: the symbols of one mechanism, the names they are written with, and the random states where every line is checked.
 
 A line is shown as SymPy writes it after simplification, so it is this text that is evaluated, and compared with a number that
-came another way: the kernels' recursive passes, or the formulation's own accelerations.
+came another way: finite differences of the bodies' poses for kinematics, the kernels' recursive passes, the formulation's own accelerations.
 """
 
 from __future__ import annotations
@@ -24,12 +24,17 @@ from ..readable.harmonics import Budget, NotHarmonic, OutOfBudget
 from ..readable.names import Name, names_of, symbols
 from ..readable.textbook import EquationRow, Term, textbook
 from ..statement import Derived, Statement
+from .observed_motion import Observed, observed
 from .steps import Label, Line, Terms
 
 STATES = 3  # random ones, where every line is checked
 TOLERANCE = 1e-9  # relative
 EFFORT, TERMS = 4_000_000, 1500  # products of terms for a whole derivation, and terms in one expression
 LONGEST = 300  # operations in a line that is shown as it was computed
+
+
+class WrongLineError(FormulationError):
+    """A line of a derivation differs from the same number by another route: a fault of ours, which is never hidden."""
 
 
 class Board:
@@ -168,11 +173,18 @@ class Board:
         q = symbols(self.names["q"])
         return [q[c.qi : c.qi + 4] for c in self.s.layout.coordinates if c.motion == BALL]
 
-    def line(self, label: Label, x: ca.SX, reference: ca.SX, means: Label | None = None, axes: str = "") -> Line:
-        """label = x, a number or a vector; reference: the same by another route."""
+    def line(self, label: Label, x: ca.SX, reference: ca.SX | np.ndarray, means: Label | None = None, axes: str = "",
+             seen: np.ndarray | None = None) -> Line:  # fmt: skip
+        """label = x, a number or a vector; reference: the same by another route; seen (states, entries): by a third."""
         right = tuple(row.right for row in self.terms(ca.SX.zeros(x.numel()), x))
-        error = self._difference(label.text, right, self.numbers(reference))
-        return Line(label, right, means, axes, error)
+        known = reference if isinstance(reference, np.ndarray) else self.numbers(reference)
+        routes = [known] if seen is None else [known, seen]
+        return Line(label, right, means, axes, max(self._difference(label.text, right, x) for x in routes))
+
+    @cached_property
+    def observed(self) -> dict[str, Observed]:
+        """The bodies' motion by finite differences of their poses."""
+        return observed(self)
 
     def lines(self, labels: Sequence[Label], x: ca.SX, reference: ca.SX, means: Sequence[Label] | None = None,
               beside: ca.SX | None = None) -> list[Line]:  # fmt: skip
@@ -216,7 +228,7 @@ class Board:
 
     def _held(self, what: str, error: float) -> float:
         if not error <= TOLERANCE:
-            raise FormulationError(
+            raise WrongLineError(
                 f"steps: {what} of {self.mechanism.name!r} by {self.equations.formulation} differs by {error:.1e} of its size from "
                 f"the same number by another route, more than {TOLERANCE:g}; the derivation is not shown. Please report it."
             )

@@ -15,7 +15,9 @@ from .energy_steps import constraint_step, load_step, rate_rows
 from .free_bodies import FreeBodies
 from .kane import active, inertia_forces
 from .steps import Line, Step
-from .words import bold, column_of_g
+from .words import block_of_g, bold, column_of
+
+NOTHING = 1e-12  # rounding of an entry that vanishes, where the others are of size one
 
 
 def newton_euler(board: Board) -> list[Step]:
@@ -116,7 +118,7 @@ def penalty(board: Board) -> list[Step]:
     for joint in m.ordered:
         if joint.parent == GROUND:
             continue
-        held = np.abs(board.numbers(free.relative(joint.child)).reshape(len(board.values), -1, 6)).max((0, 1)) < 1e-12
+        held = np.abs(board.numbers(free.relative(joint.child)).reshape(len(board.values), -1, 6)).max((0, 1)) < NOTHING
         for entry in (k for k in free.shown if held[k]):
             x = free.wrench[joint.child][entry]
             names.append(Name(f"d{len(names)}_", f"d{'xyz'[entry % 3]}{'r' if entry < 3 else ''}_{joint.name}",
@@ -142,17 +144,10 @@ def boltzmann_hamel(board: Board) -> list[Step]:
     """Inertial angular velocities as quasi-velocities, the matrix G, moments in the joints ([Quinn1991] eq. 22-39)."""
     free, s = FreeBodies(board, "body"), board.s
     b_all, g = free.bodies, free.bodies.gravity
-    quasi, connect, moments = [], [], []
+    quasi, moments = [], []
     for b in free.movers.values():
         if ca.depends_on(b.w, s.v):
-            quasi.append(board.line(bold("omega", b.name), b.w, b.kernel[:3], axes=b.name))
-            J = ca.jacobian(b.w, s.v)
-            columns = zip(board.freedoms, ca.horzsplit(J), ca.horzsplit(ca.jacobian(b.kernel[:3], s.v)))
-            lines = [
-                board.line(column_of_g(b.name, x), ca.densify(column), ca.densify(known), axes=b.name)
-                for x, column, known in columns
-            ]
-            connect += [line for line in lines if any(line.right)]
+            quasi.append(board.line(bold("omega", b.name), b.w, b.kernel[:3], axes=b.name, seen=board.observed[b.name].w))
         spin = b.I @ b.alpha + ca.cross(b.w, b.I @ b.w) + ca.cross(b.com, b.R.T @ (b.m * (b.a - g)))
         own, F = free.wrench[b.name], free.into(b, b.m * (b.a - g) - free.force(b.name))
         forces, torques = [k - 3 for k in free.shown if k >= 3], [k for k in free.shown if k < 3]
@@ -164,12 +159,45 @@ def boltzmann_hamel(board: Board) -> list[Step]:
     return [
         *load_step(board),
         Step("quasi-velocities", "The angular velocity of each link, along its own axes, is taken for a speed though no angle has it for a rate (eq. 30).", tuple(quasi), True),
-        Step("the matrices G and D", "What multiplies each joint rate in them: the columns of G D (eq. 27-31); those that vanish are left out.", tuple(connect), True),
+        Step("the matrix D", "What a joint's rates make of the angular velocity of its link relative to the one before, along the link's axes: Omega = D x' (eq. 28, 35).",
+             tuple(_relative_rates(board, free)), True),
+        Step("the matrix G", "omega = G Omega: from the axes of each link to those of every link it carries (eq. 27, 31), columns x, y, z of each block; blocks on the diagonal are 1.",
+             tuple(_connectivity(board, free)), True),
         b_all.accelerations(),
         Step("links", "Force and moment in each joint, along the axes of the link it carries, about its origin (eq. 22): the link's own part and what lies beyond.", _said(moments)),
         Step("equations of motion", "G^T takes the moments to the joints, D^T to their freedoms (eq. 24-26, 37-39): D^T M is what the motors give.", tuple(rows), True),
         *constraint_step(board),
     ]  # fmt: skip
+
+
+def _relative_rates(board: Board, free: FreeBodies) -> list[Line]:
+    """The columns of D that do not vanish: joint by joint, along the axes of the link it carries."""
+    found = []
+    for b in free.movers.values():
+        J = b.R.T @ free.relative(b.name)[:3, :]
+        joint = next(j for j in board.mechanism.ordered if j.child == b.name)
+        before = ca.SX(3, 1) if joint.parent == GROUND else b.R.T @ free.movers[joint.parent].R @ free.movers[joint.parent].w
+        known = ca.jacobian(b.w - before, board.s.v)  # by differentiation of rotations
+        for x, column, reference in zip(board.freedoms, ca.horzsplit(J), ca.horzsplit(known)):
+            if np.abs(board.numbers(column)).max() > NOTHING:
+                found.append(board.line(column_of("D", b.name, x), ca.densify(column), ca.densify(reference), axes=b.name))
+    return found
+
+
+def _connectivity(board: Board, free: FreeBodies) -> list[Line]:
+    """C_ij, column by column, of links that turn and carry others that turn."""
+    m, found = board.mechanism, []
+    parent = {j.child: j.parent for j in m.ordered}
+    turning = {name for name, b in free.movers.items() if ca.depends_on(b.w, board.s.v)}
+    for i in (i for i in parent if i in turning):
+        j = parent[i]
+        while j != GROUND:
+            if j in turning:
+                seen = np.swapaxes(board.observed[i].R, 1, 2) @ board.observed[j].R
+                C = free.movers[i].R.T @ free.movers[j].R
+                found += [board.line(block_of_g(i, j, k), C[:, k], seen[:, :, k], axes=i) for k in range(3)]
+            j = parent[j]
+    return found
 
 
 def _said(lines: Iterable[Line]) -> tuple[Line, ...]:

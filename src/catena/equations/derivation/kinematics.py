@@ -1,7 +1,7 @@
 """What every derivation begins with: the bodies' mass centres, velocities, angular velocities, as expressions and as steps.
 
 Positions come from the chain of frames; velocities from positions by differentiation in time, angular velocities from the
-rotation R by R^T R'. Both are checked against the kernels' recursive pass.
+rotation R by R^T R'. All are checked against the kernels' recursive pass, and against finite differences of the bodies' poses.
 """
 
 from __future__ import annotations
@@ -96,20 +96,20 @@ class Bodies:
     # ------------------------------------------------------------------------------------------------ steps
     def positions(self) -> Step:
         """Where the centres of mass are."""
-        lines = [self.board.line(bold("r", b.name), b.r, b.r, axes="ground") for b in self.all if b.heavy]
+        lines = [self.board.line(bold("r", b.name), b.r, self.board.observed[b.name].r, axes="ground") for b in self.all if b.heavy]
         return Step("positions", "Follow the chain of joints from the ground to each body's centre of mass.", tuple(lines))
 
     def velocities(self) -> Step:
         """Of the centres of mass, in the ground's axes."""
-        lines = [self.board.line(bold("v", b.name), b.v, b.kernel[3:], Label(f"d r_{b.name}/dt", rf"\dot{{{bold('r', b.name).latex}}}"), "ground")
-                 for b in self.all if b.heavy]  # fmt: skip
+        lines = [self.board.line(bold("v", b.name), b.v, b.kernel[3:], Label(f"d r_{b.name}/dt", rf"\dot{{{bold('r', b.name).latex}}}"), "ground",
+                                 self.board.observed[b.name].v) for b in self.all if b.heavy]  # fmt: skip
         return Step(
             "velocities of the centres of mass", "Differentiate each position in time, by the chain rule.", tuple(lines)
         )
 
     def turning(self) -> list[Step]:
         """Angular velocities, of the bodies whose inertia they meet."""
-        lines = [self.board.line(bold("omega", b.name), b.w, b.kernel[:3], axes=b.name) for b in self.all if b.stiff]
+        lines = [self.board.line(bold("omega", b.name), b.w, b.kernel[:3], axes=b.name, seen=self.board.observed[b.name].w) for b in self.all if b.stiff]
         why = "A joint adds its own rate along its axis to the angular velocity of the body that carries it; components along the body's own axes."
         return [Step("angular velocities", why, tuple(lines))] if lines else []
 
@@ -125,10 +125,12 @@ class Bodies:
                         b.kernel_rate[3:],
                         Label(f"d v_{b.name}/dt", rf"\dot{{{bold('v', b.name).latex}}}"),
                         "ground",
+                        self.board.observed[b.name].a,
                     )
                 )
             if b.stiff:
-                lines.append(self.board.line(bold("alpha", b.name), b.alpha, b.kernel_rate[:3], axes=b.name))
+                seen = self.board.observed[b.name].alpha
+                lines.append(self.board.line(bold("alpha", b.name), b.alpha, b.kernel_rate[:3], axes=b.name, seen=seen))
         return Step("accelerations", "Differentiate the velocities in time once more.", tuple(lines))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from html import escape
 
 from ..readable.printing import text_writer
@@ -12,7 +13,8 @@ from .writing import latex_step, text_line
 STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1c2430;background:#fff}
 h1{font-size:1.5rem}h2{font-size:1.1rem;margin:1.6rem 0 .2rem}p{margin:.2rem 0 .5rem;color:#465062}
 pre{background:#f4f6f9;border-left:3px solid #3b6ea5;padding:.6rem .8rem;overflow-x:auto;font:14px/1.6 ui-monospace,monospace;margin:0}
-.pair{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:0 2rem}.same pre{border-color:#2e8b57}small{color:#7a8494}
+.pair{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:0 2rem}.pair pre{white-space:pre-wrap}.same pre{border-color:#2e8b57}small{color:#7a8494}
+table{border-collapse:collapse;font:14px/1.6 ui-monospace,monospace}td,th{text-align:left;padding:.1rem 1.5rem .1rem 0;border-bottom:1px solid #d5dbe3}
 @media(max-width:60rem){.pair{grid-template-columns:minmax(0,1fr)}}
 @media(prefers-color-scheme:dark){body{background:#14181f;color:#e6eaf0}p{color:#a9b3c1}pre{background:#1d232d}}"""
 
@@ -28,14 +30,18 @@ def html(d: Derivation, blank: bool = False) -> str:
     return _page(f"{d.mechanism} by {d.formulation}", about + "".join(parts))
 
 
-def side_by_side(one: Derivation, two: Derivation) -> str:
-    """A page with two derivations in two columns; lines that both have are marked in green."""
+def side_by_side(one: Derivation, two: Derivation, same: Sequence[tuple[str, str]] = ()) -> str:
+    """A page with two derivations in two columns; lines that both have are marked in green. same: terms of the second that are some of the first."""
     shared = _written(one) & _written(two)
     columns = []
     for d in (one, two):
         steps = "".join(_step(step, k, d, False, shared) for k, step in enumerate(d.steps, 1))
         columns.append(f"<div><h2>{escape(d.formulation)} <small>{escape(d.source)}</small></h2>{steps}</div>")
     about = "<p>Steps whose lines all stand in both derivations have a green bar.</p>"
+    if same:
+        rows = "".join(f"<tr><td>{escape(a)}</td><td>{escape(b)}</td></tr>" for a, b in same)
+        head = f"<tr><th>{escape(two.formulation)}</th><th>{escape(one.formulation)}</th></tr>"
+        about += f"<h2>Which terms correspond</h2><table>{head}{rows}</table>"
     return _page(
         f"{one.mechanism}: {one.formulation} and {two.formulation}", f'{about}<div class="pair">{"".join(columns)}</div>'
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...errors import FormulationError
-from . import body_steps, energy_steps, kane
+from . import absolute_steps, body_steps, energy_steps, kane
 from .board import Board
 from .steps import Step
 
@@ -42,5 +42,8 @@ for _way in (
     Way("penalty", body_steps.penalty, "[Baysec1996] eq. 16-22, 66-77"),
     Way("recursive", body_steps.recursive, "[Merwe1995] ch. 4-5"),
     Way("variational", kane.variational, "[Everett1988] eq. 25-32"),
+    Way("maggi", absolute_steps.maggi, "[Maggi1896], [Kurdila1990]"),
+    Way("udwadia_kalaba", absolute_steps.udwadia_kalaba, "[Udwadia1992]"),
+    Way("natural_coordinates", absolute_steps.natural_coordinates, "[GarciaDeJalon1994]"),
 ):
     register(_way)

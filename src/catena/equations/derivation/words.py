@@ -44,6 +44,11 @@ def along(letter: str, speeds: Sequence[Name], mark: str = "") -> list[Label]:
     return [Label(f"{letter}{mark}_{x.text}", rf"{letter}{'^{*}' if mark else ''}_{{{x.latex}}}") for x in speeds]
 
 
-def column_of_g(body: str, x: Name) -> Label:
-    """A column of G D: what a joint's rate adds to a link's angular velocity."""
-    return Label(f"G_{body},{x.text}", rf"\mathbf{{G}}_{{{of_body(body)},{x.latex}}}")
+def column_of(letter: str, body: str, x: Name) -> Label:
+    """A column of a matrix: what a joint's rate adds to a link's angular velocity."""
+    return Label(f"{letter}_{body},{x.text}", rf"\mathbf{{{letter}}}_{{{of_body(body)},{x.latex}}}")
+
+
+def block_of_g(i: str, j: str, k: int) -> Label:
+    """Column k of the block of G that leads from the axes of body j to those of body i."""
+    return Label(f"G_{i},{j} e{'xyz'[k]}", rf"\mathbf{{G}}_{{{of_body(i)},{of_body(j)}}}\,\mathbf{{e}}_{{{'xyz'[k]}}}")

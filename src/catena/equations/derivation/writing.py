@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from textwrap import fill, wrap
 
-from ..readable.printing import Writer, filled, joined, latex_writer, text_writer
+from ..readable.printing import LATEX, TEXT, Paper, Writer, broken, equation_lines, filled, joined, latex_writer, text_writer
+from ..readable.width import width
 from .steps import Derivation, Label, Line, Step
 
 WIDTH = 100  # characters of a line of text
-SOURCE = 150  # characters of LaTeX source that make about one printed line
+NARROW = TEXT._replace(room=WIDTH - 9)
 GAP = "________"
+EQUALS = 1.4  # em of the sign between a label and its value
 
 
 def text(d: Derivation, blank: bool = False) -> str:
@@ -57,7 +60,7 @@ def text_line(line: Line, write: Writer, blank: str = "") -> list[str]:
     lefts = [head] if isinstance(line.left, Label) else [*joined(line.left, write, "*"), "="]
     first, *more = (
         short
-        for x in filled([*lefts, *pieces], WIDTH - 9)
+        for x in filled([*lefts, *pieces], NARROW)
         for short in wrap(x, WIDTH - 9, break_long_words=False, break_on_hyphens=False)
     )
     return [first, *(f"    {x}" for x in more)]
@@ -94,36 +97,57 @@ def latex(d: Derivation, blank: bool = False) -> str:
 
 
 def latex_step(step: Step, d: Derivation, blank: bool = False) -> str:
-    """The lines of a step as one align* environment."""
+    """The lines of a step as one align* environment, broken so that they fit on a page beside the widest label."""
     write = latex_writer(d.names)
-    rows = [row for line in step.lines for row in latex_line(line, write, blank)]
+    lines = list(step.lines)
+    if not blank:  # a vector that is too wide is three numbers, whose labels are wider
+        paper = _beside_labels(lines)
+        lines = [x for line in lines for x in (_components(line) if line.vector and not _vector(line, write, paper) else [line])]
+    paper = _beside_labels(lines)
+    rows = [row for line in lines for row in latex_line(line, write, paper, blank)]
     return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
 
 
-def latex_line(line: Line, write: Writer, blank: bool = False) -> list[str]:
+def _beside_labels(lines: Sequence[Line]) -> Paper:
+    """The room that the widest label leaves."""
+    labels = [width(line.left.latex) + EQUALS for line in lines if isinstance(line.left, Label)]
+    return LATEX._replace(room=LATEX.room - max(labels, default=0.0))
+
+
+def latex_line(line: Line, write: Writer, paper: Paper, blank: bool = False) -> list[str]:
     """One equation as rows of an align* environment."""
-    if isinstance(line.left, Label):
-        head = f"{line.left.latex} &= "
-        if line.means:
-            head += f"{line.means.latex}"
-    else:
-        head = ""
     if blank:
-        gap = r"\underline{\hspace{6em}}"
-        right = rf"\left({', '.join([gap] * 3)}\right)" if line.vector else gap
-        return [f"{head}{' = ' if line.means else ''}{right}" if head else f"{gap} &= {gap}"]
-    if line.vector and max(len(" ".join(joined(terms, write, r" \, "))) for terms in line.right) > SOURCE:
-        return [f"{head.rstrip('= ')}:", *(row for entry in _components(line) for row in latex_line(entry, write))]
+        return [_gap(line)]
+    if not isinstance(line.left, Label):
+        return _indented("& ", equation_lines(line.left, line.right[0], write, paper))
+    head, means = f"{line.left.latex} &= ", f"{line.means.latex}" if line.means else ""
     if line.vector:
-        return [f"{head}{' = ' if line.means else ''}{_vector(line, write)}"]
-    pieces = joined(line.right[0], write, r" \, ")
-    if not head:
-        rows = filled([*joined(line.left, write, r" \, "), f"= {pieces[0]}", *pieces[1:]], SOURCE)  # type: ignore[arg-type]
-        return [f"& {rows[0]}", *(rf"& \quad {{}} {row}" for row in rows[1:])]
-    rows = filled(pieces, SOURCE)
-    if line.means:
-        return [head, f"&= {rows[0]}", *(rf"& \quad {{}} {row}" for row in rows[1:])]
+        shown = _vector(line, write, paper)
+        if not shown:  # only where the room shrank by the labels of other components
+            return [row for entry in _components(line) for row in latex_line(entry, write, paper)]
+        return [f"{head}{means} = {shown}"] if means and width(f"{means} = {shown}") <= paper.room else _after(head, means, [shown])
+    rows = filled(broken(line.right[0], write, paper), paper)
+    if means and len(rows) == 1 and width(f"{means} = {rows[0]}") <= paper.room:
+        return [f"{head}{means} = {rows[0]}"]
+    return _after(head, means, rows)
+
+
+def _after(head: str, means: str, rows: list[str]) -> list[str]:
+    """A label, what it means on a line of its own, and its value."""
+    return [f"{head}{means}", *_indented("&= ", rows)] if means else _indented(head, rows)
+
+
+def _indented(head: str, rows: list[str]) -> list[str]:
     return [f"{head}{rows[0]}", *(rf"& \quad {{}} {row}" for row in rows[1:])]
+
+
+def _gap(line: Line) -> str:
+    """Room for a student's answer."""
+    gap = r"\underline{\hspace{6em}}"
+    if not isinstance(line.left, Label):
+        return f"{gap} &= {gap}"
+    right = rf"\left({', '.join([gap] * 3)}\right)" if line.vector else gap
+    return f"{line.left.latex} &= {f'{line.means.latex} = ' if line.means else ''}{right}"
 
 
 def _components(line: Line) -> list[Line]:
@@ -132,12 +156,12 @@ def _components(line: Line) -> list[Line]:
     return [Line(Label("", rf"\left({label}\right)_{{{x}}}"), (terms,)) for x, terms in zip("xyz", line.right)]
 
 
-def _vector(line: Line, write: Writer) -> str:
-    """Three entries side by side where they are short, else as a column."""
-    entries = [" ".join(joined(terms, write, r" \, ")) for terms in line.right]
-    if sum(map(len, entries)) <= SOURCE:
-        return r"\left(" + r",\; ".join(entries) + r"\right)"
-    return r"\begin{pmatrix}" + r" \\ ".join(entries) + r"\end{pmatrix}"
+def _vector(line: Line, write: Writer, paper: Paper) -> str:
+    """Three entries side by side where there is room, else as a column; nothing where one of them is wider than a line."""
+    entries = [" ".join(joined(terms, write, paper.times)) for terms in line.right]
+    beside = r"\left(" + r",\; ".join(entries) + r"\right)"
+    column = r"\begin{pmatrix}" + r" \\ ".join(entries) + r"\end{pmatrix}"
+    return next((x for x in (beside, column) if width(x) <= paper.room), "")
 
 
 def words(x: str) -> str:

@@ -75,7 +75,7 @@ def _refusal(f: Formulation, m: Mechanism, feature: str) -> str:
     """What the formulation cannot treat, where the mechanism has it, and which can."""
     here, able = FEATURES[feature], [g.name for g in formulations() if not g.lacks(m)]
     advice = [f"take {', '.join(able)}"] if able else []
-    return (f"{f.name} does not treat {feature}, and mechanism {m.name!r} has {here.among(m)[0]}; "
+    return (f"{f.name} does not treat {feature}, and mechanism {m.name!r} has {here.among(m)[0]}: {f.cannot[feature]}; "
             + ", or ".join(filter(None, [*advice, here.cure or "change the mechanism"])))  # fmt: skip
 
 

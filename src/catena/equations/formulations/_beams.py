@@ -1,4 +1,4 @@
-"""Flexible bodies by modes, from their mass integrals ([Everett1988] eq. 33-37): what lagrange, hamilton and variational add.
+"""Flexible bodies by modes, from their mass integrals ([Everett1988] eq. 33-37): what formulations add.
 
 A point of the body lies at r = n + v in the body's frame B, n of the neutral body, v its deflection, and moves with
 
@@ -85,15 +85,15 @@ class TracedBeam:
 
     def places(self) -> ca.SX:
         """(3, 1 + fields): what multiplies 1 and B_a in r: nothing, and c_a along its axis."""
-        return ca.sparsify(ca.horzcat(ca.SX(3, 1), *(self._axis(k) * self.c[k] for k in range(self.c.numel()))))
+        return ca.sparsify(ca.horzcat(ca.SX(3, 1), *(self.axis(k) * self.c[k] for k in range(self.c.numel()))))
 
     def velocities(self, w: ca.SX, V: ca.SX, rate: ca.SX) -> ca.SX:
         """(3, 1 + fields): what multiplies 1 and B_a in the velocity V + w x r + r' of the body's points, along its axes."""
         dc = self.C @ rate
-        moved = ca.horzcat(V, *(self._axis(k) * dc[k] for k in range(dc.numel())))
+        moved = ca.horzcat(V, *(self.axis(k) * dc[k] for k in range(dc.numel())))
         return moved + ca.skew(w) @ self.places()
 
-    def _axis(self, k: int) -> ca.SX:
+    def axis(self, k: int) -> ca.SX:
         """The axis along which field k displaces."""
         e = ca.SX(3, 1)
         e[next(d for d in range(3) if k in self._fields[d])] = 1.0

@@ -46,12 +46,15 @@ class TreeLink(NamedTuple):
 def links(s: Tracer, melt: bool) -> list[TreeLink]:
     """The links in the order of the joints, parents first. melt: bodies on fixed joints become part of the link they sit on."""
     m, rate, index, used = s.layout.mechanism, s.coordinate_rate(), {GROUND: -1}, 0
+    rigid = {b.name for b in s.layout.rigid}
     found: list[TreeLink] = []
     for j in m.ordered:
-        nodes = range(used, used + len(j.freedoms))
+        nodes = range(used, used + len(j.deflection.shifts if j.deflection else j.freedoms))
         used, seat, below = nodes.stop, s.layout.seats[j.child], index[j.parent]
         mass, h, J = seated(m.body(j.child), seat, s.value)
         S, I = vector(h), matrix(full(inertia_tensor(J)))
+        if j.child not in rigid:  # the mass of a body that bends by modes is added by `_boltzmann_hamel_beams`
+            mass, S, I = 0.0, ca.SX(3, 1), ca.SX(3, 3)
         if melt and not nodes:
             index[j.child] = below
             if below >= 0:
@@ -74,7 +77,7 @@ def joint_motion(s: Tracer, nodes: range) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
         r, turn, slide = ca.SX(vector(s.posed.r[i])), ca.SX.zeros(3), ca.SX.zeros(3)
         for k in range(motion.speeds(s.tree.motion[i])):
             S_turn, S_slide = motion.direction(s.tree, i, k)
-            speed = s.v[s.layout.nodes[i].vi + k]
+            speed = s.V[s.layout.nodes[i].vi + k]
             turn, slide = turn + vector(S_turn) * speed, slide + vector(S_slide) * speed
         L, U = L + C @ r, U + C @ (ca.cross(Omega, r) + step @ slide)
         C, Omega = C @ step, step.T @ Omega + turn

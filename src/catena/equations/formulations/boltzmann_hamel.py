@@ -22,7 +22,8 @@ speeds. For a tree, C_ij stands in G where j lies on the way from i to the groun
 Extensions. Every joint may slide as the print's base does: L_c then varies, U_c = L_c' (in the axes of link i) is one more
 quasi-velocity, R_c'' gains C_Ni (2 omega_i x U_c + U_c'), the row of U_c is F_c (22a), and D has six rows, Omega over U. So the
 whole joint catalogue is treated; a free base is the print's own R'. In A the sums over outboard bodies are taken once: link i
-carries at each O_c the mass mu_c of all beyond, which makes its moments S*_i = S_i + sum mu_c L_c and I*_i.
+carries at each O_c the mass mu_c of all beyond, which makes its moments S*_i = S_i + sum mu_c L_c and I*_i. Bodies that bend by
+modes bring the rates of their amplitudes as further quasi-velocities (`_boltzmann_hamel_beams`).
 
 Misprints and departures. (4): the print's tilde is the transpose of ours, as (3) shows. (15): F = sum C_Ni F_i, since (13) has
 F_i^T C_iN dR. (16): M_i - C_i,i+1 M_i+1 without a transpose, as in (24) and by the virtual work (10b). (22b): gravity stands
@@ -37,6 +38,8 @@ forces, `extra["operations_inverse"]`, either form goes through G, and the gain 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import casadi as ca
 import numpy as np
 
@@ -45,6 +48,7 @@ from ...kernels.tree import layout
 from ...model.mechanism import Mechanism
 from ..equations import Equations, assembled, operations, without_inertia
 from ..formulation import Formulation, register
+from ._boltzmann_hamel_beams import BendingLink, bending_links
 from ._boltzmann_hamel_links import Rotations, TreeLink, connectivity, links
 from ._joint_cuts import joint_wrenches as cut
 
@@ -58,7 +62,7 @@ def boltzmann_hamel(mechanism: Mechanism) -> Equations:
     s = Tracer(layout(mechanism))
     chain, still = links(s, melt=True), ca.SX(s.layout.nv, 1)
     M_c = configuration_inertia(s, chain)
-    a = solve(s, M_c, s.tau + given_forces(s, chain) - project(chain, *inverse(s, chain, still), s.layout.nv))
+    a = solve(s, M_c, s.tau + given_forces(s, chain) - inverse_forces(s, chain, still))
     lam = ca.SX.zeros(0)
     held = bool(mechanism.constrained)
     if held:  # of all motions that the rows allow, the nearest to the free one in the metric M_c
@@ -78,19 +82,34 @@ def boltzmann_hamel(mechanism: Mechanism) -> Equations:
 
 
 # ----------------------------------------------------------------------------------------------- equations (22)-(31)
-def inertial(s: Tracer, chain: list[TreeLink], w: Vectors, dw: Vectors, U: Vectors, dU: Vectors) -> tuple[Vectors, Vectors]:
-    """tau_i (22b) and F_i (22a), in each link's axes, from inertial angular velocities, sliding velocities and their rates."""
-    g = -vector(s.tree.gravity)
-    acceleration, force, moment = Vectors(), Vectors(), Vectors()
+class Motion(NamedTuple):
+    """Of each link in its axes: omega, omega', U = L', U' (in the parent's), and R'' + g of O_i."""
+
+    w: Vectors
+    dw: Vectors
+    U: Vectors
+    dU: Vectors
+    acceleration: Vectors
+
+
+def moved(s: Tracer, chain: list[TreeLink], w: Vectors, dw: Vectors, U: Vectors, dU: Vectors) -> Motion:
+    """The accelerations of the O_i (22c), root to leaves, from inertial angular velocities, sliding velocities and their rates."""
+    g, acceleration = -vector(s.tree.gravity), Vectors()
     for i, link in enumerate(chain):
-        R = g  # R'' + g of O_i, in its axes
+        R = g
         if (k := link.parent) >= 0:
             R = acceleration[k] + A(w[k], dw[k], link.L) + 2 * ca.cross(w[k], U[i])
-        R = link.C.T @ (R + dU[i])
-        acceleration.append(R)
-        force.append(link.m * R + A(w[i], dw[i], link.S))
-        moment.append(link.I @ dw[i] + ca.cross(w[i], link.I @ w[i]) + ca.cross(link.S, R))
-    return gathered(chain, moment, force)
+        acceleration.append(link.C.T @ (R + dU[i]))
+    return Motion(w, dw, U, dU, acceleration)
+
+
+def inertial(chain: list[TreeLink], x: Motion) -> tuple[Vectors, Vectors]:
+    """Moment about O_i and force that each rigid link needs alone, in its axes: the terms of (22b) and (22a) without sums."""
+    force, moment = Vectors(), Vectors()
+    for link, w, dw, R in zip(chain, x.w, x.dw, x.acceleration):
+        force.append(link.m * R + A(w, dw, link.S))
+        moment.append(link.I @ dw + ca.cross(w, link.I @ w) + ca.cross(link.S, R))
+    return moment, force
 
 
 def A(w: ca.SX, dw: ca.SX, b: ca.SX) -> ca.SX:
@@ -127,12 +146,30 @@ def relative(chain: list[TreeLink], tau: Vectors) -> Vectors:
     return M
 
 
-def inverse(s: Tracer, chain: list[TreeLink], a: ca.SX) -> tuple[Vectors, Vectors]:
-    """M_i and F_i in every joint for the accelerations a: the inverse problem, constraint moments and forces included."""
+def inverse(s: Tracer, chain: list[TreeLink], a: ca.SX) -> tuple[Vectors, Vectors, ca.SX]:
+    """M_i and F_i in every joint for the accelerations a: the inverse problem, constraint moments and forces included.
+
+    And the rows of amplitudes (nv), which belong to no joint.
+    """
     d = [link.D @ a for link in chain]
     w, dw = absolute(chain, [link.Omega for link in chain], [link.dOmega + x[:3] for link, x in zip(chain, d)])
-    tau, F = inertial(s, chain, w, dw, [link.U for link in chain], [link.dU + x[3:] for link, x in zip(chain, d)])
-    return relative(chain, tau), F
+    x = moved(s, chain, w, dw, [link.U for link in chain], [link.dU + x[3:] for link, x in zip(chain, d)])
+    moment, force = inertial(chain, x)
+    rows, still = ca.SX.zeros(s.layout.nv), ca.SX.zeros(3)
+    for beam in bending_links(s, chain):
+        i, own = beam.link, beam.beam.own
+        at = (x.w[i], x.dw[i], x.acceleration[i]) if i >= 0 else (still, still, -vector(s.tree.gravity))
+        M, F, rows[own] = beam.needed(*at, s.v[own], a[own])
+        if i >= 0:
+            moment[i], force[i] = moment[i] + M, force[i] + F
+    tau, forces = gathered(chain, moment, force)
+    return relative(chain, tau), forces, rows
+
+
+def inverse_forces(s: Tracer, chain: list[TreeLink], a: ca.SX) -> ca.SX:
+    """What the motion with the accelerations a needs along the speeds (nv)."""
+    M, F, rows = inverse(s, chain, a)
+    return project(chain, M, F, s.layout.nv) + rows
 
 
 def project(chain: list[TreeLink], M: Vectors, F: Vectors, nv: int) -> ca.SX:
@@ -146,7 +183,32 @@ def configuration_inertia(s: Tracer, chain: list[TreeLink]) -> ca.SX:
     C = connectivity(chain)
     D = ca.vertcat(*(link.D[:3, :] for link in chain), *(link.D[3:, :] for link in chain))
     GD = joined(chain, C) @ D
-    return GD.T @ (quasi_inertia(chain, C) @ GD) + ca.diag(vector(s.tree.armature))
+    M_c = GD.T @ (quasi_inertia(chain, C) @ GD) + ca.diag(vector(s.tree.armature))
+    bending = bending_links(s, chain)
+    V = origin_velocities(chain) if bending else []
+    for beam in bending:
+        J = _quasi_velocities(s, beam, GD, V)
+        M_c += J.T @ beam.quasi_inertia() @ J
+    return M_c
+
+
+def origin_velocities(chain: list[TreeLink]) -> Vectors:
+    """R' of the O_i, each in its link's axes, root to leaves."""
+    (w, _), V = absolute(chain, [link.Omega for link in chain], [link.dOmega for link in chain]), Vectors()
+    for link in chain:
+        k = link.parent
+        V.append(link.C.T @ (link.U + (V[k] + ca.cross(w[k], link.L) if k >= 0 else 0)))
+    return V
+
+
+def _quasi_velocities(s: Tracer, beam: BendingLink, GD: ca.SX, V: Vectors) -> ca.SX:
+    """(6 + n, nv): (omega, V, e') of a flexible body, along its own axes, from the speeds."""
+    w, O, E = ca.SX(3, s.layout.nv), ca.SX(3, s.layout.nv), ca.SX(len(beam.beam.own), s.layout.nv)
+    if (i := beam.link) >= 0:
+        w, O = GD[3 * i : 3 * i + 3, :], ca.jacobian(V[i], s.v)
+    for k, column in enumerate(beam.beam.own):
+        E[k, column] = 1.0
+    return ca.sparsify(ca.vertcat(beam.R.T @ w, beam.R.T @ (O - ca.skew(beam.p) @ w), E))
 
 
 def joined(chain: list[TreeLink], C: Rotations) -> ca.SX:
@@ -190,7 +252,7 @@ def matrix_of(n: int, blocks: dict[tuple[int, int], ca.SX]) -> ca.SX:
 def joint_wrenches(s: Tracer) -> ca.SX:
     """(joints, 6): M_i and F_i of every joint at the accelerations s.a, about the child's origin in the child's axes."""
     chain, rows = links(s, melt=False), []
-    for link, M, F in zip(chain, *inverse(s, chain, s.a)):
+    for link, M, F in zip(chain, *inverse(s, chain, s.a)[:2]):
         _, R, p = s.seat(link.name)
         R, M = matrix(R), M - ca.cross(vector(p), F)
         rows.append(ca.horzcat(M.T @ R, F.T @ R))
@@ -239,10 +301,13 @@ def measured(s: Tracer, chain: list[TreeLink]) -> dict[str, int]:
         rows = ca.vertcat(*tau, *(link.C @ x for link, x, moves in zip(chain, F, slides) if moves))
         return operations(ca.Function("form", [s.q, free, s.p], [ca.cse(rows)]))
 
-    tau, F = inertial(s, chain, *absolute(chain, w, dw), U, dU)
-    joints = ca.Function("joints", [s.q, s.v, s.a, s.p], [ca.cse(project(chain, *inverse(s, chain, s.a), s.layout.nv))])
+    def forces(w: Vectors, dw: Vectors) -> tuple[Vectors, Vectors]:
+        return gathered(chain, *inertial(chain, moved(s, chain, w, dw, U, dU)))
+
+    tau, F = forces(*absolute(chain, w, dw))
+    joints = ca.Function("joints", [s.q, s.v, s.a, s.p], [ca.cse(inverse_forces(s, chain, s.a))])
     return {
-        "operations_inertial": count(*inertial(s, chain, w, dw, U, dU)),
+        "operations_inertial": count(*forces(w, dw)),
         "operations_relative": count(relative(chain, tau), F),
         "operations_inverse": operations(joints),
     }
@@ -282,5 +347,4 @@ register(Formulation(
     unknowns="angular velocities as quasi-velocities",
     source="[Quinn1991] eq. 22-39",
     year=1904,
-    cannot=frozenset({"joints by a function", "flexible bodies by modes"}),
 ))  # fmt: skip

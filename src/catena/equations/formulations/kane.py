@@ -43,11 +43,13 @@ from ...compiler.trace import Tracer, matrix, vector
 from ...kernels import kinematics, motion
 from ...kernels.tree import layout
 from ...model.mechanism import GROUND, Mechanism
-from ...spatial import add, full, rotate, select, transpose, unrotate_symmetric
+from ...spatial import add, full, rotate, transpose, unrotate_symmetric
 from ..equations import Equations, assembled, without_inertia
 from ..formulation import Formulation, register
+from ._beams import TracedBeam, beams
 from ._independent_speeds import own_rows
 from ._joint_cuts import joint_wrenches as cut
+from ._kane_beams import BendingPartials, bending
 from ._kane_speeds import KaneSpeeds, Map, adapted_speeds, own_speeds
 
 SINGULAR = 1e-13  # a pivot so much smaller than its diagonal entry is rounding
@@ -91,8 +93,8 @@ def kane(mechanism: Mechanism, rows: Map | None = None, speeds: Map | None = Non
     what they do to the mechanism; with `rows`, `reactions` are absent: where on the bodies such a row acts is not known here.
     """
     s = Tracer(layout(mechanism))
-    t, masses = s.t, mass_centres(s)
-    A, f = inertia(s, masses), forces(s, masses)
+    t, moving = s.t, bodies(s)
+    A, f = inertia(s, moving), forces(s, moving)
     own = own_rows(s) if rows is None and mechanism.constrained else None
     if own and speeds is None and dependent is None:
         u = adapted_speeds(s, own.complement(s, A), own.gamma)
@@ -109,7 +111,7 @@ def kane(mechanism: Mechanism, rows: Map | None = None, speeds: Map | None = Non
     n, held = s.layout.nq, bool(rows or own)
     x = ca.SX.sym("x", n + len(u.state))
     q, v = x[:n], u.decode(x[:n], x[n:], s.p)
-    W = None if rows or mechanism.constraints else _reactions(s, masses, a, lam if held else None)
+    W = None if rows or mechanism.constraints else _reactions(s, moving, a, lam if held else None)
     change = ca.Function("change", [t, s.q, s.v, s.tau, s.p], [s.coordinate_rate(), ca.densify(du if u.state == u.names else a)])
     rate, moved = change(t, q, v, s.tau, s.p)
     return assembled(
@@ -122,38 +124,67 @@ def kane(mechanism: Mechanism, rows: Map | None = None, speeds: Map | None = Non
 # ----------------------------------------------------------------------------------------------- chapter II: kinematics
 def partials(s: Tracer) -> dict[int, Partials]:
     """omega_ijk, V_ijk and their rates for the origin of every node, ground (-1) to leaves."""
-    none = ca.SX(3, s.layout.nv)
+    found = _by_nodes(s)
+    return found if not s.lift else {i: _lifted(s, at) for i, at in found.items()}
+
+
+def _lifted(s: Tracer, at: Partials) -> Partials:
+    """The columns of nodes that follow coordinates (`kernels.lifting`) brought back to the mechanism's speeds: V W, V' W + V W'."""
+    n, own = len(s.V), s.layout.nv
+    W, dW = ca.SX(n, own), ca.SX(n, own)
+    W[:own, :] = ca.SX.eye(own)
+    for into, rows in ((W, s.lift.F), (dW, s.lift.rates(s.OWN[1]))):
+        for k, row in enumerate(rows, own):
+            for column, c in row.items():
+                into[k, column] = c
+    w, V = at.w @ W, at.V @ W
+    return at._replace(w=ca.sparsify(w), dw=at.dw @ W + at.w @ dW, V=ca.sparsify(V), dV=at.dV @ W + at.V @ dW)
+
+
+def _by_nodes(s: Tracer) -> dict[int, Partials]:
+    """The same along the speeds of all nodes, those that follow included."""
+    none, speeds = ca.SX(3, len(s.V)), vector(s.V)
     found = {-1: Partials(none, none, none, none, ca.SX.eye(3), ca.SX.zeros(3))}
     for i, node in enumerate(s.layout.nodes):
         below, S, O = found[node.parent], ca.SX(matrix(s.posed.R[i])), ca.SX(vector(s.posed.p[i]))
-        turning, sliding, bend_turning, bend_sliding = (ca.SX(none) for _ in range(4))
+        turning, sliding = ca.SX(none), ca.SX(none)
         for k in range(motion.speeds(s.tree.motion[i])):
             turn, slide = motion.direction(s.tree, i, k)
-            column, slope, bend = _speed(s, node.vi + k)
-            turning[:, column], bend_turning[:, column] = slope * (S @ vector(turn)), bend * (S @ vector(turn))
-            sliding[:, column], bend_sliding[:, column] = slope * (S @ vector(slide)), bend * (S @ vector(slide))
+            turning[:, node.vi + k] = S @ vector(turn)
+            sliding[:, node.vi + k] = S @ vector(slide)
         turning, sliding, rho = ca.sparsify(turning), ca.sparsify(sliding), O - below.O
         w, V = below.w + turning, below.V - ca.skew(rho) @ below.w + sliding
-        W0I, drho = ca.skew(w @ s.v), (V - below.V) @ s.v
-        dw = below.dw + W0I @ turning + ca.sparsify(bend_turning)  # the axes of a motion stand still in its node: (1.28)
-        dV = below.dV - ca.skew(rho) @ below.dw - ca.skew(drho) @ below.w + W0I @ sliding + ca.sparsify(bend_sliding)
+        W0I, drho = ca.skew(w @ speeds), (V - below.V) @ speeds
+        dw = below.dw + W0I @ turning  # the axes of a motion stand still in its node: (1.28)
+        dV = below.dV - ca.skew(rho) @ below.dw - ca.skew(drho) @ below.w + W0I @ sliding
         found[i] = Partials(w, dw, V, dV, S, O)
     return found
 
 
-def _speed(s: Tracer, place: int) -> tuple[int, Any, Any]:
-    """The speed that moves a motion, by how much, and how fast that changes: f'(q) and f''(q) v of one that follows another by a function f."""
-    if place < s.layout.nv:
-        return place, 1.0, 0.0
-    leader = s.layout.followers[place - s.layout.nv]
-    _, slope, bend = leader.shift(s.q[leader.qi], select)  # type: ignore[operator]  # a Course
-    return leader.vi, slope, bend * s.v[leader.vi]
+class MovingBodies(NamedTuple):
+    """The rigid bodies in the order of `mechanism.ordered`, and those that bend by modes."""
+
+    rigid: list[MassCentre]
+    bending: list[BendingPartials]
 
 
-def mass_centres(s: Tracer) -> list[MassCentre]:
-    """Every body at its mass centre G_i, in the order of `mechanism.ordered`."""
-    found, m, masses = partials(s), s.layout.mechanism, []
-    for joint in m.ordered:
+def bodies(s: Tracer) -> MovingBodies:
+    """All bodies with their partial velocities."""
+    found = partials(s)
+    return MovingBodies(mass_centres(s, found), [_bending(s, found, beam) for beam in beams(s)])
+
+
+def _bending(s: Tracer, found: dict[int, Partials], beam: TracedBeam) -> BendingPartials:
+    """A body that bends by modes, from the partial velocities of its frame."""
+    node, R, p = s.seat(beam.body)
+    at = found[node].at(found[node].S @ vector(p), s.v)
+    return bending(s, beam, at.S @ matrix(R), at.O, at.w, at.dw, at.V, at.dV)
+
+
+def mass_centres(s: Tracer, found: dict[int, Partials]) -> list[MassCentre]:
+    """Every rigid body at its mass centre G_i, in the order of `mechanism.ordered`."""
+    m, masses, rigid = s.layout.mechanism, [], {b.name for b in s.layout.rigid}
+    for joint in (j for j in m.ordered if j.child in rigid):
         body = m.body(joint.child)
         node, R, p = s.seat(body.name)
         com, I = (tuple(s.value(x) for x in values) for values in (body.com, body.inertia))
@@ -166,12 +197,12 @@ def mass_centres(s: Tracer) -> list[MassCentre]:
 
 
 # ----------------------------------------------------------------------------------------------- chapter III: equations
-def inertia(s: Tracer, masses: list[MassCentre]) -> ca.SX:
+def inertia(s: Tracer, moving: MovingBodies) -> ca.SX:
     """A_rj (nv x nv) of (3.28); the rotors' own inertia stands on the diagonal."""
     A = ca.sparsify(ca.diag(vector(s.tree.armature)))
-    for b in masses:
+    for b in moving.rigid:
         A += b.m * b.G.V.T @ b.G.V + b.G.w.T @ b.I @ b.G.w
-    return A
+    return sum((x.inertia() for x in moving.bending), A)
 
 
 def loads(s: Tracer, masses: list[MassCentre], a: ca.SX) -> list[tuple[ca.SX, ca.SX]]:
@@ -183,10 +214,11 @@ def loads(s: Tracer, masses: list[MassCentre], a: ca.SX) -> list[tuple[ca.SX, ca
     return found
 
 
-def forces(s: Tracer, masses: list[MassCentre]) -> ca.SX:
+def forces(s: Tracer, moving: MovingBodies) -> ca.SX:
     """f_r + F_r (nv), the right side of (3.27): weight and inertia at a = 0, and the motors, which (3.18) shows to be tau."""
-    still = ca.SX(s.layout.nv, 1)
-    return sum((b.G.V.T @ F + b.G.w.T @ T for b, (F, T) in zip(masses, loads(s, masses, still))), s.tau + _applied(s))
+    still, g = ca.SX(s.layout.nv, 1), vector(s.tree.gravity)
+    bent = sum((x.active(s.v, still, g) for x in moving.bending), s.tau + _applied(s))
+    return sum((b.G.V.T @ F + b.G.w.T @ T for b, (F, T) in zip(moving.rigid, loads(s, moving.rigid, still))), bent)
 
 
 def _applied(s: Tracer) -> ca.SX:
@@ -208,30 +240,29 @@ def generalised_force(mechanism: Mechanism, frame: str) -> ca.Function:
     return ca.Function("generalised_force", [s.q, F, s.p], [ca.cse(ca.densify(Q))], ["q", "F", "p"], ["Q"])
 
 
-def joint_wrenches(s: Tracer, masses: list[MassCentre]) -> ca.SX:
+def joint_wrenches(s: Tracer, moving: MovingBodies) -> ca.SX:
     """(joints, 6): what each joint does to its child, at the accelerations s.a.
 
     A joint's own reaction is non-contributing. Six auxiliary speeds that carry the joint's child and all beyond it as one
     rigid piece bring it into evidence: their partial velocities sum F_i + F*_i over that piece, and the joint balances it.
     """
-    m, total = s.layout.mechanism, []
-    index = {b.name: k for k, b in enumerate(masses)}
-    place = [kinematics.frame_pose(*s.seat(b.name), s.posed) for b in masses]
-    origin = [vector(p) for _, p in place]
-    for b, O, (F, T) in zip(masses, origin, loads(s, masses, s.a)):
-        total.append((-T - ca.cross(b.G.O - O, F), -F))
-    for k, joint in reversed(list(enumerate(m.ordered))):
-        if joint.parent != GROUND:
-            i, (T, F) = index[joint.parent], total[k]
-            total[i] = (total[i][0] + T + ca.cross(origin[k] - origin[i], F), total[i][1] + F)
-    rows = [ca.horzcat(T.T @ matrix(R), F.T @ matrix(R)) for (T, F), (R, _) in zip(total, place)]
-    return ca.densify(ca.vertcat(*rows))
+    m, g = s.layout.mechanism, vector(s.tree.gravity)
+    place = {j.child: kinematics.frame_pose(*s.seat(j.child), s.posed) for j in m.ordered}
+    origin = {body: vector(p) for body, (_, p) in place.items()}
+    total = {x.name: x.wrench(s.v, s.a, g) for x in moving.bending}
+    for b, (F, T) in zip(moving.rigid, loads(s, moving.rigid, s.a)):
+        total[b.name] = (-T - ca.cross(b.G.O - origin[b.name], F), -F)
+    for joint in (j for j in reversed(m.ordered) if j.parent != GROUND):
+        (T, F), (t, f) = total[joint.child], total[joint.parent]
+        total[joint.parent] = (t + T + ca.cross(origin[joint.child] - origin[joint.parent], F), f + F)
+    found = [(*total[j.child], matrix(place[j.child][0])) for j in m.ordered]
+    return ca.densify(ca.vertcat(*(ca.horzcat(T.T @ R, F.T @ R) for T, F, R in found)))
 
 
-def _reactions(s: Tracer, masses: list[MassCentre], a: ca.SX, lam: ca.SX | None) -> ca.SX:
+def _reactions(s: Tracer, moving: MovingBodies, a: ca.SX, lam: ca.SX | None) -> ca.SX:
     """The same at the accelerations a, less what loads and rows push."""
     force = ca.SX.sym("lam", 0 if lam is None else lam.numel())
-    found = joint_wrenches(s, masses) + cut(s, {}, None if lam is None else force)
+    found = joint_wrenches(s, moving) + cut(s, {}, None if lam is None else force)
     return ca.Function("wrenches", [s.t, s.q, s.v, s.a, s.p, force], [found])(s.t, s.q, s.v, a, s.p, force if lam is None else lam)
 
 
@@ -267,5 +298,4 @@ register(Formulation(
     unknowns="speeds, with partial velocities by recursion over the tree",
     source="[Passerello1972] ch. I-III",
     year=1961,
-    cannot=frozenset({"flexible bodies by modes"}),
 ))  # fmt: skip

@@ -4,11 +4,11 @@ Every link is a free body with the velocity V = (u of its centre of mass in the 
 
     M V' = F + A' mu              its own Newton and Euler, with the forces mu of all constraints
     A V' = -bias                  joints, differentiated twice
-    G V' = E v' - g               the joints' speeds, read from the two bodies of each; E = 1 but for those that follow others
+    G V' = E v' + e - g           the joints' speeds, read from the two bodies of each; E = 1, e = 0 but for those that follow others
 
 The rows A and G together are square and regular on a tree, so the velocities that the constraints leave are
 
-    V' = R v' + N,        R = [A; G]^-1 [0; E],     N = [A; G]^-1 [-bias; -g]
+    V' = R v' + N,        R = [A; G]^-1 [0; E],     N = [A; G]^-1 [-bias; e - g]
 
 and with A R = 0 Maggi's equations have no forces of constraints in them:
 
@@ -25,8 +25,8 @@ import numpy as np
 
 from ...compiler.trace import vector
 from ...model.mechanism import Mechanism
-from ..absolute.constraint_rows import BodyRows, JointSpeeds, joint, nonholonomic, speeds
-from ..absolute.joint_constraints import Bodies
+from ..absolute.constraint_rows import BodyRows, JointSpeeds, follows, joint, nonholonomic, speeds
+from ..absolute.joint_constraints import BETWEEN_RIGID_BODIES, Bodies
 from ..equations import Equations, assembled
 from ..formulation import Formulation, register
 from ._free_links import gyration, loads, masses, needed, weights
@@ -66,27 +66,28 @@ def maggi(mechanism: Mechanism) -> Equations:
 
 def _left_free(b: Bodies, u: JointSpeeds, tree: list[BodyRows]) -> tuple[ca.SX, ca.SX]:
     """R (6 n x nv) and N (6 n) with V' = R v' + N: the rows of each joint, six with its speeds, give the motion of its link, root to leaves."""
-    driven, n = _driven(b, u), b.tracer.layout.nv
+    (driven, drift), n = _driven(b, u), b.tracer.layout.nv
     found = ca.SX(0, n + 1)
     for k, (rows, own) in enumerate(zip(tree, u.columns)):
         K = ca.sparsify(ca.vertcat(rows.A, u.G[own, :]))
-        right = ca.vertcat(ca.horzcat(ca.SX(len(rows), n), -rows.bias), ca.horzcat(driven[own, :], -u.g[own]))
+        right = ca.vertcat(ca.horzcat(ca.SX(len(rows), n), -rows.bias), ca.horzcat(driven[own, :], drift[own] - u.g[own]))
         right = right - K[:, : 6 * k] @ found
         found = ca.vertcat(found, ca.sparsify(ca.solve(K[:, 6 * k : 6 * k + 6], ca.SX.eye(6)) @ ca.sparsify(right)))
     return ca.sparsify(found[:, :n]), ca.sparsify(found[:, n])
 
 
-def _driven(b: Bodies, u: JointSpeeds) -> ca.SX:
-    """E (all joints' speeds x nv): u' = E v', one for a joint's own speeds, the ratio for one that follows another."""
-    E = ca.SX(u.u.numel(), len(u.own))
+def _driven(b: Bodies, u: JointSpeeds) -> tuple[ca.SX, ca.SX]:
+    """E (all joints' speeds x nv) and e: u' = E v' + e, one for a joint's own speeds, the ratio for one that follows another."""
+    E, e = ca.SX(u.u.numel(), len(u.own)), ca.SX(u.u.numel(), 1)
     for k, row in enumerate(u.own):
         E[row, k] = 1.0
-    following = {pair.joint.name: pair.joint.mimic for pair in b.pairs if pair.joint.mimic is not None}
+    following = {pair.joint.name: pair.joint for pair in b.pairs if pair.joint.mimic is not None}
     while following:  # one that follows a follower waits for it
-        name = next(n for n, mimic in following.items() if mimic.joint not in following)
-        mimic = following.pop(name)
-        E[u.first[name], :] = b.value(mimic.multiplier) * E[u.first[mimic.joint], :]
-    return E
+        name = next(n for n, j in following.items() if j.mimic and j.mimic.joint not in following)
+        joint = following.pop(name)
+        (ratio, drift), leader = follows(b, joint), u.first[joint.mimic.joint]  # type: ignore[union-attr]
+        E[u.first[name], :], e[u.first[name]] = ratio * E[leader, :], ratio * e[leader] + drift
+    return E, e
 
 
 def _solved(b: Bodies, M: ca.SX, r: ca.SX, C: ca.SX, gamma: ca.SX) -> tuple[ca.SX, ca.SX | None, int]:
@@ -115,5 +116,5 @@ register(Formulation(
     unknowns="speeds, with the velocities of free bodies that constraints leave",
     source="[Maggi1896], [Kurdila1990]",
     year=1896,
-    cannot=frozenset({"joints by a function", "flexible bodies by modes"}),
+    cannot=BETWEEN_RIGID_BODIES,
 ))  # fmt: skip

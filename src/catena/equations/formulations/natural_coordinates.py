@@ -31,7 +31,7 @@ from ...model.closure import RowKind
 from ...model.mechanism import Mechanism
 from ...spatial import full
 from ..absolute.constraint_rows import joint, mimics, nonholonomic, speeds
-from ..absolute.joint_constraints import Bodies, Pair
+from ..absolute.joint_constraints import BETWEEN_RIGID_BODIES, Bodies, Pair
 from ..equations import Equations, assembled
 from ..formulation import Formulation, register
 from ._free_links import loads, needed
@@ -182,5 +182,5 @@ register(Formulation(
     unknowns="points and unit vectors of bodies; forces of rigidity and of joints",
     source="[GarciaDeJalon1994]",
     year=1994,
-    cannot=frozenset({"joints by a function", "flexible bodies by modes"}),
+    cannot=BETWEEN_RIGID_BODIES,
 ))  # fmt: skip

@@ -44,7 +44,7 @@ from ...model.mechanism import Mechanism
 from ...spatial import add, apply, cross, full, rotate, scale, unrotate
 from ..absolute.charts import State, chart, state
 from ..absolute.constraint_rows import BodyRows, joint, mimics, nonholonomic, speeds
-from ..absolute.joint_constraints import Bodies
+from ..absolute.joint_constraints import BETWEEN_RIGID_BODIES, Bodies
 from ..equations import Equations, assembled
 from ..formulation import Formulation, StateKind, register
 from ._newton_euler_reactions import reactions
@@ -170,6 +170,6 @@ register(Formulation(
     unknowns="every body free; joint forces and moments among the unknowns",
     source="[Baysec1996] eq. 23-46, [Passerello1972] ch. I",
     year=1750,
-    cannot=frozenset({"joints by a function", "flexible bodies by modes"}),
+    cannot=BETWEEN_RIGID_BODIES,
     state=StateKind.BODIES,
 ))  # fmt: skip

@@ -24,9 +24,13 @@ beta by default makes the stiffest spring of the mechanism ring at 1 / step: bet
 A m^-1 A^T; gamma = 2 / sqrt(beta s) damps it critically. An explicit integrator is then stable at that step. Rows that are
 angles are multiplied by the mechanism's length, so that one beta (N/m) serves all.
 
+A joint that mimics another is a spring between the two, a rotor between two moving links turns by itself on a spring, and links that
+lack inertia are given some for a run (`_penalty_ties`); `acceleration` needs none: with A^T W A on the left and -A^T W bias on the right,
+W the mechanism's mass, its pivots are filled and its answer is the same. `multipliers` and `reactions` are those of the springs so loaded.
+
 Departures from the print: (67) measures each bob from the ground along all angles below it; here each row is between the two
 bodies of one joint, which is (67) with rows 1 and 2 subtracted from 3 and 4. In (67) x2 is followed by minus signs, and the
-cosines of (68) are negative. (71) and (72) divide by I2 and I3, which figure 1 sets to zero: a link without inertia is refused.
+cosines of (68) are negative. (71) and (72) divide by I2 and I3, which figure 1 sets to zero: such links are given inertia, see above.
 Rows of speeds (a knife edge, a rolling disc) have no f to pull back, only the damper.
 """
 
@@ -35,20 +39,24 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from ...compiler.trace import matrix
+from ...compiler.trace import vector
 from ...errors import FormulationError
 from ...model.mechanism import Mechanism
-from ...model.values import value_of
-from ...spatial import full
 from ..absolute.charts import State, chart, hinged, state
 from ..absolute.constraint_rows import joint, nonholonomic, speeds
-from ..absolute.joint_constraints import Bodies, Pair
+from ..absolute.joint_constraints import BETWEEN_RIGID_BODIES, Bodies, Pair
 from ..equations import Equations, assembled, operations
 from ..formulation import Formulation, StateKind, register
+from ._free_links import gyration, loads, masses, needed, weights
+from ._inertia import require_inertia
+from ._joint_cuts import joint_wrenches
+from ._penalty_ties import Ties, added_inertia, ties
+from ._saddle_point import total_mass
 
 STEP = 1e-3  # s, which the default beta and gamma are made for
 TIME = 1.0  # s, T above
@@ -61,75 +69,102 @@ def penalty(mechanism: Mechanism, beta: float | None = None, gamma: float | None
     beta: their stiffness, N/m. gamma: their damping beside it, s. step: s, of the integrator that the defaults of both suit.
     """
     b = Bodies(mechanism)
-    for fault in _faults(b, beta, gamma, step):
+    for fault in _faults(beta, gamma, step):
         raise FormulationError(f"penalty: {fault}")
+    require_inertia("penalty", b.tracer, b.tracer.mass_matrix())
     x, s = state(b, [hinged(b, k) if _grounded(pair) else chart(b, k) for k, pair in enumerate(b.pairs)]), b.tracer
-    pulled, settled, inside, largest = _system(b, x)
-    stiffest = _stiffest(b, x, inside)
+    system = _system(b, x, step / TIME)
+    stiffest = _stiffest(b, system.inside)
     beta = 1.0 / (step**2 * stiffest) if beta is None else float(beta)
     gamma = 2.0 / math.sqrt(beta * stiffest) if gamma is None else float(gamma)
 
-    moved = pulled(x.P, x.R, x.V, s.t, x.q, x.v, s.tau, s.p, beta, gamma)
+    tied = system.tied
+    moved, slips = system.pulled(x.P, x.R, x.V, s.t, x.q, x.v, s.tau, s.p, tied.slip, tied.spin, beta, gamma)
+    a, lam, W = system.settled(*b.motion, s.t, s.q, s.v, s.tau, s.p, beta)
+    n, m = x.rate.numel(), tied.slip.numel()
+    names = (*x.names[:n], *tied.names[0], *x.names[n:], *tied.names[1])
     found = assembled(
-        s, "penalty", x.names, x.x,
-        derivative=ca.vertcat(x.rate, moved), encode=x.start, decode=[x.q, x.v], largest=largest, error=_error(b, settled, beta),
-        acceleration=settled(*b.motion, s.t, s.q, s.v, s.tau, s.p, beta),
+        s, "penalty", names, ca.vertcat(x.x[:n], tied.slip, x.x[n:], tied.spin),
+        derivative=ca.vertcat(x.rate, slips, moved), encode=ca.vertcat(x.start[:n], ca.SX.zeros(m), x.start[n:], tied.start), decode=[x.q, x.v],
+        largest=system.largest, error=_error(b, system.settled, beta), acceleration=a,
+        reactions=None if mechanism.constraints else W, multipliers=lam if mechanism.constrained else None,
     )  # fmt: skip
     counts = replace(found.counts, operations=operations(found.derivative))
     return replace(found, counts=counts, extra={"beta": beta, "gamma": gamma, "acceleration_operations": found.counts.operations})
 
 
 def _grounded(pair: Pair) -> bool:
-    """Whether a joint holds its link to the ground."""
-    return pair.parent.link < 0 and len(pair.rows) > 0
+    """Whether a joint holds its link to the ground, and has coordinates of its own."""
+    return pair.parent.link < 0 and len(pair.rows) > 0 and pair.joint.mimic is None
 
 
-def _faults(b: Bodies, beta: float | None, gamma: float | None, step: float) -> Iterator[str]:
-    """What it cannot treat, and what can."""
-    m = b.mechanism
+def _faults(beta: float | None, gamma: float | None, step: float) -> Iterator[str]:
+    """What is wrong with its numbers."""
     for name, value, unit in (("beta", beta, "N/m"), ("step", step, "s")):
         if value is not None and not 0.0 < value < np.inf:
             yield f"{name} is {value:g}; it is a number above zero, {unit}"
     if gamma is not None and not 0.0 <= gamma < np.inf:
         yield f"gamma is {gamma:g}; it is a number from zero up, s"
-    for pair in b.pairs:
-        j = pair.joint
-        if not _grounded(pair) and any(value_of(z, m.parameters) for z in j.armature):
-            yield (f"joint {j.name!r} of {m.name!r} has an armature, which ties the accelerations of two bodies together, and "
-                   "here each has its own equation; take another formulation")  # fmt: skip
 
 
-def _system(b: Bodies, x: State) -> tuple[ca.Function, ca.Function, ca.Function, int]:
-    """Of (P, R, V, t, q, v, tau, p): w' by springs (beta, gamma); a with springs settled (beta); A, m. And m's largest block.
+class _System(NamedTuple):
+    """Of (P, R, V, t, q, v, tau, p): w' by springs and the rates of slips (slip, spin, beta, gamma); a, multipliers and wrenches with
+    springs settled (beta); A, m. And the largest block of m."""
 
-    w are the speeds of the charts: V = B w and V' = B w' + d.
-    """
-    s, u, beta, gamma = b.tracer, speeds(b), ca.SX.sym("beta"), ca.SX.sym("gamma")
-    loose = [pair for pair in reversed(b.pairs) if not _grounded(pair)]  # leaves first: no fill when they are eliminated
-    rows = [*(joint(b, pair) for pair in (*loose, *b.loops)), *nonholonomic(b, u)]
-    B = ca.diagcat(*(ca.jacobian(c.V, c.w) for c in x.charts))
+    pulled: ca.Function
+    settled: ca.Function
+    inside: ca.Function
+    largest: int
+    tied: Ties
+
+
+def _system(b: Bodies, x: State, share: float) -> _System:
+    """The springs between links. w are the speeds of the charts, and the rotors': V = B w and V' = B w' + d."""
+    s, u, beta, gamma, length = b.tracer, speeds(b), ca.SX.sym("beta"), ca.SX.sym("gamma"), _length(b)
+    hinged_speeds = {k for c, pair in zip(x.charts, b.pairs) if c.hinged for k in range(pair.v.start, pair.v.stop)}
+    tied = ties(b, u, length, hinged_speeds)
+    loose = [joint(b, pair) for pair in reversed(b.pairs) if not _grounded(pair)]  # leaves first: no fill when they are eliminated
+    closing = [*(joint(b, pair) for pair in b.loops), *nonholonomic(b, u)]
+    rows, spins = [*loose, *closing], tied.spin.numel()
+    B = ca.horzcat(ca.diagcat(*(ca.jacobian(c.V, c.w) for c in x.charts)), ca.SX(b.V.numel(), spins))
     d = ca.vertcat(*(ca.jtimes(c.V, c.y, c.rate) for c in x.charts))
-    L = ca.diag(ca.vertcat(ca.SX(0, 1), *(_length(b) if angle else 1.0 for r in rows for angle in r.angles)))
-    f, rate, bias = (L @ ca.vertcat(ca.SX(0, 1), *(getattr(r, name) for r in rows)) for name in ("f", "rate", "bias"))
-    A = L @ ca.vertcat(ca.SX(0, B.shape[0]), *(r.A for r in rows))
-    A, bias = A @ B, bias + A @ d
-    G, g = _speeds(b, x, u.G @ B, u.g + u.G @ d)
+    L = ca.diag(ca.vertcat(ca.SX(0, 1), *(length if angle else 1.0 for r in rows for angle in r.angles), *tied.scale))
+    f, rate, bias = (L @ ca.vertcat(ca.SX(0, 1), *(getattr(r, name) for r in rows), own)
+                     for name, own in (("f", tied.slip), ("rate", tied.rate), ("bias", tied.bias)))  # fmt: skip
+    A = L @ ca.vertcat(ca.SX(0, B.shape[0]), *(r.A for r in rows), tied.A)
+    spun = L @ ca.vertcat(ca.SX(A.shape[0] - tied.S.shape[0], spins), tied.S)
+    A, bias = A @ B + ca.horzcat(ca.SX(A.shape[0], B.shape[1] - spins), spun), bias + A @ d
+    G, g = _speeds(b, x, u.G[u.own, :] @ B, u.g[u.own] + u.G[u.own, :] @ d)
 
-    J = ca.diagcat(*(_rotors(b, k) if c.hinged else ca.SX(c.w.numel(), c.w.numel()) for k, c in enumerate(x.charts)))
-    M = ca.diagcat(*(ca.diagcat(link.mass * ca.SX.eye(3), ca.SX(matrix(full(link.inertia)))) for link in b.links))
-    m = _tidy(B.T @ M @ B + J)
-    Q = B.T @ (ca.vertcat(*(_load(b, k) for k in range(len(b.links)))) - M @ d) + G.T @ (s.tau + s.applied.forces)
-    pulled = _solve(m, Q - beta * A.T @ (f + gamma * rate))
-    slack = ca.SX.eye(A.shape[0]) / (beta * TIME**2)
-    K = _tidy(ca.vertcat(ca.horzcat(m, A.T), ca.horzcat(A, -slack)))
-    settled = G @ _solve(K, ca.vertcat(Q, -bias))[: B.shape[1]] + g
+    own = ca.diagcat(*(ca.diag(vector(s.tree.armature)[pair.v]) if c.hinged else ca.SX(c.w.numel(), c.w.numel())
+                       for c, pair in zip(x.charts, b.pairs)), ca.diag(tied.J))  # fmt: skip
+    M, added = masses(b), added_inertia(b, share)
+    m = _tidy(B.T @ M @ B + own)
+    Q = B.T @ (weights(b) + gyration(b) + loads(b) - M @ d) + G.T @ (s.tau + s.applied.forces)
+    heavy = _tidy(m + B.T @ added @ B)
+    pulled = _solve(heavy, Q - B.T @ (added @ d) - beta * A.T @ (f + gamma * rate))
+    settled, force = _settled(m, A, Q, bias, beta, total_mass(b) if added.nnz() else 0.0)
+    first, moved = sum(len(r) for r in loose), B @ settled + d
+    lam = -(L @ force)[first : first + sum(len(r) for r in closing), :]
+    W = joint_wrenches(s, needed(b, moved), lam if closing else None)
     given = [b.P, b.R, b.V, s.t, s.q, s.v, s.tau, s.p]
-    return (
-        ca.Function("pulled", [*given, beta, gamma], [ca.densify(pulled)]),
-        ca.Function("settled", [*given, beta], [ca.densify(settled)]),
-        ca.Function("inside", given, [ca.densify(A), ca.densify(m)]),
-        max(int(z) for z in np.diff(m.sparsity().scc()[2])),
-    )
+    return _System(
+        ca.Function("pulled", [*given, tied.slip, tied.spin, beta, gamma], [ca.densify(pulled), ca.densify(tied.rate)]),
+        ca.Function("settled", [*given, beta], [ca.densify(z) for z in (G @ settled + g, lam, W)]),
+        ca.Function("inside", given, [ca.densify(A), ca.densify(heavy)]),
+        max(int(z) for z in np.diff(heavy.sparsity().scc()[2])), tied,
+    )  # fmt: skip
+
+
+def _settled(m: ca.SX, A: ca.SX, Q: ca.SX, bias: ca.SX, beta: ca.SX, weight: float) -> tuple[ca.SX, ca.SX]:
+    """w' and the forces beta T^2 f'' of the springs. weight: W, which fills pivots where a link lacks inertia; below beta T^2 / 2."""
+    W = ca.fmin(weight, 0.5 * beta * TIME**2) if weight else ca.SX(0)
+    c = 1.0 - W / (beta * TIME**2)
+    slack = c * ca.SX.eye(A.shape[0]) / (beta * TIME**2)
+    H = _tidy(m + W * (A.T @ A)) if weight else m
+    K = _tidy(ca.vertcat(ca.horzcat(H, c * A.T), ca.horzcat(c * A, -slack)))
+    found = _solve(K, ca.vertcat(Q - W * (A.T @ bias), -c * bias))
+    return found[: m.shape[0], :], found[m.shape[0] :, :]
 
 
 def _speeds(b: Bodies, x: State, G: ca.SX, g: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -141,22 +176,6 @@ def _speeds(b: Bodies, x: State, G: ca.SX, g: ca.SX) -> tuple[ca.SX, ca.SX]:
             G[pair.v, column : column + c.w.numel()] = ca.SX.eye(c.w.numel())
         column += c.w.numel()
     return ca.sparsify(G), ca.sparsify(g)
-
-
-def _rotors(b: Bodies, k: int) -> ca.SX:
-    """The armature of a joint to the ground, a part of its own link's inertia."""
-    return ca.diag(ca.vertcat(*(b.value(z) for z in b.pairs[k].joint.armature)))
-
-
-def _load(b: Bodies, k: int) -> ca.SX:
-    """Force on the centre of mass of link k in the ground's axes, torque about it in the link's: weight, gyration, loads."""
-    link, R, w, loads = b.links[k], matrix(b.axes(k)), ca.vertcat(*b.spin(k)), b.tracer.applied.wrenches
-    f = link.mass * ca.vertcat(*(b.value(z) for z in b.mechanism.gravity))
-    t = -ca.cross(w, matrix(full(link.inertia)) @ w)
-    for x in (x for x in link.members if x.name in loads):
-        torque, force = loads[x.name]
-        f, t = f + force, t + R.T @ torque + ca.cross(ca.vertcat(*x.origin), R.T @ force)
-    return ca.vertcat(f, t)
 
 
 def _length(b: Bodies) -> float:
@@ -178,39 +197,21 @@ def _tidy(K: ca.SX) -> ca.SX:
 
 
 # ----------------------------------------------------------------------------------------------- numbers
-def _stiffest(b: Bodies, x: State, inside: ca.Function) -> float:
+def _stiffest(b: Bodies, inside: ca.Function) -> float:
     """The largest eigenvalue of A m^-1 A^T at some states, 1/kg: beta times it is the square of a spring's frequency."""
     s, found = b.tracer, [0.0]
     at = ca.Function("at", [s.q, s.v, s.p], list(inside(*b.motion, 0, s.q, s.v, 0, s.p)))
     for seed in range(STATES):
         A, m = (np.array(z) for z in at(*b.sample(seed), list(b.mechanism.parameters.values())))
-        _require_inertia(b, x, m)
         if len(A):
             found.append(float(np.linalg.eigvalsh(A @ np.linalg.solve(m, A.T))[-1]))
     return max(found) or 1.0
 
 
-def _require_inertia(b: Bodies, x: State, m: np.ndarray) -> None:
-    """Refuse a link whose own equation has nothing to divide by."""
-    k = 0
-    for link, c in zip(b.links, x.charts):
-        size = c.w.numel()
-        block = m[k : k + size, k : k + size]
-        scale = np.sqrt(np.where(np.diag(block) > 0, np.diag(block), 1.0))
-        values, vectors = np.linalg.eigh(block / np.outer(scale, scale))
-        if not values[0] > 1e-12:
-            name = c.names[1][int(np.argmax(np.abs(vectors[:, 0])))]
-            raise FormulationError(
-                f"penalty: body {link.name!r} of {b.mechanism.name!r} has no inertia along {name!r}, and its equation divides "
-                "by that; give it some, or take another formulation"
-            )
-        k += size
-
-
 def _error(b: Bodies, settled: ca.Function, beta: float) -> float:
     """A bound for the relative error of accelerations: 4/3 of what those at beta and at 4 beta differ by, with a margin."""
     s, k, rng = b.tracer, ca.SX.sym("k"), np.random.default_rng(0)
-    a = ca.Function("a", [s.q, s.v, s.tau, s.p, k], [settled(*b.motion, 0, s.q, s.v, s.tau, s.p, k)])
+    a = ca.Function("a", [s.q, s.v, s.tau, s.p, k], [settled(*b.motion, 0, s.q, s.v, s.tau, s.p, k)[0]])
     worst = 0.0
     for seed in range(STATES):
         given = *b.sample(seed), rng.standard_normal(s.layout.nv), list(b.mechanism.parameters.values())
@@ -225,8 +226,7 @@ register(Formulation(
     unknowns="body coordinates held together by stiff springs and dampers",
     source="[Baysec1996] eq. 16-22, 77",
     year=1996,
-    cannot=frozenset({"joints by a function", "mimic joints", "reactions", "flexible bodies by modes"}),
-    partly=frozenset({"armature"}),
+    cannot=BETWEEN_RIGID_BODIES,
     state=StateKind.BODIES,
     approximate=True,
 ))  # fmt: skip

@@ -25,6 +25,11 @@ from ...model.mechanism import Mechanism
 
 DOTS = (("", ""), ("_dot", r"\dot"), ("_ddot", r"\ddot"))  # of a symbol, of LaTeX
 LETTERS = {"tau": r"\tau", "p": "p"}
+ORDINALS = {"first": "1", "second": "2", "third": "3"}  # the last part of a coordinate's name that counts
+LABELS = {  # and the parts that are letters of their own, with an index
+    **{f"q{x}": ("q", x) for x in "wxyz"}, **{f"w{x}": (r"\omega", x) for x in "xyz"}, **{f"v{x}": ("v", x) for x in "xyz"},
+    **{x: (x, "") for x in "xyz"},
+}  # fmt: skip
 RESERVED = {*keyword.kwlist, "math", "auto", "case", "char", "const", "default", "do", "double", "enum", "extern", "float",
             "goto", "inline", "int", "long", "register", "restrict", "short", "signed", "sizeof", "static", "struct", "switch",
             "typedef", "union", "unsigned", "void", "volatile", "main"}  # fmt: skip
@@ -45,17 +50,20 @@ Names = Mapping[str, tuple[Name, ...]]  # role -> a name for each entry of its v
 def names_of(mechanism: Mechanism, rows: int = 0) -> dict[str, tuple[Name, ...]]:
     """The names of every role, in the order of the mechanism's own vectors; of so many multipliers."""
     coordinates = list(mechanism.coordinate_names)
+    several = {joint for name in (*coordinates, *mechanism.speed_names) for joint, _, label in [name.rpartition(".")] if joint and label in LABELS}
+    letters = {LABELS[n][0] for n in LABELS} & {upright(n).partition("_{")[0] for n in (*mechanism.parameters, *coordinates) if "." not in n}
+    alone = len(several) == 1 and not letters
     speeds = [(n, 1 if n in coordinates else 0) for n in mechanism.speed_names]
     named = {
         "p": [_name(n) for n in mechanism.parameters],
         "t": [Name("t", "t", "t")],
-        "q": [_name(n) for n in coordinates],
-        "v": [_name(n, dots) for n, dots in speeds],
-        "a": [_name(n, dots + 1) for n, dots in speeds],
-        "tau": [_name(n, of="tau") for n, _ in speeds],
-        "h": [_name(n, of="p") for n, _ in speeds],
-        "h_rate": [_name(n, 1, of="p") for n, _ in speeds],
-        "q_rate": [_name(n, 1) for n in coordinates],
+        "q": [_name(n, alone=alone) for n in coordinates],
+        "v": [_name(n, dots, alone=alone) for n, dots in speeds],
+        "a": [_name(n, dots + 1, alone=alone) for n, dots in speeds],
+        "tau": [_name(n, of="tau", alone=alone) for n, _ in speeds],
+        "h": [_name(n, of="p", alone=alone) for n, _ in speeds],
+        "h_rate": [_name(n, 1, of="p", alone=alone) for n, _ in speeds],
+        "q_rate": [_name(n, 1, alone=alone) for n in coordinates],
         "lam": [_name(f"lambda{k + 1}") for k in range(rows)],
     }
     taken: set[str] = set(RESERVED)
@@ -79,15 +87,32 @@ def texts(names: Names, how: str) -> dict[Any, str]:
     return {sympy.Symbol(name.symbol): getattr(name, how) for group in names.values() for name in group}
 
 
-def _name(raw: str, dots: int = 0, of: str = "") -> Name:
-    """The name of a joint's quantity: with so many dots, of the letter `of` when it is a force or a momentum."""
+def _name(raw: str, dots: int = 0, of: str = "", alone: bool = False) -> Name:
+    """The name of a joint's quantity: with so many dots, of the letter `of` when it is a force or a momentum.
+
+    alone: whether no other joint has coordinates of these letters, so that LaTeX needs no joint for an index.
+    """
     word = re.sub(r"\W", "_", raw)
     word = f"j{word}" if word[:1].isdigit() else word
-    latex = upright(word)
+    latex = _of_joint(raw, alone) or upright(word)
     head, _, index = (LETTERS[of], "", f"{latex}}}") if of else latex.partition("_{")
     head = f"{DOTS[dots][1]}{{{head}}}" if dots else head
     owner = f"{of}_" if of else ""
     return Name(owner + word + DOTS[dots][0], owner + raw + "'" * dots, head + (f"_{{{index}" if index else ""))
+
+
+def _of_joint(raw: str, alone: bool = False) -> str:
+    r"""A joint's coordinate or speed in LaTeX, where the joint has several: tip.qw is q_{w,tip}, hinge.first is hinge_{1}. Else nothing."""
+    joint, dot, label = raw.rpartition(".")
+    if not dot or not joint:
+        return ""
+    head, _, below = upright(joint).partition("_{")
+    if label in ORDINALS:
+        return f"{head}_{{{below.removesuffix('}') + ',' if below else ''}{ORDINALS[label]}}}"
+    letter, index = LABELS.get(label, ("", ""))
+    if letter and alone:
+        return f"{letter}_{{{index}}}" if index else letter
+    return f"{letter}_{{{index},{upright(joint)}}}" if letter and index else f"{letter}_{{{upright(joint)}}}" if letter else ""
 
 
 def upright(word: str) -> str:

@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from textwrap import fill
-from typing import Any
+from typing import Any, NamedTuple
 
+import sympy as sp
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
 from .names import Names, texts
 from .textbook import EquationRow, Term
+from .width import PAGE, width
 
 WIDTH = 100  # characters of a line of text
-LINE = 200  # characters of LaTeX source that make about one printed line
 
 Writer = Callable[[Any, bool], str]  # an expression, and whether it stands in a product, as a string
+
+
+class Paper(NamedTuple):
+    """What lines are broken for: room on a line, how wide a string is there, the sign of a product, and how far later lines are indented."""
+
+    room: float
+    measure: Callable[[str], float]
+    times: str
+    indent: float
+
+
+TEXT = Paper(WIDTH, len, "*", 0)
+LATEX = Paper(PAGE, width, r" \, ", 1.45)
 
 
 def text_writer(names: Names) -> Writer:
@@ -42,7 +56,7 @@ def latex_writer(names: Names) -> Writer:
     """Expressions as LaTeX; a thin space between factors where some names are words, which would run into one."""
     known = texts(names, "latex")
     words = any(r"\mathrm" in x for x in known.values())
-    printer = LatexPrinter({"symbol_names": known, "mul_symbol": r" \, " if words else None})
+    printer = LatexPrinter({"symbol_names": known, "fold_func_brackets": True, "mul_symbol": r" \, " if words else None})
 
     def write(e: Any, factor: bool) -> str:
         shown = printer.doprint(e)
@@ -57,7 +71,7 @@ def text(rows: Sequence[EquationRow], intermediates: Sequence[tuple[Any, Any]], 
     lines = [f"# {note}"] if note else []
     lines += [fill(f"{write(s, False)} = {write(e, False)}", WIDTH, subsequent_indent="    ") for s, e in intermediates]
     steps = len(lines)
-    lines += ["\n    ".join(_lines(row, write, "*", WIDTH)) for row in rows]
+    lines += ["\n    ".join(equation_lines(row.left, row.right, write, TEXT)) for row in rows]
     return ("\n" if steps > 1 else "\n\n").join(lines) if any("\n" in line for line in lines[steps:]) else "\n".join(lines)
 
 
@@ -66,29 +80,45 @@ def latex(rows: Sequence[EquationRow], intermediates: Sequence[tuple[Any, Any]],
     write = latex_writer(names)
     lines = [f"{write(s, False)} &= {write(e, False)}" for s, e in intermediates]
     for row in rows:
-        first, *more = _lines(row, write, r" \, ", LINE)
+        first, *more = equation_lines(row.left, row.right, write, LATEX)
         lines += [f"& {first}", *(rf"& \quad {{}} {line}" for line in more)]
     comment = f"% {note}\n" if note else ""
     return comment + "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
 
 
-def _lines(row: EquationRow, write: Writer, times: str, width: int) -> list[str]:
-    """A row with as many terms on a line as there is room for; the right side together where that is possible."""
-    left, right = (joined(side, write, times) for side in (row.left, row.right))
+def equation_lines(lefts: Iterable[Term], rights: Iterable[Term], write: Writer, paper: Paper) -> list[str]:
+    """An equation with as many terms on a line as there is room for; the right side together where that is possible."""
+    left, right = (broken(side, write, paper) for side in (lefts, rights))
     together = f"= {' '.join(right)}"
-    whole = len(left) > 1 and len(together) <= width
-    return filled([*left, *([together] if whole else [f"= {right[0]}", *right[1:]])], width)
+    whole = len(left) > 1 and paper.measure(together) <= paper.room - paper.indent
+    return filled([*left, *([together] if whole else [f"= {right[0]}", *right[1:]])], paper)
 
 
-def filled(pieces: Sequence[str], width: int) -> list[str]:
-    """As many pieces on a line as there is room for."""
+def filled(pieces: Sequence[str], paper: Paper) -> list[str]:
+    """As many pieces on a line as there is room for; lines after the first are indented by whoever writes them."""
     lines = [""]
     for piece in pieces:
-        if lines[-1] and len(lines[-1]) + len(piece) >= width:
+        room = paper.room - (paper.indent if len(lines) > 1 else 0.0)
+        longer = f"{lines[-1]} {piece}" if lines[-1] else piece
+        if lines[-1] and paper.measure(longer) > room:
             lines.append(piece)
         else:
-            lines[-1] += f" {piece}" if lines[-1] else piece
+            lines[-1] = longer
     return lines
+
+
+def broken(terms: Iterable[Term], write: Writer, paper: Paper) -> list[str]:
+    """The terms of one side, the signs in front of all but the first; a coefficient too long for a line is as many terms as it has."""
+    found: list[Term] = []
+    for term in terms:
+        for whole in (term.coefficient, sp.expand(term.coefficient)):
+            found_here = [Term(x, term.of) for x in whole.as_ordered_terms()] if whole.is_Add else [Term(whole, term.of)]
+            if paper.measure(joined([term], write, paper.times)[0]) <= paper.room - paper.indent:
+                found_here = [term]
+            if all(paper.measure(joined([x], write, paper.times)[0]) <= paper.room - paper.indent for x in found_here):
+                break
+        found += found_here
+    return joined(found, write, paper.times)
 
 
 def joined(terms: Iterable[Term], write: Writer, times: str) -> list[str]:

@@ -1,0 +1,39 @@
+"""The wrench in every joint that closes a loop, from the multipliers a formulation found."""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from ..compiler.trace import Tracer, vector
+from ..kernels.constraint_rows import evaluate_rows, on_child
+from ..kernels.tree import layout
+from ..model.mechanism import GROUND, Mechanism
+
+
+def loop_wrenches(m: Mechanism, multipliers: ca.Function) -> ca.Function:
+    """(t, q, v, tau, p) -> (loops, 6): what each joint of `mechanism.loops` does to its child, about the child's origin in its axes.
+
+    Each row of a loop is a unit wrench between two bodies, lambda its size: the wrench in the joint is their sum.
+    """
+    s = Tracer(layout(m))
+    count, x, none, lam = len(s.con.kind), s.work(), [0.0] * len(s.V), ca.SX.sym("lam", multipliers.numel_out(0))
+    W = s.blank(count, 12)
+    if count:
+        evaluate_rows(s.tree, s.con, s.Q, none, none, x, W, *(s.blank(count) for _ in range(3)))
+    total = [ca.SX.zeros(6) for _ in m.loops]
+    for k in range(count):
+        loop = int(s.con.loop[k])
+        total[loop] = total[loop] + lam[k] * vector(on_child(s.con, x, W, k))
+    rows = [_on_child_axes(s, j.child, w) for j, w in zip(m.loops, total)]
+    at = ca.Function("at", [s.q, s.p, lam], [ca.densify(ca.vertcat(*rows))])
+    given = [s.t, s.q, s.v, s.tau, s.p]
+    return ca.Function("loop_reactions", given, [at(s.q, s.p, multipliers(*given))])
+
+
+def _on_child_axes(s: Tracer, child: str, w: ca.SX) -> ca.SX:
+    """A wrench about the ground's origin in its axes (6,), as a row about a body's origin in the body's axes."""
+    if child == GROUND:
+        return w.T
+    X = s.pose(child)
+    R, p = X[:, :3], X[:, 3]
+    return ca.horzcat((w[:3] - ca.cross(p, w[3:])).T @ R, w[3:].T @ R)
