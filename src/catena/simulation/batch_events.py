@@ -195,8 +195,8 @@ class SpeedEvents:
         ends = np.array([self._accumulated(*key) for key in zip(runs.tolist(), part.tolist(), side.tolist(), approach.tolist())])
         stays = (rebound == 0.0) | ends
         self.touching[runs[stays], part[stays], side[stays]] = True
-        if (again := (rebound != 0.0) & ends).any():
-            self._jump(runs[again], part[again], np.zeros(again.sum()), resting[again])
+        if len(again := np.flatnonzero((rebound != 0.0) & ends)):
+            self._jump(runs[again], part[again], np.zeros(len(again)), resting[again])
 
     def _accumulated(self, run: int, k: int, side: int, approach: float) -> bool:
         """Count an impact; whether the series it belongs to has come to its limit."""
