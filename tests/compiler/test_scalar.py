@@ -43,7 +43,7 @@ def test_functions_and_zeros() -> None:
 def test_arrays_are_taken_entry_by_entry_and_matrices_column_by_column() -> None:
     x = Scalar.of(ca.SX.sym("x"))
     for product in (x * np.array([x, 2.0], dtype=object), np.array([x, 2.0], dtype=object) * x):
-        assert str(product) == "[sq(x), (2*x)]"
+        assert str(product) == "[sq(x), (2.*x)]"
     A = ca.SX.sym("A", 2, 2)
     assert [str(e) for e in elements(A)] == [str(A[k]) for k in range(4)]
     assert elements(ca.SX(0, 1)) == [] and [float(e) for e in elements(ca.DM([1, 0]))] == [1.0, 0.0]
