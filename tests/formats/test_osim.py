@@ -92,7 +92,7 @@ def test_joints_by_a_function_conserve_energy_and_have_their_derivatives(tmp_pat
 def test_a_function_of_a_function_obeys_the_chain_rule(outer, inner):
     both = outer.after(inner)
     for x in (-3.1, -0.2, 0.7, 5.0):
-        (y, dy, ddy), (z, dz, ddz) = inner(x), outer(inner(x)[0])
+        (_, dy, ddy), (z, dz, ddz) = inner(x), outer(inner(x)[0])
         np.testing.assert_allclose(both(x), (z, dz * dy, ddz * dy**2 + dz * ddy), atol=1e-12)
     assert Course("spline", (0, 1, 2), (0, 1, 0)).after(Course("polynomial", y=(0, 0, 1))) is None
 
