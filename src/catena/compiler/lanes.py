@@ -159,7 +159,7 @@ class LaneKernel:
 
     name, width; input_shapes and output_shapes, (rows, columns) of each argument; input_sizes and output_sizes, their
     numbers of entries. Matrices are passed flat, by rows. block_address is `void block(const double* x, double* y)` on
-    one block of states in lanes, [sum of sizes][width]; see `machine_function.call_block`. The code lives as long as the kernel, at one address
+    one block of states in lanes, [sum of sizes][width]; see `machine_function.call_block`. cost: instructions per state. The code lives as long as the kernel, at one address
     and, after it was optimised, at a second one.
     """
 
@@ -177,7 +177,7 @@ class LaneKernel:
         self._symbols = symbols
         self._libraries: list[Any] = []  # another thread may still run the first when there is a second
         self._link(code)
-        self._cost = cost
+        self.cost = cost
         self._pack_inputs = struct.Struct(f"{len(inputs)}q").pack
         self._pack_outputs = struct.Struct(f"{len(outputs)}q").pack
 
@@ -185,7 +185,8 @@ class LaneKernel:
         library = host.link(code, "batch", "share", "settled", "block", symbols=self._symbols)
         self._libraries.append(library)
         self.block_address: int = library["block"]
-        self._batch = _BATCH(library["batch"])
+        self.batch_address: int = library["batch"]
+        self._batch = _BATCH(self.batch_address)
         self._share, self._settled = _SHARE(library["share"]), _SETTLED(library["settled"])
 
     def used(self, blocks: float) -> None:
@@ -193,7 +194,7 @@ class LaneKernel:
         and its address is another one. Batches say it themselves."""
         if self._better is None:
             return
-        self._left -= blocks * self._cost
+        self._left -= blocks * self.cost
         if self._left < 0 and self._optimising.acquire(blocking=False):  # one thread does it, the others go on with what there is
             better, self._better = self._better, None
             if better is not None:
@@ -235,13 +236,13 @@ class LaneKernel:
             self.used(batch / self.width)
         pack, sources, targets = self._pack_inputs, map(_address, inputs), map(_address, results)
         arguments = pack(*sources), pack(*strides), self._pack_outputs(*targets)
-        if threads > 1 and batch * self._cost >= 2 * WORTH_A_THREAD:
-            return results, self._shared(batch, min(threads, batch * self._cost // WORTH_A_THREAD), arguments, (inputs, results))
+        if threads > 1 and batch * self.cost >= 2 * WORTH_A_THREAD:
+            return results, self._shared(batch, min(threads, batch * self.cost // WORTH_A_THREAD), arguments, (inputs, results))
         return results, batch == 0 or self._batch(0, batch, batch, *arguments) == 0
 
     def _shared(self, batch: int, threads: int, arguments: tuple[bytes, bytes, bytes], alive: Any) -> bool:
         """Run a batch on several threads, this one among them. Cuts lie between blocks, so each block is as if alone."""
-        blocks = max(1, PIECE // (self.width * max(1, self._cost)), batch // (16 * threads * self.width))
+        blocks = max(1, PIECE // (self.width * max(1, self.cost)), batch // (16 * threads * self.width))
         step = self.width * min(blocks, -(-batch // (threads * self.width)))
         desk = (ctypes.c_int64 * 3)()
 

@@ -71,8 +71,8 @@ def write(t: Text, s: Single, n_slots: int, unseen: Sequence[int] | None = None)
         known = {k: t.load(table, k, "ptr") for k in range(LEFT)}
         left = t.load(table, LEFT, "i64")
         t.store(t(f"sub i64 {left}, 1"), table, LEFT, "i64")
-        _require(t, t(f"icmp sgt i64 {left}, 0"))
-        _require(t, t(f"icmp eq i64 %count, {len(s.given) + bool(s.clock)}"))
+        require(t, t(f"icmp sgt i64 {left}, 0"))
+        require(t, t(f"icmp eq i64 %count, {len(s.given) + bool(s.clock)}"))
         offset = 0
         for k, length in enumerate(s.given):
             _copy(t, t.at("%x", offset, "double"), _vector(t, t.load("%arguments", k, "ptr"), known, length), length)
@@ -81,20 +81,20 @@ def write(t: Text, s: Single, n_slots: int, unseen: Sequence[int] | None = None)
             _copy(t, t.at("%x", offset, "double"), known[SAME], s.same)
         if s.clock == "used":
             time = t.load("%arguments", len(s.given), "ptr")
-            _require(t, t(f"icmp eq ptr {_word(t, time, TYPE, 'ptr')}, {known[FLOAT]}"))
+            require(t, t(f"icmp eq ptr {_word(t, time, TYPE, 'ptr')}, {known[FLOAT]}"))
             t.store(_word(t, time, VALUE, "double"), "%x", size, "double")
         for k in s.quaternions:
-            _require(t, _unit(t, k))
+            require(t, unit(t, "%x", k))
         if unseen is None:
-            _require(t, _bounded(t, "x", sum(s.given), LARGEST))
+            require(t, _bounded(t, "x", sum(s.given), LARGEST))
         for k in unseen or ():
-            _require(t, _within(t, t.load("%x", k, "double"), LARGEST))
+            require(t, within(t, t.load("%x", k, "double"), LARGEST))
         t.do("call void @tape(ptr %x, ptr %y, ptr %w)")
-        _require(t, _bounded(t, "y", n, s.limit))
+        require(t, _bounded(t, "y", n, s.limit))
         shape = t.at(table, FIRST, "i64")
         more = f"i32 {DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null"
         made = t(f"call ptr {known[MAKE]}(ptr {known[ARRAY]}, i32 {len(s.shape)}, ptr {shape}, {more})")
-        _require(t, t(f"icmp ne ptr {made}, null"))
+        require(t, t(f"icmp ne ptr {made}, null"))
         _copy(t, _word(t, made, DATA, "ptr"), "%y", n)
         t.do(f"ret ptr {made}")
         t.label("rest")
@@ -107,7 +107,7 @@ def _word(t: Text, base: str, offset: int, kind: str) -> str:
     return t(f"load {kind}, ptr {t(f'getelementptr i8, ptr {base}, i64 {offset}')}")
 
 
-def _require(t: Text, truth: str) -> None:
+def require(t: Text, truth: str) -> None:
     """Go on where it holds, else leave it to the rest."""
     on = f"on{truth.removeprefix('%')}"
     t.do(f"br i1 {truth}, label %{on}, label %rest")
@@ -121,26 +121,26 @@ def _copy(t: Text, to: str, source: str, n: int) -> None:
 def _vector(t: Text, x: str, known: dict[int, str], n: int) -> str:
     """The doubles of an argument that is a plain vector of n of them; else it is left to the rest."""
     same = t(f"icmp eq ptr {_word(t, x, TYPE, 'ptr')}, {known[ARRAY]}")
-    _require(t, same)
+    require(t, same)
     doubles = t(f"icmp eq ptr {_word(t, x, DESCRIPTION, 'ptr')}, {known[DOUBLES]}")
     flat = t(f"icmp eq i32 {_word(t, x, NDIM, 'i32')}, 1")
     flags = _word(t, x, FLAGS, "i32")
     plain = t(f"icmp eq i32 {t(f'and i32 {flags}, {PLAIN}')}, {PLAIN}")
-    _require(t, t(f"and i1 {t(f'and i1 {doubles}, {flat}')}, {plain}"))
-    _require(t, t(f"icmp eq i64 {t.load(_word(t, x, SHAPE, 'ptr'), 0, 'i64')}, {n}"))
+    require(t, t(f"and i1 {t(f'and i1 {doubles}, {flat}')}, {plain}"))
+    require(t, t(f"icmp eq i64 {t.load(_word(t, x, SHAPE, 'ptr'), 0, 'i64')}, {n}"))
     return _word(t, x, DATA, "ptr")
 
 
-def _unit(t: Text, k: int) -> str:
+def unit(t: Text, x: str, k: int) -> str:
     """Whether the quaternion from x[k] on has length one."""
     total = f"0x{bits_of(-1.0):016X}"
     for j in range(4):
-        part = t.load("%x", k + j, "double")
+        part = t.load(x, k + j, "double")
         total = t(f"fadd double {t(f'fmul double {part}, {part}')}, {total}")
     return t(f"fcmp olt double {t(f'call double @llvm.fabs.f64(double {total})')}, 0x{bits_of(UNIT):016X}")
 
 
-def _within(t: Text, x: str, limit: float) -> str:
+def within(t: Text, x: str, limit: float) -> str:
     """Whether x is a number of at most this size."""
     return t(f"fcmp ole double {t(f'call double @llvm.fabs.f64(double {x})')}, 0x{bits_of(limit):016X}")
 
@@ -149,7 +149,7 @@ def _bounded(t: Text, name: str, n: int, limit: float) -> str:
     """Whether n numbers are all within the limit."""
     t.do(f"%good.{name} = alloca i1", f"store i1 true, ptr %good.{name}")
     with t.loop(f"each.{name}", n) as k:
-        fine = _within(t, t.load(f"%{name}", k, "double"), limit)
+        fine = within(t, t.load(f"%{name}", k, "double"), limit)
         good = t(f"load i1, ptr %good.{name}")
         t.do(f"store i1 {t(f'and i1 {good}, {fine}')}, ptr %good.{name}")
     return t(f"load i1, ptr %good.{name}")

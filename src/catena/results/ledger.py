@@ -131,7 +131,7 @@ class ContactLedger:
         ends = f", {self.accumulations} accumulation{'s' * (self.accumulations != 1)} taken to the limit" if self.accumulations else ""
         return [
             ("contact laws", f"{kept}, friction against slip to {self.angle:.2g} rad, energy gained {self.gain:.2g}"),
-            ("impacts", f"{self.impacts} by {self.law}, {self.dissipated:.6g} J dissipated{ends}; {self.changes} changes of mode"),
+            ("impacts", f"{self.impacts} by {self.law}, {self.dissipated:.6g} J dissipated{ends}; {self.changes} change{'s' * (self.changes != 1)} of mode"),
             *([("contact solver", f"residual {self.residual:.2g}, {self.asked:.2g} asked; {self.unconverged} steps above it")] if self.stepped else []),
             *([("contact remark", self.remark)] if self.remark else []),
         ]
