@@ -272,7 +272,7 @@ def rod_drop(case: dict) -> dict:
     level = {"t_horizontal": end - q[-1, 2] / v[-1, 2]}
     if "event_times" not in wanted:
         N_of_t = CubicSpline(run.time, N)
-        return level | {"omega_horizontal": v[-1, 2], "normal_force_horizontal": N[-1], "smallest_normal_force": N_of_t(N_of_t.derivative().roots()).min()}
+        return level | {"omega_horizontal": v[-1, 2], "normal_force_horizontal": N[-1], "smallest_normal_force": N_of_t(N_of_t.derivative().roots(extrapolate=False)).min()}
     slips = [what for what in run.event.values if "ground slips" in what]
     angles = [q[row(run, t), 2] + np.pi / 2 for t in wanted["event_times"]["value"]]
     return level | {"event_times": times(run, "ground slips"), "angles_at_events": angles, "first_slip_angle": angles[0],
@@ -314,6 +314,7 @@ def leaning_rod(case: dict) -> dict:
 
 # ---------------------------------------------------------------------------------------------------- mechanisms
 SHORT = 1e-9  # s: rows so much before and after an impact
+LATER = 1e-5  # s: rows so much after a change of mode, from which its state is followed back
 
 
 def around(wanted: dict, end: float) -> np.ndarray:
@@ -384,7 +385,7 @@ def fourbar_stop(case: dict) -> dict:
         pins = [sign * W.sel(joint=name).values[[3, 5]] for name, sign in (("A", 1), ("B", -1), ("C", -1), ("D", 1))]
         return {"contact_force": force, "pin_forces": pins}
     before, after = speeds(run, wanted)
-    first = 0.5 * before[0] @ run.machine.mass_matrix(run.q.values[1]) @ before[0]
+    first = 0.5 * before[0] @ run.machine.mass_matrix(run.q.values[1] + SHORT * before[0]) @ before[0]
     return {"crank_rate_before": before[:, 0], "crank_rate_after": after[:, 0], "energy_before_first": first,
             "impact_times": run.impact_time.values[:10], "impulse": run.impulse.values[:10, 0], "accumulation_time": times(run, "the limit of")[0],
             "force_after": force}  # fmt: skip
@@ -470,7 +471,7 @@ def box_corners(case: dict) -> dict:
     values = {"beta": p.get("beta", 0.0), "push": p.get("F", 0.0), "lift": 0.0}
     if "P_lift" in wanted:
         lifts = wanted["P_lift"]["value"] / 20.0
-        run = simulate(box, [0, 0, 0, 1, 0, 0, 0], None, 1.1, output=[lifts - 1e-9, 1.1], parameters=values | {"lift": 20.0})
+        run = simulate(box, [0, 0, 0, 1, 0, 0, 0], None, 1.1, output=[lifts - 1e-11, 1.1], parameters=values | {"lift": 20.0})
         opens = {what.split("-")[0]: t for t, what in zip(run.data["event_time"].values, run.event.values) if what.endswith("opens")}
         assert opens.keys() == {"foot 1", "foot 2"}
         stay = "y = -hy" if {"foot 3", "foot 4"}.isdisjoint(opens) else ""
@@ -550,7 +551,7 @@ def _in_trough(p: dict, start: dict, wanted: dict, rho: float, inertia: float) -
     contact = Contact(("ball", "trough"), p["mu"], 0.0, radius=0.05, surface="trough", surface_radius=0.5)
     ball = in_plane("ball", 0.3, inertia, (contact,), (Frame("trough", GROUND, Pose.rpy(np.pi / 2, 0, 0)),))
     a, end = start["theta"], wanted["period"]["value"] if "period" in wanted else p["t_end"]
-    at = wanted.get("event_times", {"value": [end / 4]})["value"]
+    at = [t + LATER for t in wanted["event_times"]["value"]] if "event_times" in wanted else [end / 4]
     run = simulate(ball, [rho * np.sin(a), -rho * np.cos(a), 0.0], None, end, output=[*at, end], tolerance=1e-11)
     (x, z), (vx, vz, spin) = run.q.values[-1, :2], run.v.values[-1]
     if "period" in wanted:  # back where it started, at rest: the phase that is missing, as a time
@@ -562,7 +563,8 @@ def _in_trough(p: dict, start: dict, wanted: dict, rho: float, inertia: float) -
                 "normal_force_at_bottom": float(k.normal_force[0])}  # fmt: skip
     angle = np.arctan2(x, -z)
     changes = [(t, what) for t, what in zip(run.data["event_time"].values, run.event.values) if t > 0.0]
-    return {"theta_at_events": np.arctan2(run.q.values[1:-1, 0], -run.q.values[1:-1, 1]), "event_times": [t for t, _ in changes], "event_kinds": ["slip->roll" if "sticks" in what else "roll->slip" for _, what in changes],
+    back = (run.q.values - LATER * run.v.values + LATER**2 / 2 * run.a.values)[1:-1]
+    return {"theta_at_events": np.arctan2(back[:, 0], -back[:, 1]), "event_times": [t for t, _ in changes], "event_kinds": ["slip->roll" if "sticks" in what else "roll->slip" for _, what in changes],
             "state_at_end": [angle, (vx * np.cos(angle) + vz * np.sin(angle)) / rho, -spin], "energy_at_end": run.energy.values[-1] + 0.3 * G * rho}  # fmt: skip
 
 
