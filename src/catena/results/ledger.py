@@ -119,6 +119,12 @@ class ContactLedger:
         """Of a file."""
         return None if given is None else cls(**given)
 
+    def __or__(self, other: ContactLedger) -> ContactLedger:
+        """Of the runs of both: residuals of the worst, counts and what was dissipated of all, the first remark."""
+        worst = {name: max(getattr(self, name), getattr(other, name)) for name in ("penetration", "complementarity", "cone", "angle", "gain", "residual")}
+        sums = {name: getattr(self, name) + getattr(other, name) for name in ("dissipated", "impacts", "accumulations", "changes", "unconverged")}
+        return replace(self, remark=self.remark or other.remark, **worst, **sums)
+
     def of_rows(self, seen: Extremes) -> ContactLedger:
         """With what the rows have shown."""
         force, power = seen.pressing or 1.0, (seen.pressing * seen.speed) or 1.0
