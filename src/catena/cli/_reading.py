@@ -37,6 +37,7 @@ Companion = Annotated[str | None, typer.Option(metavar="FILE", help="A .toml wit
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter's value, such as l1='40 cm'; once for each.")]
 Start = Annotated[list[str] | None, typer.Option("--q", metavar="NAME=VALUE", help="A coordinate, such as elbow='30 deg'; once for each.")]
 Arguments = Annotated[list[str] | None, typer.Option("--arg", metavar="NAME=VALUE", help="An argument of a xacro file; once for each.")]
+Options = Annotated[list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="An option of the file's reader: within=FOLDER, contacts=true or meshes=false of MJCF, muscles=true of OpenSim; once for each.")]
 Trust = Annotated[bool, typer.Option("--trust", help="Run what the file names: expressions of xacro, which are Python, and FMUs.")]
 Wrenches = Annotated[str | None, typer.Option(metavar="FILE", help="A .csv of forces from outside over time: FRAME.fx and so on; see docs/simulation.md.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Numbers as comma-separated values, with all digits.")]
@@ -55,10 +56,11 @@ def pairs(option: str, given: Iterable[str] | None) -> dict[str, str]:
     return found
 
 
-def xacro(arguments: Iterable[str] | None, trust: bool) -> dict[str, Any]:
-    """The options of the reader of xacro files, where any is given."""
-    given = pairs("--arg", arguments)
-    return ({"arguments": given} if given else {}) | ({"trusted": True} if trust else {})
+def reader_options(arguments: Iterable[str] | None, options: Iterable[str] | None = None, trust: bool = False) -> dict[str, Any]:
+    """The options of the file's reader: --option, where true and false are no texts, and --arg and --trust of xacro files."""
+    given, words = pairs("--arg", arguments), {"true": True, "false": False}
+    found: dict[str, Any] = {name: words.get(text, text) for name, text in pairs("--option", options).items()}
+    return found | ({"arguments": given} if given else {}) | ({"trusted": True} if trust else {})
 
 
 def read(

@@ -6,7 +6,22 @@ from typing import Annotated
 
 import typer
 
-from ._reading import Arguments, Companion, Csv, File, Floating, Gravity, Set, Start, Trust, Uncoupled, pairs, read, xacro
+from ._reading import (
+    Arguments,
+    Companion,
+    Csv,
+    File,
+    Floating,
+    Gravity,
+    Options,
+    Set,
+    Start,
+    Trust,
+    Uncoupled,
+    pairs,
+    read,
+    reader_options,
+)
 from ._tables import comma_separated, console, table
 
 HEAD = ("formulation", "accelerations", "reactions", "power", "free run", "verdict")
@@ -23,6 +38,7 @@ def check(
     companion: Companion = None,
     parameters: Set = None,
     arg: Arguments = None,
+    option: Options = None,
     trust: Trust = False,
     q: Start = None,
     csv: Csv = False,
@@ -31,7 +47,7 @@ def check(
     from ..certify import check as certify
     from ..exports.report.description import started
 
-    mechanism = read(file, floating, no_mimic, gravity, companion, parameters, xacro(arg, trust))
+    mechanism = read(file, floating, no_mimic, gravity, companion, parameters, reader_options(arg, option, trust))
     near = started(mechanism, pairs("--q", q)) if q else None
     screen = console()
     with screen.status("deriving ...") as status:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ._reading import Arguments, Companion, Csv, File, Floating, Gravity, Set, Trust, Uncoupled, read, xacro
+from ._reading import Arguments, Companion, Csv, File, Floating, Gravity, Options, Set, Trust, Uncoupled, read, reader_options
 from ._results import Force, free
 from ._tables import console, number, table
 
@@ -29,6 +29,7 @@ def fit(
     companion: Companion = None,
     parameters: Set = None,
     arg: Arguments = None,
+    option: Options = None,
     trust: Trust = False,
     csv: Csv = False,
     force: Force = False,
@@ -38,7 +39,7 @@ def fit(
     from ..formats import save
     from ..studies import fit as fitted
 
-    mechanism = read(file, floating, no_mimic, gravity, companion, parameters, xacro(arg, trust))
+    mechanism = read(file, floating, no_mimic, gravity, companion, parameters, reader_options(arg, option, trust))
     target = free(Path(out), force) if out else None
     found = fitted(mechanism, data, unknown, cutoff=cutoff, consistent=consistent)
     if csv:

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 import json
 import warnings
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ..errors import MechanismWarning
-from ._reading import Arguments, Companion, Csv, File, Floating, Gravity, Set, Start, Trust, Uncoupled, pairs, read, xacro
+from ._reading import (
+    Arguments,
+    Companion,
+    Csv,
+    File,
+    Floating,
+    Gravity,
+    Options,
+    Set,
+    Start,
+    Trust,
+    Uncoupled,
+    pairs,
+    read,
+    reader_options,
+)
 from ._tables import comma_separated, console, plain, table
 
 
@@ -21,6 +36,7 @@ def info(
     companion: Companion = None,
     parameters: Set = None,
     arg: Arguments = None,
+    option: Options = None,
     trust: Trust = False,
     q: Start = None,
     csv: Csv = False,
@@ -33,8 +49,8 @@ def info(
     from ..machine.machine import compile
 
     if mapped:
-        return _mapping(file, as_json)
-    mechanism = read(file, floating, no_mimic, gravity, companion, parameters, xacro(arg, trust))
+        return _mapping(file, as_json, reader_options(arg, option, trust))
+    mechanism = read(file, floating, no_mimic, gravity, companion, parameters, reader_options(arg, option, trust))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MechanismWarning)  # told below, as doubts
         machine = compile(mechanism)
@@ -59,13 +75,13 @@ def info(
     screen.print(closing(round_trip(machine)), markup=False, soft_wrap=True)
 
 
-def _mapping(file: str, as_json: bool) -> None:
+def _mapping(file: str, as_json: bool, options: dict[str, Any]) -> None:
     """The mapping report: one row per element, or that the format has none."""
     from dataclasses import asdict
 
     from ..formats import mapping
 
-    found = mapping(file)
+    found = mapping(file, **options)
     if as_json:
         print(json.dumps([asdict(e) for e in found], indent=2))
     elif not found:

@@ -15,6 +15,7 @@ from ._reading import (
     File,
     Floating,
     Gravity,
+    Options,
     Set,
     Start,
     Trust,
@@ -22,7 +23,7 @@ from ._reading import (
     Wrenches,
     pairs,
     read,
-    xacro,
+    reader_options,
 )
 from ._results import Force, free
 from ._tables import console, number, table
@@ -46,6 +47,7 @@ def inverse(
     companion: Companion = None,
     parameters: Set = None,
     arg: Arguments = None,
+    option: Options = None,
     trust: Trust = False,
     q: Start = None,
     wrenches: Wrenches = None,
@@ -58,7 +60,7 @@ def inverse(
     from ..simulation.scenario import near
     from ..simulation.scenario.inverse import along, placed
 
-    mechanism = read(file, floating, no_mimic, gravity, companion, parameters, xacro(arg, trust))
+    mechanism = read(file, floating, no_mimic, gravity, companion, parameters, reader_options(arg, option, trust))
     held = placed(mechanism, pairs("--q", q))
     if (trajectory is None) == (markers is None):
         raise CatenaError("give the motion once: --trajectory FILE with coordinates, or --markers FILE with points of frames")

@@ -7,7 +7,20 @@ from typing import Annotated
 
 import typer
 
-from ._reading import Arguments, Companion, File, Floating, Gravity, Set, Start, Trust, Uncoupled, pairs, xacro
+from ._reading import (
+    Arguments,
+    Companion,
+    File,
+    Floating,
+    Gravity,
+    Options,
+    Set,
+    Start,
+    Trust,
+    Uncoupled,
+    pairs,
+    reader_options,
+)
 from ._results import Force, free
 from ._tables import console
 
@@ -25,6 +38,7 @@ def report(
     q: Start = None,
     parameters: Set = None,
     arg: Arguments = None,
+    option: Options = None,
     trust: Trust = False,
     floating: Floating = False,
     no_mimic: Uncoupled = False,
@@ -48,7 +62,7 @@ def report(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MechanismWarning)  # told in the report, as doubts
         asked = read(file, until=until, values=pairs("--set", parameters), q=pairs("--q", q), floating=floating, mimic=not no_mimic,
-                     companion=companion, options=xacro(arg, False), trusted=trust, gravity=list(gravity) if gravity else None, otherwise={"until": FREE})  # fmt: skip
+                     companion=companion, options=reader_options(arg, option), trusted=trust, gravity=list(gravity) if gravity else None, otherwise={"until": FREE})  # fmt: skip
         source = formats._find(file)
         subject = Subject(asked, source.name, by, states, [source.resolve().parent, *(meshes or ())])
         screen = console()

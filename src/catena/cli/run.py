@@ -11,7 +11,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ._reading import Arguments, Companion, Csv, File, Floating, Gravity, Set, Start, Trust, Uncoupled, Wrenches, pairs, xacro
+from ._reading import (
+    Arguments,
+    Companion,
+    Csv,
+    File,
+    Floating,
+    Gravity,
+    Options,
+    Set,
+    Start,
+    Trust,
+    Uncoupled,
+    Wrenches,
+    pairs,
+    reader_options,
+)
 from ._results import NAME
 from ._tables import console, number, table
 
@@ -41,6 +56,7 @@ def run(
     q: Start = None,
     parameters: Set = None,
     arg: Arguments = None,
+    option: Options = None,
     trust: Trust = False,
     floating: Floating = False,
     no_mimic: Uncoupled = False,
@@ -57,7 +73,7 @@ def run(
     asked = read(
         file, until=until, by=by, integrator=integrator, tolerance=tolerance, step=step, contact=contact, largest_step=largest_step, output=output,
         initial=initial, q=pairs("--q", q), values=pairs("--set", parameters), floating=floating, mimic=not no_mimic, companion=companion,
-        options=xacro(arg, False), trusted=trust,
+        options=reader_options(arg, option), trusted=trust,
         gravity=list(gravity) if gravity else None,
     )  # fmt: skip
     asked = pushed(asked, wrenches) if wrenches else asked
