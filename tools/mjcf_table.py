@@ -104,7 +104,7 @@ def loaded(path: Path, package: Path) -> tuple[catena.Mechanism, mujoco.MjModel,
         try:
             return catena.load(path, within=package, mimic=False, meshes=False), compiled(path, package, meshes=False)[1], False
         except FormatError as again:
-            raise (again if "without meshes" in str(again) or "include" in str(again) else why) from None
+            raise (again if "without meshes" in str(again) else why) from None
 
 
 def reason(why: FormatError, path: Path, folder: Path) -> str:

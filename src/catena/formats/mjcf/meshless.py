@@ -1,5 +1,5 @@
-"""A specification without its meshes, height fields and textures, for models whose files of them are elsewhere. Mass is never lost: a body
-whose mass or inertia would come from a mesh is refused by name."""
+"""A specification without its meshes, height fields and textures, for models whose files of them are elsewhere; sensors, which are not read, and pairs of
+geoms that name what is left out go with them. Mass is never lost: a body whose mass or inertia would come from a mesh is refused by name."""
 
 from __future__ import annotations
 
@@ -18,13 +18,18 @@ def strip(spec: Any, path: Path) -> list[tuple[str, str]]:
     always = int(spec.compiler.inertiafromgeom) == ALWAYS
     weighed = [g.parent.name or "(unnamed)" for g in geoms if g.meshname and g.parent.name != "world" and _weighs(g) and (always or not g.parent.explicitinertial)]
     if weighed:
-        raise FormatError(path, f"without meshes the mass and inertia of these bodies are not known: {', '.join(dict.fromkeys(weighed))}; "
+        several = [*dict.fromkeys(weighed)]
+        shown = ", ".join(several[:5]) + (f" and {len(several) - 5} more" if len(several) > 5 else "")
+        raise FormatError(path, f"without meshes the mass and inertia of these bodies are not known: {shown}; "
                                 "give them <inertial>, or the files of their meshes")  # fmt: skip
+    gone = {g.name for g in geoms if g.name}
+    pairs = [x for x in spec.pairs if {x.geomname1, x.geomname2} & gone]
     found = [("geom", g.name or f"of {g.parent.name}") for g in geoms]
-    found += [(word, x.name) for word, group in (("mesh", spec.meshes), ("hfield", spec.hfields), ("texture", spec.textures)) for x in group]
+    groups = {"mesh": list(spec.meshes), "hfield": list(spec.hfields), "texture": list(spec.textures), "skin": list(spec.skins), "sensor": list(spec.sensors), "pair": pairs}
+    found += [(word, x.name) for word, group in groups.items() for x in group]
     for material in spec.materials:
         material.textures = [""] * len(material.textures)
-    for x in (*geoms, *list(spec.meshes), *list(spec.hfields), *list(spec.textures), *list(spec.skins)):
+    for x in (*groups["sensor"], *pairs, *geoms, *(x for word in ("mesh", "hfield", "texture", "skin") for x in groups[word])):
         spec.delete(x)
     return found
 

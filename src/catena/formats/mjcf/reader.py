@@ -38,7 +38,7 @@ def read(path: Path, within: str | PathLike[str] | None = None, contacts: bool =
     spec, m, left_out = compiled(path, Path(within) if within else None, meshes)
     names, mapping, files = Names(m), MappingReport(), mesh_files(spec, path)
     for element, name in left_out:
-        mapping.refuse(element, name, "its file is not opened, as meshes=False asks")
+        mapping.refuse(element, name, "it is left out with the meshes, as meshes=False asks")
     faults = [f"flex {i}: {FLEXIBLE}" for i in range(m.nflex)]
     tree = [joints(m, b, names, mapping) for b in range(1, m.nbody)]
     loops, mimics, held = equalities(m, names, mapping)

@@ -39,6 +39,8 @@ def compiled(path: Path, within: Path | None, meshes: bool = True) -> tuple[Any,
         spec = mujoco.MjSpec.from_file(str(path))
         left_out = [] if meshes else strip(spec, path)
         model = spec.compile()
+    except FormatError:
+        raise
     except (ValueError, RuntimeError, mujoco.FatalError) as why:
         said = " ".join(str(why).replace("XML Error:", "").split())
         hint = "; load(..., meshes=False) leaves meshes out" if meshes and "opening file" in said and "include" not in said else ""
