@@ -88,7 +88,7 @@ def page(
     data = {"scene": header, "triangles": wire.packed(triangles), "slopes": slopes, "step": step, "notes": list(notes)}
     data |= _program(program(m)) | _state(machine, start.data["q"].values[0], start.data["v"].values[0])
     text = (resources.files("catena.studio") / "page.html").read_text(encoding="utf-8")
-    text = text.replace("{{stage}}", wire.stage()).replace("{{title}}", html.escape(m.name)).replace("{{data}}", wire.text(data))
+    text = wire.page(text, title=html.escape(m.name), data=wire.text(data))
     files.write(Path(path), text)
     return Path(path)
 
