@@ -137,9 +137,9 @@ def _contact(document: Document, m: Mechanism | None, selected: str, size: float
     on, frame, floor = on if on != GROUND else bodies[-1], _fresh(data, "foot"), _fresh(data, "floor")
     up = upward(m) if m is not None else np.array([0.0, 0.0, 1.0])
     k = int(np.argmax(np.abs(up)))
-    turned = {} if k == 2 and up[2] > 0 else {"rotate": {"axis": [[0, 1, 0], [1, 0, 0], [1, 0, 0]][k], "angle": f"{[90, -90, 180][k] * int(np.sign(up[k]))} deg"}}
+    turned: dict[str, Any] = {} if k == 2 and up[2] > 0 else {"rotate": {"axis": [[0, 1, 0], [1, 0, 0], [1, 0, 0]][k], "angle": f"{[90, -90, 180][k] * int(np.sign(up[k]))} deg"}}
     below = [0 if x != k else _length(-size * float(np.sign(up[k]))) for x in range(3)]
-    frames = [("frame", {"name": frame, "body": on, "at": _tip(data, on)}), ("frame", {"name": floor, "body": GROUND, "at": below, **turned})]
+    frames: list[tuple[str, dict[str, Any]]] = [("frame", {"name": frame, "body": on, "at": _tip(data, on)}), ("frame", {"name": floor, "body": GROUND, "at": below, **turned})]
     document.add([*frames, ("contact", {"between": [frame, floor], "friction": 0.5, "restitution": 0.2, "radius": _length(size / 20)})])
 
 

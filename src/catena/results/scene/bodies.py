@@ -146,7 +146,7 @@ for _glyph in (
     ShapeGlyph("box", lambda size, u: box(*size)),
     ShapeGlyph("sphere", lambda size, u: ball(size[0], 16), _bands),
     ShapeGlyph("capsule", lambda size, u: capsule(size[0], size[1], 16)),
-    ShapeGlyph("cylinder", lambda size, u: cylinder(*size, 48), _spokes),
+    ShapeGlyph("cylinder", lambda size, u: cylinder(size[0], size[1], 48), _spokes),
     ShapeGlyph("ellipsoid", lambda size, u: ball(1.0, 18).moved(scaled(*size))),
     ShapeGlyph("plane", lambda size, u: box(120 * u, 120 * u, 0.2 * u).moved(np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, -0.12 * u], [0, 0, 0, 1.0]]))),
 ):
