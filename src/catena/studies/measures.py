@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ class Measure:
     function: Callable[[Any], Any] | None = None
     batch: bool = False
 
-    @property
+    @cached_property
     def over_time(self) -> bool:
         """Whether it is kept over time."""
         if self.function is not None or isinstance(self.expression, int | float):
