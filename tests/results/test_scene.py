@@ -18,8 +18,8 @@ from catena.model.mechanism import Body, Joint, Mechanism, Shape
 from catena.model.shapes import KINDS as SHAPES
 from catena.results.scene import describe, geometry, loads, meshes, wire
 from catena.results.scene.detail import PLENTY, drafts
-from catena.results.scene.geometry import ball, box
 from catena.results.scene.elements import _around, disc
+from catena.results.scene.geometry import ball, box
 from catena.results.scene.placement import placement
 from catena.results.scene.raster import Painter, camera_of
 from catena.results.scene.skeleton import bodies_at

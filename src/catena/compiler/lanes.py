@@ -14,6 +14,7 @@ import importlib.metadata
 import struct
 import time
 import warnings
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
@@ -75,9 +76,13 @@ def compile_lanes(f: ca.Function, *, width: int | None = None, cache: bool = Tru
 
 
 def compile_single(f: ca.Function, single: Single) -> SingleKernel:
-    """Compile a dense SX function to the call for one state, which the interpreter makes; see `single_state`."""
+    """Compile a dense SX function to the call for one state, which the interpreter makes; see `single_state`. Quickly, as `compile_lanes` does."""
+
+    def link(code: bytes, better: Better) -> SingleKernel:
+        return SingleKernel(f.name(), code, single, cost=f.n_instructions(), better=better)
+
     try:
-        return _Source(f, 1, single, True).linked(lambda code, _: SingleKernel(f.name(), code, single), quick=False)
+        return _Source(f, 1, single, True).linked(link, quick=True)
     except RuntimeError as error:
         raise CompileError(f"LLVM cannot compile function '{f.name()}': {error}") from error
 
@@ -243,15 +248,36 @@ class LaneKernel:
 
 
 class SingleKernel:
-    """Machine code of one function for one state. keep, symbols: as those of a LaneKernel."""
+    """Machine code of one function for one state. keep, symbols, cost, better: as those of a LaneKernel."""
 
-    def __init__(self, name: str, code: bytes, single: Single, keep: Any = None, symbols: Mapping[str, int] | None = None):
+    def __init__(
+        self, name: str, code: bytes, single: Single, keep: Any = None, symbols: Mapping[str, int] | None = None, *,
+        cost: int = 1, better: Better = None,
+    ):  # fmt: skip
         self.name, self.single, self._keep = name, single, keep
+        self._better, self._calls = better, WORTH_OPTIMISING // max(1, cost) if better else single_state.ALWAYS
         self._library = host.link(code, "single", symbols=symbols)
 
-    def builtin(self, same: Sequence[float], rest: Callable[..., Any]) -> Callable[..., Any]:
-        """The call itself. same: the inputs that are not arguments; rest: answers what it refuses."""
-        return single_state.builtin(self.name, self._library["single"], self.single, same, rest, self)
+    def builtin(self, same: Sequence[float], rest: Callable[..., Any], improved: Callable[[Any], None] = lambda _: None) -> Callable[..., Any]:
+        """The call itself. same: the inputs that are not arguments; rest: answers what it refuses.
+
+        improved: is handed the call of the optimised code, when this one has run for some time.
+        """
+        after: list[Callable[..., Any]] = []
+
+        def on(*given: Any) -> Any:
+            """The rest while this code answers; then the optimised code."""
+            if not after and not single_state.worn(itself()):
+                return rest(*given)
+            if not after and self._better is not None:
+                after.append(SingleKernel(self.name, self._better(), self.single).builtin(same, rest))
+                improved(after[0])
+            return after[0](*given)
+
+        answers = rest if self._better is None else on
+        call = single_state.builtin(self.name, self._library["single"], self.single, same, answers, self, self._calls)
+        itself = weakref.ref(call)  # which keeps its rest alive
+        return call
 
 
 def _address(x: Array) -> int:

@@ -7,7 +7,8 @@ rest, which takes them or says what is wrong.
 
     object single(self, arguments, count)         `self` is a table of addresses, an array of whole numbers
 
-The table holds `objects()`, the function for the rest, the inputs that are the same in every call, and the result's shape.
+The table holds `objects()`, the function for the rest, the inputs that are the same in every call, how many calls it answers
+before all go to the rest, and the result's shape.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ PLAIN = 0x0001 | 0x0100  # C-contiguous, aligned
 NEW = 93  # the place of PyArray_New in NumPy's table of functions
 DOUBLE = 12  # NPY_DOUBLE
 METH_FASTCALL = 0x0080
-ARRAY, DOUBLES, FLOAT, MAKE, CLEAR, CALL, REST, SAME, FIRST = range(9)  # the table's places; from FIRST on the shape
+ARRAY, DOUBLES, FLOAT, MAKE, CLEAR, CALL, REST, SAME, LEFT, FIRST = range(10)  # the table's places; from FIRST on the shape
+ALWAYS = 2**62  # calls
 VALUE = 16  # the offset of the number in a Python float
 LARGEST = 1.7e308  # what is larger is infinite
 UNIT = 1e-6  # a quaternion's squared length may differ from one by so much
@@ -66,7 +68,10 @@ def write(t: Text, s: Single, n_slots: int, unseen: Sequence[int] | None = None)
         for name, count in (("x", size + 1), ("y", s.outputs), ("w", n_slots)):
             t.do(f"%{name} = alloca double, i64 {max(1, count)}, align 64")
         table = _word(t, "%self", DATA, "ptr")
-        known = {k: t.load(table, k, "ptr") for k in range(FIRST)}
+        known = {k: t.load(table, k, "ptr") for k in range(LEFT)}
+        left = t.load(table, LEFT, "i64")
+        t.store(t(f"sub i64 {left}, 1"), table, LEFT, "i64")
+        require(t, t(f"icmp sgt i64 {left}, 0"))
         require(t, t(f"icmp eq i64 %count, {len(s.given) + bool(s.clock)}"))
         offset = 0
         for k, length in enumerate(s.given):
@@ -192,16 +197,23 @@ def available() -> bool:
     )
 
 
-def builtin(name: str, address: int, single: Single, same: Sequence[float], rest: Callable[..., Any], keep: Any) -> Callable[..., Any]:
-    """The machine code at an address as a built-in function.
+def builtin(
+    name: str, address: int, single: Single, same: Sequence[float], rest: Callable[..., Any], keep: Any, calls: int = ALWAYS
+) -> Callable[..., Any]:  # fmt: skip
+    """The machine code at an address as a built-in function, which answers so many calls itself.
 
     same: the inputs that are the same in every call. rest: answers what the code refuses. keep: what must live as long as
     the function, the code for one.
     """
     numbers = np.array(same, float)
-    table = np.array([*objects(), id(rest), numbers.ctypes.data, *single.shape], np.int64).view(_Table)
+    table = np.array([*objects(), id(rest), numbers.ctypes.data, calls, *single.shape], np.int64).view(_Table)
     method = _Method(name.encode(), address, METH_FASTCALL, None)
     table.keep = (keep, numbers, method, rest)
-    make = ctypes.pythonapi.PyCFunction_NewEx
+    make: Any = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     return make(ctypes.addressof(method), table, None)
+
+
+def worn(call: Any) -> bool:
+    """Whether a built-in has answered all the calls that it answers itself."""
+    return bool(call.__self__[LEFT] < 0)

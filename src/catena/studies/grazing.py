@@ -63,7 +63,7 @@ class Guards:
                 fine = Steps(steps.tapes, steps.method, X[k], steps.held, steps.p, t, h)
                 for low in self._minima(fine, t, h, *next(fine.states())[1:], np.full(len(self.of), coarse.before), np.inf):
                     near = 0.5 * low.bend * (GRAZES * (leg.end - leg.begin)) ** 2
-                    if low.guard == coarse.guard and low.value <= near < low.before - low.value:
+                    if low.guard == coarse.guard and low.value <= near < min(low.before, low.before - low.value):
                         raise StudyError(_sentence(named(self.tapes.system, self.of[low.guard]), low, near))
 
     def _minima(self, steps: Steps, T: Array, H: Array, X: Array, after: Array, highest: Array, low: float) -> Iterator[Minimum]:

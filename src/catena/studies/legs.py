@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import StudyError
 from ..simulation import drivers
+from ..simulation.contact_impacts import Hit
 from ..simulation.guards import Guard
 from ..simulation.plan import RunPlan
 from ..simulation.runner import Runner, forces
@@ -23,7 +24,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Turn:
-    """An event: when (s), which guard fell, the states and the held inputs on both sides, whether it ended the run, what was said."""
+    """An event: when (s), which guard fell, the states and the held inputs on both sides, whether it ended the run, what was said, which contacts were hit."""
 
     t: float
     guard: Guard | None
@@ -34,6 +35,7 @@ class Turn:
     then: Array
     ends: bool
     said: str
+    hits: tuple[Hit, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,13 +63,15 @@ class _Recorder(Runner):
 
     def _events(self, event: int) -> bool:
         before, held, count = self.engine.x[:, 0].copy(), self.engine.held[:, 0].copy(), len(self.log)
+        struck = self.contacts.impacts.hits if self.contacts is not None else []
+        first = len(struck)
         fell = self.status == drivers.EVENT
         ended = super()._events(event)
         after, then = self.engine.x[:, 0].copy(), self.engine.held[:, 0].copy()
         if fell or len(self.log) > count or not np.array_equal(after, before):
             guard = self.engine.system.guards[event] if fell else None
             said = "; ".join(o.what for o in self.log[count:]) or (guard.meaning.value if guard else "a scheduled event")
-            self.turns.append(Turn(self.t, guard, event, before, after, held, then, ended, said))
+            self.turns.append(Turn(self.t, guard, event, before, after, held, then, ended, said, tuple(struck[first:])))
         return ended
 
 

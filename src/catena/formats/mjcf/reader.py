@@ -18,6 +18,7 @@ from .contacts import exclusions, touched
 from .equalities import equalities
 from .geoms import MeshFiles, mesh_files, shapes
 from .joints import joints
+from .medium import medium
 from .names import Names
 from .poses import pose
 from .source import compiled
@@ -37,8 +38,9 @@ def read(path: Path, within: str | PathLike[str] | None = None, contacts: bool =
     names, mapping, files = Names(m), MappingReport(), mesh_files(spec, path)
     faults = [f"flex {i}: {FLEXIBLE}" for i in range(m.nflex)]
     tree = [joints(m, b, names, mapping) for b in range(1, m.nbody)]
-    loops, mimics = equalities(m, names, mapping)
-    loads = [*(x for found in tree for x in found.loads), *tendons(m, names, mapping), *_weightless(m, names)]
+    loops, mimics, held = equalities(m, names, mapping)
+    wet, fluids = medium(m, names, mapping)
+    loads = [*(x for found in tree for x in found.loads), *tendons(m, names, mapping), *_weightless(m, names, mapping), *fluids]
     run = scenario(m, names, mapping)
     _world(spec, m, mapping)
     surfaces, touching = touched(m, names, mapping, contacts)
@@ -46,10 +48,11 @@ def read(path: Path, within: str | PathLike[str] | None = None, contacts: bool =
         spec.modelname or path.stem,
         tuple(x for b, found in enumerate(tree, start=1) for x in (*found.between, _body(m, b, files, names, mapping))),
         tuple(_following(j, mimics) for found in tree for j in found.joints),
-        frames=(*_frames(m, names, mapping), *_centres(m, names), *surfaces),
+        frames=(*_frames(m, names, mapping), *_centres(m, names), *wet, *surfaces),
         gravity=_gravity(m),
         loops=tuple(loops),
         loads=tuple(loads),
+        constraints=tuple(held),
         ground=shapes(m, 0, files, names, mapping),
         collisions=exclusions(m, names, mapping),
         contacts=touching,
@@ -106,9 +109,11 @@ def _centres(m: Any, names: Names) -> list[Frame]:
     return [Frame(names.centre(b), names.body(b), Pose(position=_inertial(m, b)[0])) for b in _compensated(m)]
 
 
-def _weightless(m: Any, names: Names) -> list[Force]:
+def _weightless(m: Any, names: Names, mapping: MappingReport) -> list[Force]:
     """What carries a share of the weight of bodies: gravcomp."""
     g = _gravity(m)
+    for b in _compensated(m):
+        mapping.take("gravcomp", names.body(b), "a force at its centre of mass")
     return [Force(f"gravcomp {names.body(b)}", names.centre(b),
                   force=tuple(float(-m.body_gravcomp[b] * m.body_mass[b] * x) for x in g)) for b in _compensated(m)]  # fmt: skip
 
@@ -118,8 +123,6 @@ def _world(spec: Any, m: Any, mapping: MappingReport) -> None:
     guessed = [b.name or "(unnamed)" for b in spec.bodies if not b.explicitinertial and b.name != "world" and b.geoms]
     for name in guessed:
         mapping.take("inertial", name, "not in the file: mass and inertia are those MuJoCo takes from geoms and densities")
-    if m.opt.density or m.opt.viscosity or any(m.opt.wind):
-        mapping.refuse("option", "", "density, viscosity and wind of the surrounding medium are not felt")
     for n, word in ((m.nskin, "skin"), (m.npair, "pair"), (m.nsensor, "sensor"), (m.nplugin, "plugin")):
         if n:
             mapping.refuse(word, "", f"{n} in the file; they are not read")
