@@ -285,7 +285,7 @@ def study(mechanism: Mechanism | Machine | str | Path, variables: Mapping[str, A
     if twice := [name for name in listed if name in given]:
         raise StudyError(f"{twice[0]!r} is a column of {rows} and is varied beside it; leave one of them out")
     if not given and not listed:
-        raise StudyError("nothing is varied; say what is: {'crank': '8..12 cm:200'}")
+        raise StudyError("nothing is varied; say what is: {'crank': '8..12 cm:200'}, or --set 'crank=8..12 cm:200'")
     varied = vary(model, control, [*listed, *given])
     values, grid = _values(varied, given, rows)
     made = design(values, grid, samples, sampling, seed)

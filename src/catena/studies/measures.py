@@ -112,7 +112,7 @@ def read_measures(given: Mapping[str, Any] | Any, machine: Machine) -> tuple[Mea
         except CatenaError as why:
             faults.append(f"measure {shown(str(name))}: {why}" if str(name) != what else f"measure {why}")
     if not named:
-        faults.append("there is none; say what is wanted of each run, such as {'peak': \"max(abs(q['elbow']))\"}")
+        faults.append("there is none; say what is wanted of each run, such as {'peak': \"max(abs(q['elbow']))\"}, or --measure \"max(abs(q['elbow']))\"")
     if faults:
         raise StudyError("the measures of a study cannot be read:", faults)
     return tuple(found)
