@@ -22,6 +22,8 @@ from .steps import Derivation, Line, Step
 
 __all__ = ["DERIVATIONS", "Derivation", "Line", "Step", "Way", "derivation", "register", "textbook_form"]
 
+PAGE = 50  # lines of text that fit on a page
+
 
 def derivation(equations: Derived) -> Derivation:
     """The steps that lead to equations of motion; a FormulationError where their formulation has none that can be read."""
@@ -43,7 +45,8 @@ def derivation(equations: Derived) -> Derivation:
 def textbook_form(equations: Derived, how: str) -> str:
     """The last steps of a derivation as "text" or "latex": the form in which the formulation's source prints its equations.
 
-    Empty where the formulation has no derivation, one too long to read, or a statement of its own that is that form.
+    Empty where the formulation has no derivation, one too long to read, or a statement of its own that is that form or is a page long
+    where this would be more.
     """
     way = DERIVATIONS.get(equations.formulation)
     if way is None or (way.rows_alone and equations.readable is not None):
@@ -53,5 +56,7 @@ def textbook_form(equations: Derived, how: str) -> str:
     except WrongLineError:
         raise
     except FormulationError:
+        return ""
+    if equations.readable is not None and writing.text_form(found).count("\n") >= PAGE:
         return ""
     return getattr(writing, f"{how}_form")(found)
