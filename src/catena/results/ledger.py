@@ -119,6 +119,12 @@ class ContactLedger:
         """Of a file."""
         return None if given is None else cls(**given)
 
+    def __or__(self, other: ContactLedger) -> ContactLedger:
+        """Of the runs of both: residuals of the worst, counts and what was dissipated of all, the first remark."""
+        worst = {name: max(getattr(self, name), getattr(other, name)) for name in ("penetration", "complementarity", "cone", "angle", "gain", "residual")}
+        sums = {name: getattr(self, name) + getattr(other, name) for name in ("dissipated", "impacts", "accumulations", "changes", "unconverged")}
+        return replace(self, remark=self.remark or other.remark, **worst, **sums)
+
     def of_rows(self, seen: Extremes) -> ContactLedger:
         """With what the rows have shown."""
         force, power = seen.pressing or 1.0, (seen.pressing * seen.speed) or 1.0
@@ -131,7 +137,7 @@ class ContactLedger:
         ends = f", {self.accumulations} accumulation{'s' * (self.accumulations != 1)} taken to the limit" if self.accumulations else ""
         return [
             ("contact laws", f"{kept}, friction against slip to {self.angle:.2g} rad, energy gained {self.gain:.2g}"),
-            ("impacts", f"{self.impacts} by {self.law}, {self.dissipated:.6g} J dissipated{ends}; {self.changes} changes of mode"),
+            ("impacts", f"{self.impacts} by {self.law}, {self.dissipated:.6g} J dissipated{ends}; {self.changes} change{'s' * (self.changes != 1)} of mode"),
             *([("contact solver", f"residual {self.residual:.2g}, {self.asked:.2g} asked; {self.unconverged} steps above it")] if self.stepped else []),
             *([("contact remark", self.remark)] if self.remark else []),
         ]

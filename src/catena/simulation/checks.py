@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.closure_search import by_loop, called
-from ..equations.formulation import FORMULATIONS
-from ..equations.formulations import formulation
+from ..equations.formulations import formulation, formulations
 from ..errors import ClosureError, SimulationError, StateError, unknown
 from ..machine import arguments
 from ..machine.constraint_rows import metric
@@ -167,5 +166,5 @@ def events_possible(scheme: EventPlan, how: Method, by: str, start: float, until
             f"need one that chooses its steps: {', '.join(m.name for m in METHODS.values() if m.chooses_steps)}"
         )
     if formulation(by).approximate and scheme.holding.size:
-        exact = ", ".join(f.name for f in FORMULATIONS.values() if not f.approximate)
+        exact = ", ".join(f.name for f in formulations() if not f.approximate)
         raise SimulationError(f"{by} holds nothing exactly: contacts, stops, locks and friction that sticks need another formulation: {exact}")

@@ -28,7 +28,7 @@ def locate(guard, method, lanes, memory, W):
 
     Guards at the step's end are left in g_new. The place is found to the last digit of its distance from the step's start, so
     that an event soon after the last one is located as precisely as a late one. method.looks (LOOKS, stages): the weights of dense
-    output at those places. The records are those of `lane_driver.py`.
+    output at those places. The records are those of `lane_records.py`.
     """
     for n in range(len(memory.g)):
         memory.before[n] = memory.g[n]
