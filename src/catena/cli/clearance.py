@@ -8,23 +8,21 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import CatenaError
-from ._reading import File, Floating, Uncoupled, read
+from ._reading import Model
 from ._results import opened
 from ._tables import console, number, table, vector
 
 
 def clearance(
-    file: File,
+    model: Model,
     result: Annotated[str | None, typer.Option(metavar="RESULTS", help="Along this result: a .nc file, or the folder it is in.")] = None,
     pair: Annotated[
         list[str] | None, typer.Option(metavar="A,B", help="Only this pair of shapes, bodies or groups; give it again for more.")
     ] = None,
-    floating: Floating = False,
-    no_mimic: Uncoupled = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Show the signed distance of every pair of shapes: along a result with times, or with every coordinate zero."""
-    mechanism, pairs = read(file, floating, no_mimic), [_pair(text) for text in pair] if pair else None
+    mechanism, pairs = model.load(), [_pair(text) for text in pair] if pair else None
     found = _along(mechanism, result, pairs) if result else _at_zero(mechanism, pairs)
     if as_json:
         print(json.dumps({"name": mechanism.name, **found}, indent=2))

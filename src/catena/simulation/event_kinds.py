@@ -39,7 +39,8 @@ class EventKind:
     record: its class. summary: what it is, for help. keys: what a [[scenario.events]] table may say, each with how it is read,
     a name of `scenario.events.READERS`, and a few words. check(machine, event, all events) raises for what does not exist. holds(machine, event):
     the speeds it may hold. fit(machine, event, speed): such a speed, with what the event says of it. closes(machine, event): the
-    frame it may lock. handle(handler, t, event): lets it happen; True ends the run.
+    frame it may lock. handle(handler, t, event): lets it happen; True ends the run. impulse(machine, tracer, event): the joint impulse (nv,) that it
+    brings, as an expression.
     """
 
     name: str
@@ -51,6 +52,7 @@ class EventKind:
     fit: Callable[[Machine, Any, HoldableSpeed], HoldableSpeed] = lambda machine, event, speed: speed
     closes: Callable[[Machine, Any], LockableFrame | None] = _nothing
     handle: Callable[[EventHandler, float, Any], bool | None] = _nothing
+    impulse: Callable[[Machine, Tracer, Any], ca.SX] = lambda machine, tracer, event: ca.SX.zeros(machine.nv)
 
 
 def kind_of(event: Any) -> EventKind:
@@ -91,6 +93,14 @@ def _strike(handler: EventHandler, t: float, e: Impulse) -> None:
         P += J.T @ np.array([*e.angular, *e.linear], float)
     handler.say(t, e.name or f"an impulse strikes {e.frame or ', '.join(e.joint)}")
     handler.jump(t, P)
+
+
+def _joint_impulse(machine: Machine, s: Tracer, e: Impulse) -> ca.SX:
+    """J' of the frame times the impulse there, and those of joints."""
+    P = ca.SX.zeros(machine.nv)
+    for k, x in by_speed(machine, e.title, e.joint).items():
+        P[k] += x
+    return P + s.jacobian(e.frame, e.axes).T @ ca.DM([*e.angular, *e.linear]) if e.frame else P
 
 
 # ---------------------------------------------------------------------------------------------------- lock and release
@@ -160,7 +170,7 @@ EVENT_KINDS = Registry("event", (
     EventKind("impulse", Impulse, "a blow: momentum comes in at a frame or a joint",
               {**INSTANT, "frame": ("frame", "at whose origin it strikes"), "linear": ("vector", "N s"), "angular": ("vector", "N m s"),
                "axes": ("axes", "of the ground or of the body"), "joint": ("impulses", "in place of a frame: N m s or N s along coordinates")},
-              check=_known_place, handle=_strike),
+              check=_known_place, handle=_strike, impulse=_joint_impulse),
     EventKind("lock", Lock, "a joint stops, or a frame is caught by another body or the ground, and stays so",
               {**INSTANT, "joint": ("joint", "whose speeds become zero"), "frame": ("frame", "in place of a joint: what is caught where it is"),
                "to": ("body", "what catches the frame"), "kind": ("joint kind", "the joint that holds the frame"),

@@ -10,16 +10,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 from ..analysis.assembly import CLOSED
-from ..machine.constraint_rows import position_count
+from ..machine.constraint_rows import metric, position_count
 from ..machine.machine import Machine
 
 Array = NDArray[np.float64]
 STAGES, ROUNDS, LAST_ROUNDS = 4, 6, 40
 REACH = 0.5  # the longest step of a round (rad, m)
 DAMPING = 1e-12  # beside the trace of A A'
+INDEPENDENT = 1e-6  # a row or coordinate whose part beside the others', in the metric of rank, is less says nothing new
 TORN = 1e-9  # the rate of a row, beside the speeds, that is left
 
 
@@ -41,8 +43,10 @@ def close(machine: Machine, start: Nominal, q: Array, v: Array, p: Array, t: flo
         return q, v, said
     if position_count(machine):
         q = _continued(machine, start, q, p, t)
-        gap = np.abs(machine.constraint_rows(q, np.zeros_like(v), _given(p), t)[0][:, : position_count(machine)])
-        for k in np.flatnonzero(~(gap.max(axis=1) < CLOSED)):
+        count = position_count(machine)
+        error, _, _, A = (x[:, :count] for x in machine.constraint_rows(q, np.zeros_like(v), _given(p), t))
+        gap, apart = np.abs(error), np.abs(metric(machine).rows(slice(count)).beside(error, A))
+        for k in np.flatnonzero(~(apart.max(axis=1) < CLOSED)):
             said[k] = _open(machine, gap[k])
     return q, _consistent(machine, start, q, v, p, t, said), said
 
@@ -122,3 +126,13 @@ def _open(machine: Machine, gap: Array) -> str:
     loop, label = machine.rows[int(gap.argmax())]
     unit = "m" if not label.startswith("rotation") else "(cosine)"
     return f"it cannot be assembled: loop {loop!r} stays open by {gap.max():.3g} {unit} in its {label}"
+
+
+def independent_rows(A: Array) -> tuple[list[int], float]:
+    """Independent rows of a matrix whose rows have a length of about one, and how much the last of them says beside the others."""
+    if not A.size:
+        return [], 0.0
+    R, order = scipy.linalg.qr(A.T, mode="r", pivoting=True)
+    size = np.abs(np.diag(R))
+    rank = int((size > INDEPENDENT).sum())
+    return sorted(int(k) for k in order[:rank]), float(size[rank - 1]) if rank else 0.0

@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import StudyError
+from ..kernels.tree import layout
 from ..model.mechanism import Mechanism
-from ..simulation.plan import RunPlan
-from ..simulation.system import System
-from .linearised import Linearised
 from .variables import Varied, vary
 
 Array = NDArray[np.float64]
@@ -67,29 +65,4 @@ def wanted(mechanism: Mechanism, control: Any, names: Iterable[str], pieces: int
 
 def _speed(m: Mechanism, place: int) -> int:
     """The speed of a coordinate that is not a quaternion's."""
-    return m.speed_names.index(m.coordinate_names[place])
-
-
-def directions(asked: Wanted, plan: RunPlan, tapes: Linearised) -> Directions:
-    """The change that one unit of each variable makes."""
-    s, n = plan.system, len(asked.columns)
-    pieces = plan.forces.shape[1] if plan.forces is not None else 1
-    dq, dv, dp, du = np.zeros((s.nv, n)), np.zeros((s.nv, n)), np.zeros((tapes.np, n)), np.zeros((pieces, s.nv, n))
-    for k, (_, kind, place) in enumerate(asked.columns):
-        if kind in ("q", "v", "p"):
-            {"q": dq, "v": dv, "p": dp}[kind][place, k] = 1.0
-        else:
-            at = slice(None) if kind == "tau" else place[0]
-            du[at, place if kind == "tau" else place[1], k] = 1.0
-    x = np.zeros((tapes.size, n))
-    x[: s.nq], x[s.nq : s.nq + s.nv] = _rates(s, plan.x0[0], dq), dv
-    return Directions(tuple(name for name, _, _ in asked.columns), x, dp, du)
-
-
-def _rates(s: System, x: Array, dq: Array) -> Array:
-    """Changes along the speeds as changes of the coordinates, (nq, n)."""
-    import casadi as ca
-
-    tracer = s.tracer()
-    N = ca.Function("N", [tracer.q], [ca.densify(ca.jacobian(tracer.coordinate_rate(), tracer.v))])
-    return np.array(N(x[: s.nq])) @ dq
+    return next(int(c.vi) for c in layout(m).coordinates if c.qi == place)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from ..errors import StudyError
 from ..simulation import drivers
+from ..simulation.contact_impacts import Hit
+from ..simulation.contact_rows import ContactMode
 from ..simulation.guards import Guard
 from ..simulation.plan import RunPlan
 from ..simulation.runner import Runner, forces
@@ -23,7 +25,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Turn:
-    """An event: when (s), which guard fell, the states and the held inputs on both sides, whether it ended the run, what was said."""
+    """An event: when (s), which guard fell, the states and the held inputs on both sides, whether it ended the run, what was said, which contacts were hit."""
 
     t: float
     guard: Guard | None
@@ -34,17 +36,22 @@ class Turn:
     then: Array
     ends: bool
     said: str
+    hits: tuple[Hit, ...] = ()
 
 
 @dataclass(frozen=True)
 class Leg:
-    """From `begin` to `end` (s) with `held` (nu,), in which the forces are those of piece `piece`; the turn at its end, if it has one."""
+    """From `begin` to `end` (s) with `held` (nu,), in which the forces are those of piece `piece`; the turn at its end, if it has one.
+
+    short: by so much (s) its variations end earlier, where they are stiff (`saltation.before_rest`).
+    """
 
     begin: float
     end: float
     held: Array
     piece: int
     turn: Turn | None = None
+    short: float = 0.0
 
 
 class _Recorder(Runner):
@@ -61,21 +68,31 @@ class _Recorder(Runner):
 
     def _events(self, event: int) -> bool:
         before, held, count = self.engine.x[:, 0].copy(), self.engine.held[:, 0].copy(), len(self.log)
+        struck = self.contacts.impacts.hits if self.contacts is not None else []
+        first = len(struck)
         fell = self.status == drivers.EVENT
         ended = super()._events(event)
         after, then = self.engine.x[:, 0].copy(), self.engine.held[:, 0].copy()
         if fell or len(self.log) > count or not np.array_equal(after, before):
             guard = self.engine.system.guards[event] if fell else None
             said = "; ".join(o.what for o in self.log[count:]) or (guard.meaning.value if guard else "a scheduled event")
-            self.turns.append(Turn(self.t, guard, event, before, after, held, then, ended, said))
+            self.turns.append(Turn(self.t, guard, event, before, after, held, then, ended, said, tuple(struck[first:])))
         return ended
 
 
 def legs(plan: RunPlan) -> tuple[Array, list[Leg]]:
-    """The state at the start, after what happens there, and the legs of the run."""
+    """The state at the start, after what happens there, and the legs of the run. In these a slip has its own direction, however straight it is."""
     x, held, turns, until = _events(plan)
+    held, turns = _curved(plan, held), [replace(turn, held=_curved(plan, turn.held), then=_curved(plan, turn.then)) for turn in turns]
     marks = sorted({*_marks(plan, until), *(turn.t for turn in turns), until} - {plan.start})
     return x, list(_cut(plan, held, marks, turns))
+
+
+def _curved(plan: RunPlan, held: Array) -> Array:
+    h, own = plan.system.holding, held.copy()
+    for k in range(len(h.contacts)):
+        own[plan.system.nv + h.slots[h.first_contact + k].start + ContactMode._fields.index("straight")] = 0.0
+    return own
 
 
 def _events(plan: RunPlan) -> tuple[Array, Array, list[Turn], float]:

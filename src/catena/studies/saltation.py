@@ -8,20 +8,26 @@ After [Leine2004], ch. 7. Where g' vanishes, the event grazes, and no derivative
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import StudyError
-from ..simulation.guards import LOWER, Meaning
+from ..simulation.guards import Meaning
+from ..simulation.plan import RunPlan
 from .grazing import ADVICE, GRAZES, named
+from .jumps import Jump
 from .legs import Leg, Turn
 from .linearised import Linearised
 
 Array = NDArray[np.float64]
 SAME = 1e-7  # a jump that is traced, beside the one of the run
+SLOW = 4.0  # times the speed below which a slip has no direction
+SHORT = 1e-8  # of a leg that ends with a slip: by so much its variations end earlier
+NEXT = 1e-6  # of a leg: how far on a guard's rate is taken once more, to see how it changes
+DIRECTIONS = 200  # rounds in which the direction of a slip that ends is found
 
 
 @dataclass(frozen=True)
@@ -34,85 +40,93 @@ class Saltation:
     tp: Array
 
 
-def saltation(tapes: Linearised, leg: Leg, before: Array, after: Array, p: Array, held_after: Array) -> Saltation:
+def saltation(tapes: Linearised, plan: RunPlan, leg: Leg, before: Array, after: Array, p: Array, held_after: Array) -> Saltation:
     """The saltation of the turn at the end of a leg, at states (size,) with their integrals."""
     turn = leg.turn
     assert turn is not None
-    J_x, J_p, J_t = _jump(tapes, turn, before, after, p)
-    rate = np.array(tapes.flow(turn.t, before, leg.held, p)).ravel()
+    J_x, J_p, J_t = _jump(tapes, plan, turn, before, after, p)
     if turn.guard is None:
         return Saltation(J_x, J_p, np.zeros(tapes.size), np.zeros(tapes.np))
-    tx, tp = _time(tapes, leg, turn, before, p, rate)
+    guard, held, _ = ended_slip(tapes, turn, before, leg.held, p)
+    rate = np.array(tapes.flow(turn.t, before, held, p)).ravel()
+    tx, tp = _time(tapes, leg, turn, guard, before, held, p)
     then = np.zeros(tapes.size) if turn.ends else np.array(tapes.flow(turn.t, after, held_after, p)).ravel()
     moved = J_x @ rate + J_t - then
     return Saltation(J_x + np.outer(moved, tx), J_p + np.outer(moved, tp), tx, tp)
 
 
-def _time(tapes: Linearised, leg: Leg, turn: Turn, x: Array, p: Array, rate: Array) -> tuple[Array, Array]:
+def _time(tapes: Linearised, leg: Leg, turn: Turn, value: ca.SX, x: Array, held: Array, p: Array) -> tuple[Array, Array]:
     """How the time of the event changes along the state and the parameters. A StudyError where it grazes."""
     assert turn.guard is not None
-    value, here = turn.guard.value, tapes.inputs
-    t, X, _, P = here
-    f = tapes.flow(*here)
-    rise = ca.jtimes(value, X, f) + ca.jacobian(value, t)
-    bend = ca.jtimes(rise, X, f) + ca.jacobian(rise, t)
-    outputs = [ca.densify(ca.jacobian(value, w)) for w in (X, P)] + [rise, bend]
-    g_x, g_p, rises, bends = (np.array(y) for y in ca.Function("guard", here, outputs)(turn.t, x, leg.held, p))
+    f = tapes.of_guards.get(turn.number) if value is turn.guard.value else None
+    if f is None:
+        f = _slopes(tapes, value)
+    if value is turn.guard.value:
+        tapes.of_guards[turn.number] = f
+    g_x, g_p, rises, rate = (np.array(y) for y in f(turn.t, x, held, p))
+    step = NEXT * (leg.end - leg.begin)
+    bends = (np.array(f(turn.t + step, x + step * rate.ravel(), held, p)[2]) - rises) / step
     speed, scale = rises.item(), abs(bends.item()) * (leg.end - leg.begin)
     if not abs(speed) > GRAZES * scale:
         raise StudyError(f"at t = {turn.t:.9g} s {turn.said}: {named(tapes.system, turn.guard)} grazes, it comes to zero with a rate of {speed:.3g} only. {ADVICE}")  # fmt: skip
     return -g_x.ravel() / speed, -g_p.ravel() / speed
 
 
-# ---------------------------------------------------------------------------------------------------- jumps
-def _jump(tapes: Linearised, turn: Turn, before: Array, after: Array, p: Array) -> tuple[Array, Array, Array]:
-    """The derivatives of the jump along state, parameters and time."""
-    size, small = tapes.size, SAME * max(1.0, np.abs(before).max(), np.abs(after).max())
-    work = tapes.system.size - 1
-    moved = np.abs(np.delete(after - before, work)).max() > small
-    meaning = turn.guard.meaning if turn.guard is not None else None
-    if meaning in (Meaning.REACHES_STOP, Meaning.COMES_TO_REST):
-        J = _impact(tapes, turn)
-        t, X, _, P = tapes.inputs
-        found, J_x, J_p, J_t = (np.array(y) for y in ca.Function("jump", tapes.inputs, [J, *(ca.densify(ca.jacobian(J, w)) for w in (X, P, t))])(
-            turn.t, before, turn.held, p))  # fmt: skip
-        if np.abs(np.delete(found.ravel() - after, work)).max() <= small:
-            return J_x, J_p, J_t.ravel()
-    elif not moved and meaning in (None, Meaning.LETS_GO, Meaning.HAPPENS):
-        return np.eye(size), np.zeros((size, tapes.np)), np.zeros(size)
-    raise StudyError(f"at t = {turn.t:.9g} s {turn.said}: this jump has no derivative here. Sensitivities go through single stops, joints that stick and "
-                     "slip, and events that record or end a run; contacts, impulses, locks, several impacts at once and their accumulation are not among them")  # fmt: skip
+def _slopes(tapes: Linearised, value: ca.SX) -> ca.Function:
+    """(t, x, u, p) -> g_x, g_p, g' along the motion, and x'."""
+    t, X, _, P = here = tapes.inputs
+    f = tapes.flow(*here)
+    rise = ca.jtimes(value, X, f) + ca.jacobian(value, t)
+    return ca.Function("guard", here, [*(ca.densify(ca.jacobian(value, w)) for w in (X, P)), rise, f])
 
 
-def _impact(tapes: Linearised, turn: Turn) -> ca.SX:
-    """x+ = J(t, x, p) where one speed jumps and the rows that hold stay: M dv = R' L, R dv = what is missing."""
+# ---------------------------------------------------------------------------------------------------- the end of a slip
+def ended_slip(tapes: Linearised, turn: Turn, x: Array, held: Array, p: Array) -> tuple[ca.SX, Array, float]:
+    """The guard of a turn, the held inputs before it, and how long before (s) a slip that ends there is too slow to have a direction.
+
+    Where a slip comes to an end its guard is u . d, and its friction acts along d, the direction in which it came: that of -u'(d). While it is
+    slower than `still` the run has an older direction there.
+    """
     s, guard = tapes.system, turn.guard
     assert guard is not None
-    h = s.holding.speeds[guard.subject]
-    lower, upper, _ = s.bounds(tapes.P)
-    q, v, restitution = s.q, s.v, 0.0
-    if guard.meaning is Meaning.REACHES_STOP and guard.side is not None:
-        place = (lower if guard.side is LOWER else upper)[guard.subject]
-        q = ca.vertcat(*(place if k == h.coordinate else q[k] for k in range(s.nq)))
-        restitution = h.restitution
-    M, A, rate, B, held, _ = s.binding(tapes.t, q, v, tapes.P, tapes.U[s.nv :])
-    rows, missing, n = [A], [-rate], len(s.holding.speeds)
-    on = np.array(s.binding(turn.t, *(np.zeros(k.numel()) for k in (q, v)), np.zeros(tapes.np), turn.held[s.nv :])[5]).ravel() > 0.5
-    rows += [B[k, :] for k in range(n, len(on)) if on[k]]
-    missing += [-held[k] for k in range(n, len(on)) if on[k]]
-    still = {part.index: -v[part.index] for k, part in enumerate(s.holding.speeds) if _fixed(s, k, turn)}
-    still[h.index] = -(1.0 + restitution) * v[h.index]
-    for k, change in still.items():
-        rows.append(ca.SX.eye(s.nv)[k, :])
-        missing.append(change)
-    R, wanted = ca.densify(ca.vertcat(*rows)), ca.vertcat(*missing)
-    MR = ca.solve(M, R.T)
-    v = v + MR @ ca.solve(R @ MR, wanted)
-    rest = tapes.X[s.nq + s.nv :]
-    return ca.densify(ca.vertcat(q, v, rest))
+    if guard.meaning is not Meaning.SLIP_TURNS:
+        return guard.value, held, 0.0
+    h, here = s.holding, tapes.inputs
+    mode, at = h.mode(guard.subject, held[s.nv :]), h.contact_rows()[guard.subject - h.first_contact]
+    u = s.binding(tapes.t, s.q, s.v, tapes.P, tapes.U[s.nv :])[4][at][1:]
+    both = ca.Function("slip", here, [ca.densify(u), ca.jtimes(u, tapes.X, tapes.flow(*here)) + ca.jacobian(u, tapes.t)])
+    if np.linalg.norm(np.array(both(turn.t, x, held, p)[0])) > mode.still:
+        return guard.value, held, 0.0  # it has only turned
+    held, place = held.copy(), s.nv + h.slots[guard.subject].start
+    d = held[place + 2 : place + 4]
+    for _ in range(DIRECTIONS):
+        slower = np.array(both(turn.t, x, held, p)[1]).ravel()
+        new = -slower / np.linalg.norm(slower)
+        change, d[:] = np.abs(new - d).max(), new
+        if change < 1e-14:
+            return u[0] * d[0] + u[1] * d[1], held, SLOW * mode.still / float(np.linalg.norm(slower))
+    raise StudyError(f"at t = {turn.t:.9g} s {turn.said}: its slip ends without a direction, and the run has no derivative there. {ADVICE}")
 
 
-def _fixed(s: object, k: int, turn: Turn) -> bool:
-    """Whether a speed is locked, or rests on a stop, before the turn."""
-    mode = s.holding.mode(k, turn.held[s.nv :])  # type: ignore[attr-defined]
-    return bool(mode.locked or mode.stop is not None)
+def before_rest(tapes: Linearised, leg: Leg, p: Array) -> Leg:
+    """A leg whose variations end a little before a slip does: across its direction they are stiff, and go to zero with it."""
+    if leg.turn is None or leg.turn.guard is None:
+        return leg
+    x = np.append(leg.turn.before, np.zeros(tapes.size - tapes.system.size))
+    slow = ended_slip(tapes, leg.turn, x, leg.held, p)[2]
+    return replace(leg, short=max(slow, SHORT * (leg.end - leg.begin))) if slow else leg
+
+
+# ---------------------------------------------------------------------------------------------------- jumps
+def _jump(tapes: Linearised, plan: RunPlan, turn: Turn, before: Array, after: Array, p: Array) -> tuple[Array, Array, Array]:
+    """The derivatives of the jump along state, parameters and time; it must be the jump of the run."""
+    t, X, _, P = tapes.inputs
+    J = Jump(tapes, plan, turn, before, p).state()
+    f = ca.Function("jump", tapes.inputs, [J, *(ca.densify(ca.jacobian(J, w)) for w in (X, P, t))])
+    found, J_x, J_p, J_t = (np.array(y) for y in f(turn.t, before, turn.held, p))
+    far = np.abs(np.delete(found.ravel() - after, tapes.system.size - 1)).max()
+    if not far <= SAME * max(np.abs(before).max(), np.abs(after).max()):
+        raise StudyError(f"at t = {turn.t:.9g} s {turn.said}: this jump has no derivative here. Sensitivities go through stops, joints that stick and slip, contacts, "
+                         "impulses, locks of joints, and events that record or end a run; the accumulation of impacts, stops that are met at the same instant, impacts "
+                         "one after the other at one instant, and paradoxes are not among them")  # fmt: skip
+    return J_x, J_p, J_t.ravel()

@@ -26,13 +26,14 @@ from ..simulation.integrators import METHODS
 from ..simulation.plan import RunPlan, prepare
 from ..simulation.run import simulate
 from .adjoint import Steps
-from .directions import Directions, directions, wanted
+from .directions import Directions, wanted
 from .grazing import Guards
 from .integration import span, taken
 from .legs import Leg, legs
 from .linearised import Linearised
 from .outputs import Outputs, outputs
-from .saltation import Saltation, saltation
+from .saltation import Saltation, before_rest, saltation
+from .start_variations import directions, held
 
 Array = NDArray[np.float64]
 WAYS = ("forward", "adjoint")
@@ -86,13 +87,11 @@ def sensitivities(
     plan = planned(asked.varied.mechanism, q, v, until, {**options, "control": asked.varied.control, "tolerance": tolerance})
     found = outputs(plan.system, of)
     tapes = Linearised(plan.system, asked.places, found.integrals)
-    if plan.machine.rows:
-        rows = ", ".join(dict.fromkeys(name for name, _ in plan.machine.rows))
-        raise StudyError(f"sensitivities of {model.name!r}: it has the loops or speed rows {rows}, which are not differentiated yet; cut them, or vary by `catena.study`")
-    along = directions(asked, plan, tapes)
+    along = directions(asked, plan, tapes, (q, v))
     way = way or ("adjoint" if len(found.names) < len(along.names) else "forward")
     x0, course = legs(plan)
     x0 = np.append(x0, np.zeros(tapes.size - plan.system.size))
+    along, course = held(plan, tapes, along, x0, course[0]), [before_rest(tapes, leg, plan.p[0]) for leg in course]
     run = _forward if way == "forward" else _adjoint
     values, derivatives, t = run(plan, tapes, x0, course, along, _Ending(tapes, found))
     events = tuple((leg.turn.t, leg.turn.said) for leg in course if leg.turn is not None)
@@ -158,7 +157,7 @@ def _forward(plan: RunPlan, tapes: Linearised, x: Array, course: list[Leg], alon
             guards.refuse_grazing(Steps(tapes, plan.how, x, leg.held, p, *taken(plan, tapes, leg, x, p)), leg)
         x, dx = span(plan, tapes, leg, x, dx, p, along.p, along.u[leg.piece])
         if leg.turn is not None:
-            x, after, jump = _turned(tapes, leg, course[k + 1 :], x, p)
+            x, after, jump = _turned(plan, tapes, leg, course[k + 1 :], x, p)
             late = jump.tx @ dx + jump.tp @ along.p
             x, dx = after, jump.X @ dx + jump.P @ along.p
     end, ends = course[-1].end, course[-1].turn is not None and course[-1].turn.ends
@@ -166,13 +165,13 @@ def _forward(plan: RunPlan, tapes: Linearised, x: Array, course: list[Leg], alon
     return value, y_x @ dx + y_p @ along.p + (np.outer(y_t, late) if ends else 0.0), end
 
 
-def _turned(tapes: Linearised, leg: Leg, later: list[Leg], x: Array, p: Array) -> tuple[Array, Array, Saltation]:
+def _turned(plan: RunPlan, tapes: Linearised, leg: Leg, later: list[Leg], x: Array, p: Array) -> tuple[Array, Array, Saltation]:
     """The states on both sides of a turn, those of the nominal run, and the saltation."""
     turn = leg.turn
     assert turn is not None
     z = x[tapes.system.size :]
     before, after = np.append(turn.before, z), np.append(turn.after, z)
-    return before, after, saltation(tapes, leg, before, after, p, later[0].held if later else turn.then)
+    return before, after, saltation(tapes, plan, leg, before, after, p, later[0].held if later else turn.then)
 
 
 # ---------------------------------------------------------------------------------------------------- adjoint
@@ -185,7 +184,7 @@ def _adjoint(plan: RunPlan, tapes: Linearised, x: Array, course: list[Leg], alon
             guards.refuse_grazing(steps, leg)
         x, jump = steps.after, None
         if leg.turn is not None:
-            _, x, jump = _turned(tapes, leg, course[k + 1 :], x, p)
+            _, x, jump = _turned(plan, tapes, leg, course[k + 1 :], x, p)
         parts.append((leg, steps, jump))
     end, ends = course[-1].end, course[-1].turn is not None and course[-1].turn.ends
     value, y_t, y_x, y_p = ending(end, x, p)

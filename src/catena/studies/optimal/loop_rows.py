@@ -6,17 +6,15 @@ from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 from ...errors import StudyError
 from ...machine.constraint_rows import metric, position_count, spaces
 from ...machine.machine import Machine
 from ...simulation.system import System
-from ..closing import Nominal, close
+from ..closing import Nominal, close, independent_rows
 
 Array = NDArray[np.float64]
-INDEPENDENT = 1e-6  # a row or coordinate whose part beside the others', in the metric of rank, is less says nothing new
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ class LoopRows:
         if not machine.rows:
             return LoopRows()
         A = metric(machine).scaled(machine.constraint_rows(q, np.zeros((len(q), machine.nv)), _each(p, q))[3])
-        best = max((_independent(a) for a in A), key=lambda found: (len(found[0]), found[1]))[0]
+        best = max((independent_rows(a) for a in A), key=lambda found: (len(found[0]), found[1]))[0]
         positions = tuple(k for k in best if k < position_count(machine))
         called = [f"{joint!r} ({label})" for joint, label in machine.rows]
         names = [f"loop {called[k]}" for k in positions] + [f"rate of {called[k]}" for k in best]
@@ -58,16 +56,6 @@ class LoopRows:
 
 def _each(p: Array, q: Array) -> Array | None:
     return np.tile(p, (len(q), 1)) if len(p) else None
-
-
-def _independent(A: Array) -> tuple[list[int], float]:
-    """Independent rows of a matrix, and how much the last of them says beside the others."""
-    if not A.size:
-        return [], 0.0
-    R, order = scipy.linalg.qr(A.T, mode="r", pivoting=True)
-    size = np.abs(np.diag(R))
-    rank = int((size > INDEPENDENT).sum())
-    return sorted(int(k) for k in order[:rank]), float(size[rank - 1]) if rank else 0.0
 
 
 # ---------------------------------------------------------------------------------------------------- ends and guesses
@@ -105,6 +93,6 @@ def independent_ends(machine: Machine, q: Array, p: Array, goal: dict[int, float
     T = spaces(A, metric(machine)).T
     speed_of = {c.qi: c.vi for c in machine.spec.layout.coordinates}
     given = list(goal)
-    own, _ = _independent(T[[speed_of[k] for k in given]] if given else np.zeros((0, 0)))
-    kept, _ = _independent(T[still] if still else np.zeros((0, 0)))
+    own, _ = independent_rows(T[[speed_of[k] for k in given]] if given else np.zeros((0, 0)))
+    kept, _ = independent_rows(T[still] if still else np.zeros((0, 0)))
     return [given[k] for k in own], [still[k] for k in kept]
