@@ -28,13 +28,23 @@ FETCHED = 400  # numbers of a state, in and out, up to which its lines are calle
 SEEN = 8  # so many inputs are tested for finiteness at once
 
 
-def module(tape: Tape, plan: Plan, width: int, fused: bool, single: Single | None = None) -> str:
-    """The text of the module for lanes of `width` states, on a machine with or without fused multiply-add."""
+def sines(width: int, fused: bool) -> str:
+    """The text of the module that tapes of `width` lanes call for sines and cosines: `lanes_sines`, see `sincos`."""
+    t = Text(width)
+    _declare(t)
+    operations.declare(t, {"SIN", "COS"})
+    sincos.write(t, fused, linkage="")
+    t.table()
+    return str(t)
+
+
+def module(tape: Tape, plan: Plan, width: int, single: Single | None = None) -> str:
+    """The text of the module for lanes of `width` states."""
     t = Text(width)
     _declare(t)
     operations.declare(t, {node.op for node in tape.nodes})
     if any(isinstance(step, Angles) for chunk in plan.chunks for step in chunk):
-        sincos.write(t, fused)
+        t.lines.append("declare void @lanes_sines(ptr, ptr, i64)")  # of `sines`, one for all tapes
     for k, steps in enumerate(plan.chunks):
         # without alignstack registers are spilled across the borders of cache lines, which costs up to a fifth
         head = f"internal void @chunk{k}(ptr noalias %x, ptr noalias %y, ptr noalias %w) noinline alignstack({8 * width})"
