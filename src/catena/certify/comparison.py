@@ -66,11 +66,12 @@ class Comparison:
         return [c.note for c in self.costs if c.note]
 
     def _repr_html_(self) -> str:
-        return str(loaded("catena.results.notebook:plain")(self))
+        return str(loaded("catena.results.notebook:report")("", self.HEAD, self.rows(), self.notes()))
 
     def __str__(self) -> str:
         rows = [self.HEAD, *self.rows()]
-        lines = ["  ".join(f"{cell:>16}" if k else f"{cell:<16}" for k, cell in enumerate(row)) for row in rows]
+        width = [max(len(row[k]) for row in rows) for k in range(len(self.HEAD))]
+        lines = ["  ".join(f"{cell:>{w}}" if k else f"{cell:<{w}}" for k, (cell, w) in enumerate(zip(row, width))) for row in rows]
         return "\n".join([*lines, *self.notes()])
 
 
