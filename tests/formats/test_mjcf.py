@@ -164,6 +164,19 @@ def test_a_file_that_cannot_be_taken_is_refused_in_a_sentence(files, text, words
         catena.load(files(text))
 
 
+def test_meshes_that_are_not_there_can_be_left_out_but_no_mass(files):
+    text = """<mujoco><asset><mesh name="m" file="none.stl"/><texture name="t" type="2d" file="none.png"/><material name="c" texture="t"/></asset><worldbody><body name="a">{}
+      <joint name="j" axis="0 1 0"/><geom name="seen" type="mesh" mesh="m" material="c"/></body></worldbody></mujoco>"""
+    path = files(text.format(INERTIAL.format(2)))
+    with pytest.raises(FormatError, match=r"Error opening file 'none.*meshes=False\) leaves meshes out"):
+        catena.load(path)
+    m = catena.load(path, meshes=False)
+    assert m.body("a").mass == 2.0 and m.body("a").shapes == ()
+    assert {(e.element, e.name) for e in mapping(path, meshes=False) if "meshes=False" in e.how} == {("geom", "seen"), ("mesh", "m"), ("texture", "t")}
+    with pytest.raises(FormatError, match="mass and inertia of these bodies are not known: a"):
+        catena.load(files(text.format("")), meshes=False)
+
+
 def test_another_folder_must_be_named(files, tmp_path):
     files("<mujoco><worldbody><body name='x'><freejoint/><geom size='.1'/></body></worldbody></mujoco>", "part.xml")
     inner = files("<mujoco><include file='../part.xml'/></mujoco>", "inner/model.xml")

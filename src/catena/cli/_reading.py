@@ -41,6 +41,7 @@ Companion = Annotated[str | None, typer.Option(metavar="FILE", help="A .toml wit
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter's value, such as l1='40 cm'; once for each.")]
 Start = Annotated[list[str] | None, typer.Option("--q", metavar="NAME=VALUE", help="A coordinate, such as elbow='30 deg'; once for each.")]
 Arguments = Annotated[list[str] | None, typer.Option("--arg", metavar="NAME=VALUE", help="An argument of a xacro file; once for each.")]
+Options = Annotated[list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="An option of the file's reader: within=FOLDER, contacts=true or meshes=false of MJCF, muscles=true of OpenSim; once for each.")]
 Trust = Annotated[bool, typer.Option("--trust", help="Run what the file names: expressions of xacro, which are Python, and FMUs.")]
 Wrenches = Annotated[str | None, typer.Option(metavar="FILE", help="A .csv of forces from outside over time: FRAME.fx and so on; see docs/simulation.md.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Numbers as comma-separated values, with all digits.")]
@@ -70,6 +71,7 @@ class Model:
     companion: Companion = None
     parameters: Set = None
     arg: Arguments = None
+    option: Options = None
     trust: Trust = False
 
     @property
@@ -81,7 +83,7 @@ class Model:
         """The mechanism. Warnings about doubtful values are left out: `catena info` prints them."""
         from ..formats import load
 
-        options = {**self._reader, **self._xacro, **({"trusted": True} if self.trust else {})}
+        options = {**self._reader, **self.of_format, **({"trusted": True} if self.trust else {})}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MechanismWarning)
             return load(self.file, gravity=self.gravity, parameters=pairs("--set", self.parameters), **options)
@@ -96,16 +98,18 @@ class Model:
     def scenario_options(self) -> dict[str, Any]:
         """The options of a reader of scenarios."""
         gravity = list(self.gravity) if self.gravity else None
-        return {**self._reader, "values": pairs("--set", self.parameters), "options": self._xacro, "trusted": self.trust, "gravity": gravity}
+        return {**self._reader, "values": pairs("--set", self.parameters), "options": self.of_format, "trusted": self.trust, "gravity": gravity}
 
     @property
     def _reader(self) -> dict[str, Any]:
         return {"floating": self.floating, "mimic": not self.no_mimic, "companion": self.companion}
 
     @property
-    def _xacro(self) -> dict[str, Any]:
-        given = pairs("--arg", self.arg)
-        return {"arguments": given} if given else {}
+    def of_format(self) -> dict[str, Any]:
+        """The options of the format's reader: --option, where true and false are no texts, and --arg."""
+        given, words = pairs("--arg", self.arg), {"true": True, "false": False}
+        found: dict[str, Any] = {name: words.get(text, text) for name, text in pairs("--option", self.option).items()}
+        return found | ({"arguments": given} if given else {})
 
 
 def with_model(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -31,7 +31,7 @@ def clearance(
     title = "closest approach of every pair" if result else "distances with every coordinate zero"
     screen.print(f"{mechanism.name}: {title}", markup=False, soft_wrap=True)
     cells = [[" - ".join(x["pair"]), number(x["distance"]), number(x.get("time")), vector(x["first"]), vector(x["second"]),
-              "overlap" if x["distance"] < 0 else ""] for x in found["pairs"]]  # fmt: skip
+              "overlap" if x["overlap"] else ""] for x in found["pairs"]]  # fmt: skip
     screen.print(table(["pair", "distance, m", "at time, s", "point of the first", "point of the second", ""], cells))
     for sentence in found.get("meetings", ()):
         screen.print(sentence, markup=False, soft_wrap=True)
@@ -53,9 +53,9 @@ def _along(mechanism: Any, path: str, pairs: Any) -> dict[str, Any]:
     if list(run.data["coordinate"].values) != list(mechanism.coordinate_names):
         raise CatenaError(f"{path} is of another mechanism: its coordinates are {', '.join(map(str, run.data['coordinate'].values))}")
     found = interference(replace(run, model=mechanism), pairs=pairs)
-    several = "run" in run.data.dims
+    several, met = "run" in run.data.dims, {(x.pair, x.run) for x in found}
     rows = [{"pair": [*x.pair, *([f"run {x.run}"] if several else [])], "distance": x.distance, "time": x.time, "first": x.first.tolist(),
-             "second": x.second.tolist()} for x in found.closest]  # fmt: skip
+             "second": x.second.tolist(), "overlap": (x.pair, x.run) in met} for x in found.closest]  # fmt: skip
     return {"pairs": rows, "meetings": [f"{f'run {x.run}: ' if several else ''}{x}" for x in found]}
 
 
@@ -64,6 +64,6 @@ def _at_zero(mechanism: Any, pairs: Any) -> dict[str, Any]:
 
     found = of(mechanism, pairs=pairs)
     order = found.distance.argsort()
-    rows = [{"pair": [*found.pairs[k]], "distance": float(found.distance[k]), "first": found.first[k].tolist(), "second": found.second[k].tolist()}
-            for k in order]  # fmt: skip
+    rows = [{"pair": [*found.pairs[k]], "distance": float(found.distance[k]), "first": found.first[k].tolist(), "second": found.second[k].tolist(),
+             "overlap": bool(found.overlaps[k])} for k in order]  # fmt: skip
     return {"pairs": rows}

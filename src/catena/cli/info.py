@@ -26,7 +26,7 @@ def info(
     from ..machine.machine import compile
 
     if mapped:
-        return _mapping(model.file, as_json)
+        return _mapping(model, as_json)
     mechanism = model.load()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MechanismWarning)  # told below, as doubts
@@ -52,13 +52,13 @@ def info(
     screen.print(closing(round_trip(machine)), markup=False, soft_wrap=True)
 
 
-def _mapping(file: str, as_json: bool) -> None:
+def _mapping(model: Model, as_json: bool) -> None:
     """The mapping report: one row per element, or that the format has none."""
     from dataclasses import asdict
 
     from ..formats import mapping
 
-    found = mapping(file)
+    found = mapping(model.file, **model.of_format, **({"trusted": True} if model.trust else {}))
     if as_json:
         print(json.dumps([asdict(e) for e in found], indent=2))
     elif not found:

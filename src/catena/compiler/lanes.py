@@ -79,7 +79,7 @@ def compile_single(f: ca.Function, single: Single) -> SingleKernel:
     """Compile a dense SX function to the call for one state, which the interpreter makes; see `single_state`. Quickly, as `compile_lanes` does."""
 
     def link(code: bytes, better: Better) -> SingleKernel:
-        return SingleKernel(f.name(), code, single, cost=f.n_instructions(), better=better)
+        return SingleKernel(f.name(), code, single, *_sines(1), cost=f.n_instructions(), better=better)
 
     try:
         return _Source(f, 1, single, True).linked(link, quick=True)
@@ -90,7 +90,16 @@ def compile_single(f: ca.Function, single: Single) -> SingleKernel:
 def _of(f: ca.Function, width: int, code: bytes, better: Better = None) -> LaneKernel:
     """The kernel of a function that was compiled."""
     shapes = tuple(f.size_in(k) for k in range(f.n_in())), tuple(f.size_out(k) for k in range(f.n_out()))
-    return LaneKernel(f.name(), *shapes, width, code, cost=f.n_instructions(), better=better)
+    keep, symbols = _sines(width)
+    return LaneKernel(f.name(), *shapes, width, code, cost=f.n_instructions(), keep=keep, better=better, symbols=symbols)
+
+
+@functools.cache
+def _sines(width: int) -> tuple[Any, dict[str, int]]:
+    """Sines and cosines in lanes, which all tapes call: the code, and its address by name."""
+    text = emit.sines(width, host.has_fma())
+    library = host.link(disk.kept(disk.key("sines", *host.description(), text), lambda: host.assemble(text)), "lanes_sines")
+    return library, {"lanes_sines": library["lanes_sines"]}
 
 
 class _Source:
@@ -133,7 +142,7 @@ class _Source:
 def object_code(f: ca.Function, width: int, chunk: int = 0, single: Single | None = None, quick: bool = False) -> bytes:
     """Compile a function to object code, with no look at the cache. `chunk` bounds the steps in one piece of the tape, 0: by itself."""
     nodes = tape.read(f)
-    text = emit.module(nodes, tape.plan(nodes, chunk), width, host.has_fma(), single)
+    text = emit.module(nodes, tape.plan(nodes, chunk), width, single)
     return host.assemble(text, optimise=int(tape.chooses(nodes)), quick=quick)
 
 
@@ -254,7 +263,7 @@ class SingleKernel:
         self, name: str, code: bytes, single: Single, keep: Any = None, symbols: Mapping[str, int] | None = None, *,
         cost: int = 1, better: Better = None,
     ):  # fmt: skip
-        self.name, self.single, self._keep = name, single, keep
+        self.name, self.single, self._keep, self._symbols = name, single, keep, symbols
         self._better, self._calls = better, WORTH_OPTIMISING // max(1, cost) if better else single_state.ALWAYS
         self._library = host.link(code, "single", symbols=symbols)
 
@@ -270,7 +279,7 @@ class SingleKernel:
             if not after and not single_state.worn(itself()):
                 return rest(*given)
             if not after and self._better is not None:
-                after.append(SingleKernel(self.name, self._better(), self.single).builtin(same, rest))
+                after.append(SingleKernel(self.name, self._better(), self.single, self._keep, self._symbols).builtin(same, rest))
                 improved(after[0])
             return after[0](*given)
 

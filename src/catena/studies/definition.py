@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 SECONDS = 15.0  # of one core's work in a shard, about: what a kill may lose
 MOST_RUNS = 1_000_000  # of a shard
+FEWEST, MANY = 4, 16  # shards of a worker: many where each is a second of work or more
 PILOT = 0.3  # s that a pilot takes at least
 MOST_BYTES = 4e9  # of a table that is held in memory
 Progress = Callable[[int, int], None]
@@ -251,8 +252,10 @@ def _workers(on: Any, threads: int | None) -> int:
 
 
 def _shard(cost: Estimate, runs: int) -> int:
-    """Runs of a shard: some seconds of work, and several for each worker."""
-    return _rounded(min(int(SECONDS / cost.each) + 1, MOST_RUNS, -(-runs // (4 * cost.cores))), runs)
+    """Runs of a shard: some seconds of work, and so many for each worker that none waits long for the last of another."""
+    share = -(-runs // cost.cores)
+    several = min(-(-share // FEWEST), max(-(-share // MANY), int(1.0 / cost.each)))
+    return _rounded(min(int(SECONDS / cost.each) + 1, MOST_RUNS, several), runs)
 
 
 def _rounded(shard: int | None, runs: int) -> int:
@@ -282,7 +285,7 @@ def study(mechanism: Mechanism | Machine | str | Path, variables: Mapping[str, A
     if twice := [name for name in listed if name in given]:
         raise StudyError(f"{twice[0]!r} is a column of {rows} and is varied beside it; leave one of them out")
     if not given and not listed:
-        raise StudyError("nothing is varied; say what is: {'crank': '8..12 cm:200'}")
+        raise StudyError("nothing is varied; say what is: {'crank': '8..12 cm:200'}, or --set 'crank=8..12 cm:200'")
     varied = vary(model, control, [*listed, *given])
     values, grid = _values(varied, given, rows)
     made = design(values, grid, samples, sampling, seed)

@@ -28,14 +28,17 @@ SAME, SAME_AXES = 1, 3  # mjtSameFrame
 FLEXIBLE = "flexible bodies of finite elements have no counterpart; describe a beam as `flexible` in a TOML file"
 
 
-def read(path: Path, within: str | PathLike[str] | None = None, contacts: bool = False) -> Draft:
+def read(path: Path, within: str | PathLike[str] | None = None, contacts: bool = False, meshes: bool = True) -> Draft:
     """The mechanism of an MJCF file.
 
     within: the folder that holds all it may name, its own folder by default. contacts: whether bodies touch the planes of the
-    ground, rigidly and with the friction of their geoms; MuJoCo's own contacts are soft.
+    ground, rigidly and with the friction of their geoms; MuJoCo's own contacts are soft. meshes: whether files of meshes, height fields and textures
+    are opened; without them what they show is left out.
     """
-    spec, m = compiled(path, Path(within) if within else None)
+    spec, m, left_out = compiled(path, Path(within) if within else None, meshes)
     names, mapping, files = Names(m), MappingReport(), mesh_files(spec, path)
+    for element, name in left_out:
+        mapping.refuse(element, name, "it is left out with the meshes, as meshes=False asks")
     faults = [f"flex {i}: {FLEXIBLE}" for i in range(m.nflex)]
     tree = [joints(m, b, names, mapping) for b in range(1, m.nbody)]
     loops, mimics, held = equalities(m, names, mapping)
