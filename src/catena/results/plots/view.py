@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from ..scene.view import View
 from .style import FAINT, INK
 
 Array = np.ndarray
+NARROW = 0.3  # of the other side
 
 
 def letters(v: View) -> tuple[str, str]:
@@ -26,6 +28,10 @@ def dress(ax: Axes, v: View, reach: Array) -> None:
     if v.planar:
         across, upwards = letters(v)
         ax.set(xlabel=f"{across} (m)", ylabel=f"{upwards} (m)")
+        wide, tall = high - low
+        for axis, long, short in ((ax.xaxis, tall, wide), (ax.yaxis, wide, tall)):
+            if short < NARROW * long:  # few numbers, for they would lie over each other
+                axis.set_major_locator(MaxNLocator(1, min_n_ticks=1))
         return
     ax.grid(False)
     ax.axis("off")
