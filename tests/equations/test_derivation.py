@@ -150,6 +150,37 @@ def test_wrong_answers_are_told_by_their_term(cart_pole) -> None:
     assert grade(cart_pole, "2.2", "(x' - l*cos(theta)*theta', l*sin(theta)*theta', 0)").remarks == ("y: the term of theta' has the wrong sign",)
 
 
+@pytest.mark.parametrize("answer", [
+    "tau_x = (M + m)*x'' - l*m*cos(theta)*theta'' + l*m*sin(theta)*theta'^2",
+    "x'' = (tau_x + l*m*cos(theta)*theta'' - l*m*sin(theta)*theta'^2)/(M + m)",
+    "(M+m) xddot - m l cos theta thetaddot + m l sin theta thetadot**2 - tau_x = 0",
+    r"(M+m)\frac{d^2x}{dt^2} - ml\cos\theta\,\frac{d^2\theta}{dt^2} + ml\sin\theta\left(\frac{d\theta}{dt}\right)^2 = \tau_x",
+])  # fmt: skip
+def test_an_equation_is_right_on_either_side_and_times_a_factor(cart_pole, answer: str) -> None:
+    assert grade(cart_pole, "8.1", answer).right
+
+
+def test_the_wrong_term_is_found_behind_a_factor_and_trivial_equations_are_not_right(cart_pole) -> None:
+    wrong = grade(cart_pole, "8.2", "-cos(theta)*x'' + l*theta'' + g*sin(theta) = tau_theta/(l*m)")
+    assert wrong.remarks == ("the part without speeds, accelerations and forces has the wrong sign",)
+    twice = grade(cart_pole, "8.2", "2*(-cos(theta)*x'' + l*theta'' - g*sin(theta)) = tau_theta/(l*m)")
+    assert twice.remarks == ("the term of tau_theta is 1/2 times what it should be",)
+    assert grade(cart_pole, "1.2", "(x + l*sin(theta), l*cos(theta), 0)").remarks == ("x: the term l*sin(theta) has the wrong sign",)
+    for nothing in ("0 = 0", "tau_theta = tau_theta", "0*x'' = 0"):
+        assert "the term of tau_theta is missing" in grade(cart_pole, "8.2", nothing).remarks
+
+
+def test_letters_of_the_students_own(cart_pole) -> None:
+    own = {"phi": "theta", "F": "tau_x", "m_c": "M"}
+    assert grade(cart_pole, "8.1", "(m_c+m) x'' - m l cos(phi) phi'' + m l sin(phi) phi'^2 = F", own).right
+    assert grade(cart_pole, "8.1", r"(m_c+m)\ddot x - ml\cos\phi\ddot\phi + ml\sin\phi\dot\phi^2 = F", own).right
+    assert grade(cart_pole, "8.2", "l*phi'' - cos(phi)*x'' - g*sin(phi) = tau_phi/(l*m)", own).right
+    with pytest.raises(CatenaError, match="phi = psi: there is no quantity 'psi' here"):
+        grade(cart_pole, "8.1", "0", {"phi": "psi"})
+    with pytest.raises(CatenaError, match="'m' is a quantity here"):
+        grade(cart_pole, "8.1", "0", {"m": "M"})
+
+
 @pytest.mark.parametrize(("number", "answer", "said"), [
     ("9.9", "x", "no line '9.9' in the derivation of 'cart-pole' by lagrange; lines are: 1.1, 1.2"),
     ("2.2", "x", "is a vector of 3 entries; the answer has 1"),

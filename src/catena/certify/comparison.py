@@ -70,7 +70,8 @@ class Comparison:
 
     def __str__(self) -> str:
         rows = [self.HEAD, *self.rows()]
-        lines = ["  ".join(f"{cell:>16}" if k else f"{cell:<16}" for k, cell in enumerate(row)) for row in rows]
+        wide = [max(len(row[k]) for row in rows) for k in range(len(self.HEAD))]
+        lines = ["  ".join(f"{cell:>{n}}" if k else f"{cell:<{n}}" for k, (cell, n) in enumerate(zip(row, wide))) for row in rows]
         return "\n".join([*lines, *self.notes()])
 
 

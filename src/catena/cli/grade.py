@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ..errors import CatenaError
 from ._reading import Model
 from .derive import By
 
@@ -17,12 +18,22 @@ def grade(
         str, typer.Argument(metavar="ANSWER", help="The result in Python's notation or LaTeX's, such as \"m*l^2*theta'\".")
     ],
     by: By = "lagrange",
+    letter: Annotated[
+        list[str] | None,
+        typer.Option("--letter", metavar="YOURS=OURS", help="A letter of your own for a quantity of the worksheet, such as phi=theta or F=tau_x; may be repeated."),
+    ] = None,
 ) -> None:
     """Compare an answer with a line of the derivation, at random states, and say which term is wrong."""
     from ..equations.derivation.answers import grade as graded
     from ..equations.formulations import derive
 
-    found = graded(derive(model.load(), by).steps(), line, answer)
+    letters = {}
+    for given in letter or ():
+        yours, sign, ours = (x.strip() for x in given.partition("="))
+        if not (yours and sign and ours):
+            raise CatenaError(f"--letter {given!r}: it is YOURS=OURS, such as phi=theta")
+        letters[yours] = ours
+    found = graded(derive(model.load(), by).steps(), line, answer, letters)
     print(found)
     if not found.right:
         raise typer.Exit(1)

@@ -40,7 +40,7 @@ class ContactMode(NamedTuple):
 
     closed, stick: 1 or 0. x, y: the direction of its slip along the tangents, where it is slower than `still`, m/s. slack: N by
     which its force may miss its cone. weight: its share of what rigid bodies do not determine, 0 to 1. static, kinetic:
-    coefficients of friction, which are no part of the tape.
+    coefficients of friction, which are no part of the tape. straight: see STRAIGHT; derivatives take zero.
     """
 
     closed: Any = 0.0
@@ -52,6 +52,7 @@ class ContactMode(NamedTuple):
     weight: Any = 1.0
     static: Any = 0.0
     kinetic: Any = 0.0
+    straight: Any = STRAIGHT
 
     @property
     def word(self) -> str:
@@ -148,7 +149,7 @@ class TouchingPoint:
         """Of the slip u (2,), or that of the mode."""
         speed = ca.sqrt(u[0] ** 2 + u[1] ** 2)
         along, across = u[0] * mode.x + u[1] * mode.y, u[0] * mode.y - u[1] * mode.x
-        moving = ca.logic_and(ca.logic_and(along > 0.0, speed > mode.still), ca.fabs(across) > STRAIGHT * speed)
+        moving = ca.logic_and(ca.logic_and(along > 0.0, speed > mode.still), ca.fabs(across) >= mode.straight * speed)
         safe = ca.if_else(moving, speed, 1.0)
         return ca.if_else(moving, u[0] / safe, mode.x), ca.if_else(moving, u[1] / safe, mode.y)
 

@@ -85,7 +85,8 @@ def _cubic_minimum(a: float, b: float, da: float, db: float) -> tuple[float, flo
     (0.5, 0.0)
     """
     c, d = 3.0 * (b - a) - 2.0 * da - db, da + db - 2.0 * (b - a)  # a + da s + c s^2 + d s^3
-    s = -da / (c + float(np.sqrt(c * c - 3.0 * d * da)))  # the root of the slope at which it rises
+    below = c + float(np.sqrt(max(c * c - 3.0 * d * da, 0.0)))
+    s = min(-da / below, 1.0) if below > 0.0 else 1.0  # the root of the slope at which it rises
     return s, float(a + s * (da + s * (c + s * d)))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..analysis.contact_modes import SLIP
 from ..compiler.host import default_width
 from ..errors import StudyError
 from ..simulation import drivers, fixed_step
@@ -19,8 +20,9 @@ Array = NDArray[np.float64]
 
 def equal_steps(plan: RunPlan, leg: Leg) -> tuple[int, float]:
     """How many equal steps a leg has, none longer than the plan's, and how long each is (s)."""
-    count = max(1, int(np.ceil((leg.end - leg.begin) / plan.step - 1e-9)))
-    return count, (leg.end - leg.begin) / count
+    length = leg.end - leg.short - leg.begin
+    count = max(1, int(np.ceil(length / plan.step - 1e-9)))
+    return count, length / count
 
 
 def span(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, dx: Array, p: Array, dp: Array, du: Array) -> tuple[Array, Array]:
@@ -58,7 +60,7 @@ def _advance(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, p: Array, dx:
 
 
 def _end(plan: RunPlan, leg: Leg) -> float:
-    return min(leg.end, plan.before_switch(leg.begin))
+    return min(leg.end - leg.short, plan.before_switch(leg.begin))
 
 
 def _adaptive(plan: RunPlan, leg: Leg, x: Array, given: Array) -> AdaptiveRuns:
@@ -74,12 +76,23 @@ def taken(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, p: Array) -> tup
     if plan.how.kind == "fixed":
         count, h = equal_steps(plan, leg)
         return np.asarray(leg.begin + h * np.arange(count), np.float64), np.full(count, h)
-    runs, begins = _adaptive(plan, leg, x[None].copy(), np.concatenate([leg.held, p])[None]), [plan.after_switch(leg.begin)]
+    whole, given, addresses = _followed(plan, tapes, leg, x, p)
+    runs, begins = _adaptive(plan, leg, whole[None], given[None]), [plan.after_switch(leg.begin)]
     while begins[-1] < _end(plan, leg):
-        status = runs.finish(tapes.address("flow", 1), tapes.address("settle", 1), _end(plan, leg), 1)
+        status = runs.finish(*addresses, _end(plan, leg), 1)
         if runs.t[0] > begins[-1]:
             begins.append(float(runs.t[0]))
         if status not in (drivers.REACHED, drivers.TOO_MANY) or len(begins) > plan.most:
             raise StudyError(f"the run of which sensitivities are asked stops at t = {runs.t[0]:.6g} s: {drivers.OUTCOMES[status]}")
     found = np.array(begins, dtype=np.float64)
     return found[:-1], found[1:] - found[:-1]
+
+
+def _followed(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, p: Array) -> tuple[Array, Array, tuple[int, int]]:
+    """What decides the steps, with its inputs and tapes: the state; where something slips, with a variation, across whose direction it is stiff as the
+    slip ends."""
+    h, nv = plan.system.holding, plan.system.nv
+    if not any(h.mode(h.first_contact + k, leg.held[nv:]).word == SLIP and c.rough for k, c in enumerate(h.contacts)):
+        return x.copy(), np.concatenate([leg.held, p]), (tapes.address("flow", 1), tapes.address("settle", 1))
+    both = np.append(x, np.random.default_rng(0).standard_normal(len(x)))
+    return both, np.concatenate([leg.held, p, np.zeros(tapes.np + nv)]), (tapes.address("tangent flow", 1), tapes.address("tangent settle", 1))

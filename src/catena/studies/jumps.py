@@ -79,7 +79,8 @@ class Jump:
             return s.q, {h.index: ca.SX(0)}
         lower, upper, _ = s.bounds(self.tapes.P)
         place = (lower if guard.side is LOWER else upper)[guard.subject]
-        return ca.vertcat(*(place if k == h.coordinate else s.q[k] for k in range(s.nq))), {h.index: -h.restitution * s.v[h.index]}
+        stays = s.holding.mode(guard.subject, self.then).stop is not None  # also where impacts accumulate
+        return ca.vertcat(*(place if k == h.coordinate else s.q[k] for k in range(s.nq))), {h.index: ca.SX(0) if stays else -h.restitution * s.v[h.index]}
 
     @property
     def q(self) -> ca.SX:
@@ -175,7 +176,9 @@ class Jump:
         h = self.system.holding
         contacts = [h.contacts[k].contact for k in points]
         met = [h.mode(h.first_contact + k, self.before).word == OPEN for k in points]
-        e, mu = np.array([c.restitution if new else 0.0 for c, new in zip(contacts, met)]), np.array([c.kinetic for c in contacts])
+        stays = [h.mode(h.first_contact + k, self.then).word != OPEN for k in points]  # also where impacts accumulate
+        e = np.array([c.restitution if new and not there else 0.0 for c, new, there in zip(contacts, met, stays)])
+        mu = np.array([c.kinetic for c in contacts])
         if contacts[0].law == "newton":
             rebound = ca.vertcat(*(x for x, k in zip(e, range(len(e))) for x in (x * u[3 * k], 0.0, 0.0)))
             return self._stage(G, u + rebound, mu, None)

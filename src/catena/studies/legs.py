@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..errors import StudyError
 from ..simulation import drivers
 from ..simulation.contact_impacts import Hit
+from ..simulation.contact_rows import ContactMode
 from ..simulation.guards import Guard
 from ..simulation.plan import RunPlan
 from ..simulation.runner import Runner, forces
@@ -40,13 +41,17 @@ class Turn:
 
 @dataclass(frozen=True)
 class Leg:
-    """From `begin` to `end` (s) with `held` (nu,), in which the forces are those of piece `piece`; the turn at its end, if it has one."""
+    """From `begin` to `end` (s) with `held` (nu,), in which the forces are those of piece `piece`; the turn at its end, if it has one.
+
+    short: by so much (s) its variations end earlier, where they are stiff (`saltation.before_rest`).
+    """
 
     begin: float
     end: float
     held: Array
     piece: int
     turn: Turn | None = None
+    short: float = 0.0
 
 
 class _Recorder(Runner):
@@ -76,10 +81,18 @@ class _Recorder(Runner):
 
 
 def legs(plan: RunPlan) -> tuple[Array, list[Leg]]:
-    """The state at the start, after what happens there, and the legs of the run."""
+    """The state at the start, after what happens there, and the legs of the run. In these a slip has its own direction, however straight it is."""
     x, held, turns, until = _events(plan)
+    held, turns = _curved(plan, held), [replace(turn, held=_curved(plan, turn.held), then=_curved(plan, turn.then)) for turn in turns]
     marks = sorted({*_marks(plan, until), *(turn.t for turn in turns), until} - {plan.start})
     return x, list(_cut(plan, held, marks, turns))
+
+
+def _curved(plan: RunPlan, held: Array) -> Array:
+    h, own = plan.system.holding, held.copy()
+    for k in range(len(h.contacts)):
+        own[plan.system.nv + h.slots[h.first_contact + k].start + ContactMode._fields.index("straight")] = 0.0
+    return own
 
 
 def _events(plan: RunPlan) -> tuple[Array, Array, list[Turn], float]:

@@ -36,6 +36,7 @@ class Linearised:
         self.size, self.nv, self.nu, self.np = self.X.numel(), system.nv, system.nu, system.p.numel()
         self._x = x
         self._kernels: dict[tuple[str, int], LaneKernel] = {}
+        self.of_guards: dict[int, ca.Function] = {}  # by their number: what `saltation` has found of them
 
     @property
     def inputs(self) -> list[ca.SX]:

@@ -8,7 +8,7 @@ After [Leine2004], ch. 7. Where g' vanishes, the event grazes, and no derivative
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 import numpy as np
@@ -24,6 +24,9 @@ from .linearised import Linearised
 
 Array = NDArray[np.float64]
 SAME = 1e-7  # a jump that is traced, beside the one of the run
+SLOW = 4.0  # times the speed below which a slip has no direction
+SHORT = 1e-8  # of a leg that ends with a slip: by so much its variations end earlier
+NEXT = 1e-6  # of a leg: how far on a guard's rate is taken once more, to see how it changes
 DIRECTIONS = 200  # rounds in which the direction of a slip that ends is found
 
 
@@ -44,7 +47,7 @@ def saltation(tapes: Linearised, plan: RunPlan, leg: Leg, before: Array, after: 
     J_x, J_p, J_t = _jump(tapes, plan, turn, before, after, p)
     if turn.guard is None:
         return Saltation(J_x, J_p, np.zeros(tapes.size), np.zeros(tapes.np))
-    guard, held = ended_slip(tapes, turn, before, leg.held, p)
+    guard, held, _ = ended_slip(tapes, turn, before, leg.held, p)
     rate = np.array(tapes.flow(turn.t, before, held, p)).ravel()
     tx, tp = _time(tapes, leg, turn, guard, before, held, p)
     then = np.zeros(tapes.size) if turn.ends else np.array(tapes.flow(turn.t, after, held_after, p)).ravel()
@@ -55,21 +58,31 @@ def saltation(tapes: Linearised, plan: RunPlan, leg: Leg, before: Array, after: 
 def _time(tapes: Linearised, leg: Leg, turn: Turn, value: ca.SX, x: Array, held: Array, p: Array) -> tuple[Array, Array]:
     """How the time of the event changes along the state and the parameters. A StudyError where it grazes."""
     assert turn.guard is not None
-    here = tapes.inputs
-    t, X, _, P = here
-    f = tapes.flow(*here)
-    rise = ca.jtimes(value, X, f) + ca.jacobian(value, t)
-    bend = ca.jtimes(rise, X, f) + ca.jacobian(rise, t)
-    outputs = [ca.densify(ca.jacobian(value, w)) for w in (X, P)] + [rise, bend]
-    g_x, g_p, rises, bends = (np.array(y) for y in ca.Function("guard", here, outputs)(turn.t, x, held, p))
+    f = tapes.of_guards.get(turn.number) if value is turn.guard.value else None
+    if f is None:
+        f = _slopes(tapes, value)
+    if value is turn.guard.value:
+        tapes.of_guards[turn.number] = f
+    g_x, g_p, rises, rate = (np.array(y) for y in f(turn.t, x, held, p))
+    step = NEXT * (leg.end - leg.begin)
+    bends = (np.array(f(turn.t + step, x + step * rate.ravel(), held, p)[2]) - rises) / step
     speed, scale = rises.item(), abs(bends.item()) * (leg.end - leg.begin)
     if not abs(speed) > GRAZES * scale:
         raise StudyError(f"at t = {turn.t:.9g} s {turn.said}: {named(tapes.system, turn.guard)} grazes, it comes to zero with a rate of {speed:.3g} only. {ADVICE}")  # fmt: skip
     return -g_x.ravel() / speed, -g_p.ravel() / speed
 
 
-def ended_slip(tapes: Linearised, turn: Turn, x: Array, held: Array, p: Array) -> tuple[ca.SX, Array]:
-    """The guard of a turn, and the held inputs before it.
+def _slopes(tapes: Linearised, value: ca.SX) -> ca.Function:
+    """(t, x, u, p) -> g_x, g_p, g' along the motion, and x'."""
+    t, X, _, P = here = tapes.inputs
+    f = tapes.flow(*here)
+    rise = ca.jtimes(value, X, f) + ca.jacobian(value, t)
+    return ca.Function("guard", here, [*(ca.densify(ca.jacobian(value, w)) for w in (X, P)), rise, f])
+
+
+# ---------------------------------------------------------------------------------------------------- the end of a slip
+def ended_slip(tapes: Linearised, turn: Turn, x: Array, held: Array, p: Array) -> tuple[ca.SX, Array, float]:
+    """The guard of a turn, the held inputs before it, and how long before (s) a slip that ends there is too slow to have a direction.
 
     Where a slip comes to an end its guard is u . d, and its friction acts along d, the direction in which it came: that of -u'(d). While it is
     slower than `still` the run has an older direction there.
@@ -77,13 +90,13 @@ def ended_slip(tapes: Linearised, turn: Turn, x: Array, held: Array, p: Array) -
     s, guard = tapes.system, turn.guard
     assert guard is not None
     if guard.meaning is not Meaning.SLIP_TURNS:
-        return guard.value, held
+        return guard.value, held, 0.0
     h, here = s.holding, tapes.inputs
     mode, at = h.mode(guard.subject, held[s.nv :]), h.contact_rows()[guard.subject - h.first_contact]
     u = s.binding(tapes.t, s.q, s.v, tapes.P, tapes.U[s.nv :])[4][at][1:]
     both = ca.Function("slip", here, [ca.densify(u), ca.jtimes(u, tapes.X, tapes.flow(*here)) + ca.jacobian(u, tapes.t)])
     if np.linalg.norm(np.array(both(turn.t, x, held, p)[0])) > mode.still:
-        return guard.value, held  # it has only turned
+        return guard.value, held, 0.0  # it has only turned
     held, place = held.copy(), s.nv + h.slots[guard.subject].start
     d = held[place + 2 : place + 4]
     for _ in range(DIRECTIONS):
@@ -91,8 +104,17 @@ def ended_slip(tapes: Linearised, turn: Turn, x: Array, held: Array, p: Array) -
         new = -slower / np.linalg.norm(slower)
         change, d[:] = np.abs(new - d).max(), new
         if change < 1e-14:
-            return u[0] * d[0] + u[1] * d[1], held
+            return u[0] * d[0] + u[1] * d[1], held, SLOW * mode.still / float(np.linalg.norm(slower))
     raise StudyError(f"at t = {turn.t:.9g} s {turn.said}: its slip ends without a direction, and the run has no derivative there. {ADVICE}")
+
+
+def before_rest(tapes: Linearised, leg: Leg, p: Array) -> Leg:
+    """A leg whose variations end a little before a slip does: across its direction they are stiff, and go to zero with it."""
+    if leg.turn is None or leg.turn.guard is None:
+        return leg
+    x = np.append(leg.turn.before, np.zeros(tapes.size - tapes.system.size))
+    slow = ended_slip(tapes, leg.turn, x, leg.held, p)[2]
+    return replace(leg, short=max(slow, SHORT * (leg.end - leg.begin))) if slow else leg
 
 
 # ---------------------------------------------------------------------------------------------------- jumps

@@ -32,7 +32,7 @@ from .integration import span, taken
 from .legs import Leg, legs
 from .linearised import Linearised
 from .outputs import Outputs, outputs
-from .saltation import Saltation, saltation
+from .saltation import Saltation, before_rest, saltation
 from .start_variations import directions, held
 
 Array = NDArray[np.float64]
@@ -91,7 +91,7 @@ def sensitivities(
     way = way or ("adjoint" if len(found.names) < len(along.names) else "forward")
     x0, course = legs(plan)
     x0 = np.append(x0, np.zeros(tapes.size - plan.system.size))
-    along = held(plan, tapes, along, x0, course[0])
+    along, course = held(plan, tapes, along, x0, course[0]), [before_rest(tapes, leg, plan.p[0]) for leg in course]
     run = _forward if way == "forward" else _adjoint
     values, derivatives, t = run(plan, tapes, x0, course, along, _Ending(tapes, found))
     events = tuple((leg.turn.t, leg.turn.said) for leg in course if leg.turn is not None)

@@ -7,6 +7,7 @@ accelerations, speeds and forces that head them.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 import sympy as sp
 
 from ...errors import CatenaError, ExpressionError
-from ..readable.names import Names, texts
+from ..readable.names import Names, texts, with_letters
 from ..readable.printing import text_writer
 from .steps import Derivation, Label, Line, Terms
 from .student_notation import entries, expression
@@ -34,12 +35,14 @@ class Grade:
         return "right" if self.right else "\n".join(("not yet right:", *(f"  {remark}" for remark in self.remarks)))
 
 
-def grade(d: Derivation, number: str, answer: str) -> Grade:
+def grade(d: Derivation, number: str, answer: str, letters: Mapping[str, str] | None = None) -> Grade:
     """Compare an answer with line "STEP.LINE" of a derivation; three answers with commas between, or a matrix, for a vector.
 
-    A line with a name may be answered with the name in front, T = ...; of a row both sides are wanted.
+    A line with a name may be answered with the name in front, T = ...; of a row both sides are wanted, on either side of the sign =,
+    and a factor of parameters that all of it has been divided by does not count. letters: {the student's own: the worksheet's}.
     """
     line = find(d, number)
+    names = _with_letters(d.names, letters or {})
     row = not isinstance(line.left, Label)
     answer = answer if row else answer.rpartition("=")[2]
     parts = entries(answer) if line.vector else [answer]
@@ -49,7 +52,7 @@ def grade(d: Derivation, number: str, answer: str) -> Grade:
         )
     remarks = []
     for axis, part, terms in zip("xyz", parts, _sides(line)):
-        found = _compared(d, read(d, part, row), terms)
+        found = _compared(d, read(names, part, row), terms, equation=row and "=" in part)
         remarks += [f"{axis}: {x}" if line.vector else x for x in found]
     return Grade(not remarks, tuple(remarks))
 
@@ -73,44 +76,91 @@ def _sides(line: Line) -> list[Terms]:
 
 
 # ------------------------------------------------------------------------------------------------------- reading
-def read(d: Derivation, answer: str, row: bool = True) -> Any:
-    """An answer as a SymPy expression of the derivation's symbols; an equation as left minus right. row: else the last side alone counts."""
+def read(names: Names, answer: str, row: bool = True) -> Any:
+    """An answer as a SymPy expression of a derivation's symbols; an equation as left minus right. row: else the last side alone counts."""
     sides = answer.split("=")
     if not row:
         sides = sides[-1:]
     if len(sides) > 2:
         raise ExpressionError(f"{answer!r} has {len(sides) - 1} signs =; an answer is an expression, or one equation")
-    found = [sp.sympify(expression(side, d.names)) for side in sides]
+    found = [sp.sympify(expression(side, names)) for side in sides]
     return found[0] - found[1] if len(found) > 1 else found[0]
 
 
+def _with_letters(names: Names, letters: Mapping[str, str]) -> Names:
+    known = [n.text for role in ("q", "v", "a", "tau", "p") for n in names[role]]
+    for other, ours in letters.items():
+        if ours not in known:
+            raise ExpressionError(f"{other} = {ours}: there is no quantity {ours!r} here; quantities are: {', '.join(dict.fromkeys(known))}")
+        if other in known or not re.fullmatch(r"[A-Za-z]\w*", other):
+            raise ExpressionError(f"{other} = {ours}: {other!r} is {'a quantity here' if other in known else 'no letter or word'}; choose another")
+    return with_letters(names, letters)
+
+
 # ------------------------------------------------------------------------------------------------------- comparing
-def _compared(d: Derivation, answer: Any, terms: Terms) -> list[str]:
-    """A sentence for each term that is missing, wrong or too much."""
+def _compared(d: Derivation, answer: Any, terms: Terms, equation: bool = False) -> list[str]:
+    """A sentence for each term that is missing, wrong or too much. equation: both are expressions that are zero, so that a factor is free."""
     heads = [sp.Symbol(n.symbol) for role, group in d.names.items() if role not in COEFFICIENTS for n in group]
-    states = random_values(d.names)
-    right = sp.Add(*(t.value for t in terms))
-    size = np.array([sum(abs(_at(x, s)) for x in sp.Add.make_args(sp.expand(right))) for s in states])
-    if all(abs(_at(answer, s) - _at(right, s)) <= TOLERANCE * max(z, 1e-300) for s, z in zip(states, size)):
+    states, right = random_values(d.names), sp.Add(*(t.value for t in terms))
+    if _same(answer, right, states):
         return []
     own, known, write = _grouped(answer, heads), _grouped(right, heads), text_writer(d.names)
+    factor = _factor(own, known, states, {sp.Symbol(n.symbol) for n in d.names["p"]}) if equation else sp.Integer(1)
+    if factor != 1:
+        if _same(answer, right * factor, states):
+            return []
+        own = {of: x / factor for of, x in own.items()}
     remarks = []
     for of in {**known, **own}:
-        a, b = (np.array([_at(x.get(of, sp.Integer(0)), s) for s in states]) for x in (own, known))
-        what = f"the term of {write(of, False)}" if of != 1 else "the part without speeds, accelerations and forces"
-        if np.allclose(a, b, rtol=TOLERANCE, atol=TOLERANCE * float(np.abs(b).max(initial=0.0))):
-            continue
-        if not np.any(b):
-            remarks.append(f"{what} should not be there: {write(own[of], False)}")
-        elif not np.any(a):
-            remarks.append(f"{what} is missing")
-        elif np.allclose(a, -b, rtol=TOLERANCE):
-            remarks.append(f"{what} has the wrong sign")
-        elif np.allclose(a / np.where(b, b, 1), (a / np.where(b, b, 1))[0], rtol=TOLERANCE) and np.all(b):
-            remarks.append(f"{what} is {sp.nsimplify(round(float(a[0] / b[0]), 9))} times what it should be")
+        a, b = own.get(of, sp.Integer(0)), known.get(of, sp.Integer(0))
+        if of != 1:
+            remarks += _remark(f"the term of {write(of, False)}", a, b, states, write)
         else:
-            remarks.append(f"{what} is wrong: {write(own[of], False)}")
+            remarks += _without_heads(a, b, states, write)
     return remarks or ["its value differs, though each term seems right"]
+
+
+def _same(answer: Any, right: Any, states: list[dict[Any, float]]) -> bool:
+    """Whether two expressions have the same value at all states, beside the size of their terms."""
+    size = [sum(abs(_at(x, s)) for x in sp.Add.make_args(sp.expand(right))) for s in states]
+    return all(abs(_at(answer, s) - _at(right, s)) <= TOLERANCE * max(z, 1e-300) for s, z in zip(states, size))
+
+
+def _factor(own: dict[Any, Any], known: dict[Any, Any], states: list[dict[Any, float]], parameters: set[Any]) -> Any:
+    """The number or expression of parameters by which most terms of an equation have been multiplied."""
+    ratios = (sp.cancel(sp.together(own[of] / known[of])) for of in known if of in own and known[of] != 0)
+    found = {r: 0 for r in (sp.Integer(1), *ratios) if r != 0 and r.free_symbols <= parameters}
+    return max(found, key=lambda r: sum(_same(own[of], r * known[of], states) for of in known if of in own))
+
+
+def _without_heads(a: Any, b: Any, states: list[dict[Any, float]], write: Any) -> list[str]:
+    """What is wrong with the part that has no speeds, accelerations or forces: one or two of its terms, if so it can be said."""
+    parts: list[dict[Any, Any]] = [{}, {}]
+    for found, e in zip(parts, (a, b)):
+        for term in sp.Add.make_args(sp.expand(e)):
+            number, of = term.as_coeff_Mul()
+            found[of] = found.get(of, sp.Integer(0)) + number
+    each = [x for of in {**parts[1], **parts[0]}
+            for x in _remark(f"the term {write(of, False)}", parts[0].get(of, 0) * of, parts[1].get(of, 0) * of, states, write)]  # fmt: skip
+    whole = _remark("the part without speeds, accelerations and forces", a, b, states, write)
+    return each if whole and len(each) <= 2 and len(parts[1]) > 1 else whole
+
+
+def _remark(what: str, a: Any, b: Any, states: list[dict[Any, float]], write: Any) -> list[str]:
+    """A sentence where a student's term a is not the right b; none where it is."""
+    own, known = (np.array([_at(x, s) for s in states]) for x in (a, b))
+    if np.allclose(own, known, rtol=TOLERANCE, atol=TOLERANCE * float(np.abs(known).max(initial=0.0))):
+        return []
+    ratio = own / np.where(known, known, 1)
+    if not np.any(known):
+        return [f"{what} should not be there: {write(a, False)}"]
+    if not np.any(own):
+        return [f"{what} is missing"]
+    if np.allclose(own, -known, rtol=TOLERANCE):
+        return [f"{what} has the wrong sign"]
+    if np.all(known) and np.allclose(ratio, ratio[0], rtol=TOLERANCE):
+        return [f"{what} is {sp.nsimplify(round(float(ratio[0]), 9))} times what it should be"]
+    return [f"{what} is wrong: {write(a, False)}"]
 
 
 def _grouped(e: Any, heads: list[Any]) -> dict[Any, Any]:

@@ -24,6 +24,8 @@ UPRIGHT = (r"\mathrm", r"\text", r"\mathit", r"\operatorname", r"\mathbf")
 FRACTIONS = (r"\frac", r"\tfrac", r"\dfrac")
 DOTS = {r"\dot": 1, r"\ddot": 2}
 SIGNS = {"·": "*", "×": "*", "−": "-", "–": "-", "½": "(1/2)", "¼": "(1/4)", "¾": "(3/4)", "²": "^2", "³": "^3", "′": "'", "″": "''", "⋅": "*"}
+INDEX = {0x2080 + k: str(k) for k in range(10)}  # small figures below the line
+RATE = re.compile(r"\\[td]?frac\s*\{\s*(?:\\mathrm\{d\}|d)(\^\{?2\}?)?\s*([^{}]+|[^{}]*\{[^{}]*\})\}\s*\{\s*(?:\\mathrm\{d\}|d)\s*t\s*(?:\^\{?2\}?)?\s*\}")
 BRACKETS = {"(": "(", "[": "(", ")": ")", "]": ")"}
 
 
@@ -39,7 +41,7 @@ def expression(text: str, names: Names) -> Any:
     """A student's text as a SymPy expression of the worksheet's symbols."""
     if not text.strip():
         raise ExpressionError("the answer is empty: write an expression, such as m*l^2*theta'")
-    plain = _hand(text)
+    plain = RATE.sub(lambda m: rf"\{'d' * (1 + bool(m[1]))}ot{{{m[2]}}}", _hand(text))
     symbols = {n.symbol for group in names.values() for n in group}
     try:
         written = _Latex(plain, names).all() if "\\" in plain else _plain(plain, names)
@@ -75,8 +77,9 @@ def _hand(text: str) -> str:
     """Letters and signs of a hand: Greek by name, dots as primes, small figures as powers."""
     for sign, plain in SIGNS.items():
         text = text.replace(sign, plain)
-    text = unicodedata.normalize("NFD", text)
+    text = re.sub("([\u0307\u0308]+)([\u2080-\u2089]+)", r"\2\1", unicodedata.normalize("NFD", text))
     latex, out = "\\" in text, ""
+    text = text.translate({k: f"_{x}" if latex else x for k, x in INDEX.items()})
     for c in text:
         name = unicodedata.name(c, "")
         if name in ("COMBINING DOT ABOVE", "COMBINING DIAERESIS"):
@@ -95,10 +98,22 @@ def _plain(text: str, names: Names) -> str:
     shown = {n.text: n.symbol for _, group in reversed(list(names.items())) for n in group}
     for word in sorted(shown, key=len, reverse=True):
         text = re.sub(rf"(?<![\w.@]){re.escape(word)}(?![\w'])", lambda _: f" @{shown[word]} ", text)  # noqa: B023
-    text = re.sub(rf"\b({'|'.join(FUNCTIONS)})\s+(@\w+)", r"\1(\2)", text)
     pieces = re.findall(r"\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+|@?[^\W\d]\w*|\*\*|\S", text)
     known = {n.symbol for group in names.values() for n in group}
-    return _with_products([y for x in pieces for y in _word(x, known, names)])
+    return _with_products(_bracketed([y for x in pieces for y in _word(x, known, names)]))
+
+
+def _bracketed(pieces: list[str]) -> list[str]:
+    """Brackets around what a function without any takes: cos theta, sin 2 theta."""
+    out: list[str] = []
+    while pieces:
+        piece, *pieces = pieces
+        out.append(piece)
+        if piece in FUNCTIONS and pieces and re.match(r"[\w.]", pieces[0]):
+            number = pieces[0][0].isdigit() and len(pieces) > 1 and bool(re.match(r"[^\W\d]", pieces[1])) and pieces[1] not in FUNCTIONS
+            taken, pieces = pieces[: 1 + number], pieces[1 + number :]
+            out += ["(", *taken, ")"]
+    return out
 
 
 def _word(piece: str, known: set[str], names: Names) -> list[str]:
@@ -108,15 +123,22 @@ def _word(piece: str, known: set[str], names: Names) -> list[str]:
     word = piece.removeprefix("@")
     if word in known or word in FUNCTIONS or word in ("pi", "e"):
         return [word]
+    if alike := [n.symbol for group in names.values() for n in group if _bare(word) in (_bare(n.symbol), _bare(n.text))]:
+        return alike[:1]
     if all(c in known for c in word):
         return list(word)
     raise _refused(f"there is no quantity {word!r} here; {_listed(names, 'text')}")
 
 
+def _bare(word: str) -> str:
+    """A name without what joins its parts: theta_1_dot, theta1_dot and theta1dot are one."""
+    return word.replace("_", "").replace(".", "")
+
+
 def _listed(names: Names, how: str) -> str:
     """The quantities of a worksheet, as they are written."""
     shown = dict.fromkeys(getattr(n, how) for role in ("q", "v", "a", "tau", "p") for n in names[role])
-    return f"quantities are: {', '.join(shown)}"
+    return f"quantities are: {', '.join(shown)}. A letter of your own for one of them is said by --letter YOURS=OURS, letters= in Python"
 
 
 def _with_products(pieces: list[str]) -> str:

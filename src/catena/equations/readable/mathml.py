@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 WORD = re.compile(r"(?<![\\A-Za-z{])([A-Za-z]{2,})(?![A-Za-z}])")  # a name of several letters, which TeX would take for a product
 PRODUCT = re.compile(r"(\\mathrm\{\w{2,}\}(?:[_^]\{(?:\\mathrm\{\w+\}|[^{}]*)\})*) (?=[\\A-Za-z])(?!\\right|\\,)")  # and what it is multiplied by
-FUNCTION = re.compile(r"(\\(?:sin|cos|tan)(?:\^\{\w+\})?) (?=[{\\A-Za-z])(?!\{?\\left)")  # of an angle without brackets, which TeX sets apart and MathML does not
+FUNCTION = re.compile(r"(\\(?:sin|cos|tan|exp|log)(?:\^\{\w+\})?) (?=[{\\A-Za-z])(?!\{?\\left)")  # of an angle without brackets, which TeX sets apart and MathML does not
 SMALL, SMALLEST = 0.75, 0.6  # letters of a script beside others; how small a line may be set
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...model.mechanism import Mechanism
@@ -68,6 +68,19 @@ def names_of(mechanism: Mechanism, rows: int = 0) -> dict[str, tuple[Name, ...]]
     }
     taken: set[str] = set(RESERVED)
     return {role: tuple(_unique(name, taken) for name in names) for role, names in named.items()}
+
+
+def with_letters(names: Names, letters: Mapping[str, str]) -> dict[str, tuple[Name, ...]]:
+    """The names, and those that somebody else has for some of them: {another letter: a quantity's text}. Speeds, accelerations and forces follow."""
+    found = {role: list(group) for role, group in names.items()}
+    for other, ours in letters.items():
+        for role, group in names.items():
+            for n in group:
+                base, dots = n.text.rstrip("'"), len(n.text) - len(n.text.rstrip("'"))
+                owner = next((of for of in LETTERS if role != "p" and base == f"{of}_{ours}"), "")
+                if owner or base == ours:
+                    found[role].append(replace(_name(other, dots, of=owner), symbol=n.symbol))
+    return {role: tuple(group) for role, group in found.items()}
 
 
 def words(names: Names) -> set[str]:
