@@ -1,9 +1,9 @@
 """What does a study cost beside the driver that integrates its runs?
 
 A million runs of a double pendulum (2 s, RK4, steps of 1 ms, a row every 10 ms), both masses and both angles drawn, two measures a run,
-written to zarr: in the threads of one process, and on a Dask cluster of as many workers on this machine. Beside it the driver of equal
-steps alone, groups of lanes in as many threads, every row written down and forgotten. Asked: within 10 % of the driver, below
-1 GB of memory, and the cluster within 10 % of the threads.
+written to zarr: in the threads of one process, and on a Dask cluster of as many workers on this machine, which is there and has compiled its
+machine code. Beside it the driver of equal steps alone, blocks of groups of lanes in as many threads from starts that are there, every row
+written down and forgotten. Asked: within 10 % of the driver, below 1 GB of memory, and the cluster within 10 % of the threads.
 
     python benchmarks/studies.py [RUNS] [driver|threads|dask ...] [--rounds=3]
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 import resource
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -26,9 +27,7 @@ import numpy as np
 from peers import TINY, size
 
 import catena
-from catena.simulation import fixed_step
-from catena.simulation.integrators import method
-from catena.simulation.system import System
+from catena.simulation.plan import started
 from catena.studies import engines
 
 WORDS = [word for word in sys.argv[1:] if not word.startswith("-")]
@@ -56,26 +55,24 @@ def study() -> catena.Study:
 
 
 def driver(s: catena.Study) -> tuple[float, float]:
-    """Seconds of the driver alone, of the clock and of processors: as many groups of lanes, in as many threads."""
-    system, m = System(s.varied.mechanism), method("rk4")
-    kernel = system.kernel("derivative")
-    W, steps = kernel.width, round(UNTIL / STEP)
-    values = s.design.rows(0, 64)
-    starts = [np.ascontiguousarray(np.concatenate([values[:W, :2], np.zeros((W, 3))], axis=1).T).reshape(-1) for _ in range(8)]
+    """Seconds of the driver alone, of the clock and of processors: blocks of as many runs from starts that are there, in as many threads."""
+    experiment = engines.experiment_of(s)
+    rollout, block = experiment.rollout, min(experiment.block_size, RUNS)
+    q, v, p, u, _ = experiment.starts(s.design.rows(0, block))
+    x0 = started(experiment.plan.system, 0.0, q, v, p)
+    rooms = threading.local()
 
-    def share(groups: int) -> None:
-        buffer, K, out = np.zeros(sum(kernel.input_sizes) * W), np.zeros((4, system.size * W)), np.zeros((W, ROWS, system.size))
-        buffer.reshape(-1, W)[-2:] = values[:W, 2:].T
-        none = np.zeros((W, 0, system.nv))
-        for g in range(groups):
-            x = starts[g % 8].copy()
-            fixed_step.explicit(kernel.block_address, 0, m.A, m.B[None], m.C, x, buffer, K, none, 1, 0, 0.0, STEP, steps, steps // ROWS, out, 0, W)
+    def one(_: int) -> None:
+        if not hasattr(rooms, "out"):
+            rooms.out = np.empty((block, 1 + ROWS, x0.shape[1]))
+        rollout.drive(x0, np.concatenate([u, p], axis=1), rooms.out)
 
-    share(1)
+    one(0)
     began = clocks()
     with ThreadPoolExecutor(CORES) as pool:
-        list(pool.map(share, [RUNS // W // CORES] * CORES))
-    return spent(began)
+        list(pool.map(one, range(RUNS // block)))
+    whole = RUNS / (RUNS // block * block)
+    return tuple(whole * x for x in spent(began))
 
 
 def timed(s: catena.Study, on: object = None) -> tuple[float, float]:

@@ -53,7 +53,7 @@ def save(figure: Figure, path: Path) -> None:
 
     raw = io.BytesIO()
     with house():
-        figure.savefig(raw, format="png", dpi=DPI, metadata={"Software": None})
+        figure.savefig(raw, format="png", dpi=DPI, metadata={"Software": None}, pil_kwargs={"compress_level": 1})
     small = Image.open(raw).convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     made = io.BytesIO()
     small.save(made, format="png", optimize=True)

@@ -5,7 +5,8 @@
     python tools/mjcf_table.py FOLDER > docs/mjcf_table.md
 
 At 20 random states: mass matrix, bias force (over the larger of its largest entry and that of the mass matrix times the largest speed
-squared, as a force that is zero has no size of its own) and the Jacobians of up to six bodies; at those from which loops close the rows of
+squared, as a force that is zero has no size of its own) and the Jacobians of up to six bodies; a file whose meshes are not in its package is read without
+them and counts as such; at those from which loops close the rows of
 connect and weld equalities, by how far they are from combinations of ours and ours from combinations of theirs. A file without freedoms counts as loaded. Exit status 1 where a
 difference is above 1e-11.
 """
@@ -23,6 +24,7 @@ import numpy as np
 import catena
 from catena.errors import CatenaError, FormatError
 from catena.formats.mjcf.names import Names
+from catena.formats.mjcf.source import compiled
 
 STATES, BODIES, BOUND = 20, 6, 1e-11
 CONNECT, WELD = 0, 1  # mjtEq
@@ -46,7 +48,7 @@ def states(m: mujoco.MjModel) -> list[tuple[np.ndarray, np.ndarray]]:
 
 def differences(m: mujoco.MjModel, mechanism: catena.Mechanism) -> float:
     """The largest relative difference of mass matrix, bias and Jacobians."""
-    d, machine, names = mujoco.MjData(m), catena.compile(mechanism.with_(loads=(), loops=())), Names(m)
+    d, machine, names = mujoco.MjData(m), catena.compile(mechanism.with_(loads=(), loops=(), constraints=())), Names(m)
     bodies = np.random.default_rng(1).permutation(np.arange(1, m.nbody))[:BODIES]
     worst = 0.0
     for q, v in states(m):
@@ -66,7 +68,7 @@ def closures(m: mujoco.MjModel, mechanism: catena.Mechanism) -> float | None:
     """The largest difference of what connect and weld equalities span, at closed states; None where there are none."""
     if not mechanism.loops:
         return None
-    machine, d, worst, seen = catena.compile(mechanism.with_(loads=())), mujoco.MjData(m), 0.0, 0
+    machine, d, worst, seen = catena.compile(mechanism.with_(loads=(), constraints=())), mujoco.MjData(m), 0.0, 0
     for q, _ in states(m):
         try:
             q, _ = catena.assemble(machine, q)
@@ -92,6 +94,19 @@ def spans(A: np.ndarray, B: np.ndarray) -> float:
     return max(relative(X @ np.linalg.pinv(Y, 1e-13) @ Y, X) for X, Y in ((A, B), (B, A)))
 
 
+def loaded(path: Path, package: Path) -> tuple[catena.Mechanism, mujoco.MjModel, bool]:
+    """The mechanism, MuJoCo's model of the same file, and whether both have their meshes."""
+    try:
+        return catena.load(path, within=package, mimic=False), mujoco.MjModel.from_xml_path(str(path)), True
+    except FormatError as why:
+        if "mesh" not in str(why) or ("opening file" not in str(why) and "outside" not in str(why)):
+            raise
+        try:
+            return catena.load(path, within=package, mimic=False, meshes=False), compiled(path, package, meshes=False)[1], False
+        except FormatError as again:
+            raise (again if "without meshes" in str(again) else why) from None
+
+
 def reason(why: FormatError, path: Path, folder: Path) -> str:
     """Why a file is refused, in one line and without the path."""
     text = " ".join(str(why).split()).replace(str(path), "").replace(str(folder), "").strip(" :")
@@ -103,31 +118,32 @@ def main(folder: Path) -> int:
     rows: dict[str, list[float]] = defaultdict(list)
     closed: dict[str, list[float]] = defaultdict(list)
     refused: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    meshless: dict[str, int] = defaultdict(int)
     for path in sorted(folder.rglob("*.xml")):
         package = path.relative_to(folder).parts[0]
         if b"<mujoco" not in path.read_bytes()[:4096]:
             continue
         try:
-            mechanism = catena.load(path, within=folder / package, mimic=False)
+            mechanism, m, whole = loaded(path, folder / package)
         except FormatError as why:
             refused[package].append((str(path.relative_to(folder / package)), reason(why, path, folder)))
             continue
-        m = mujoco.MjModel.from_xml_path(str(path))
+        meshless[package] += not whole
         found, loops = (differences(m, mechanism), closures(m, mechanism)) if m.nv else (0.0, None)
         rows[package].append(found)
         closed[package] += [] if loops is None else [loops]
         if max(found, loops or 0.0) > BOUND:
             print(f"{path}: {found:.1e} {loops}", file=sys.stderr)
-    print(report(rows, closed, refused))
+    print(report(rows, closed, refused, meshless))
     return int(max((x for found in (*rows.values(), *closed.values()) for x in found), default=0.0) > BOUND)
 
 
-def report(rows: dict[str, list[float]], closed: dict[str, list[float]], refused: dict[str, list[tuple[str, str]]]) -> str:
+def report(rows: dict[str, list[float]], closed: dict[str, list[float]], refused: dict[str, list[tuple[str, str]]], meshless: dict[str, int]) -> str:
     """The tables as Markdown."""
     lines = ["# MJCF files of other packages", "", "Made by `tools/mjcf_table.py`, whose head says what is compared with MuJoCo and how.", "",
-             "| wheel | files | loaded | refused | mass matrix, bias, Jacobians differ by at most | with connect or weld | their rows differ by at most |", "|---|---|---|---|---|---|---|"]  # fmt: skip
+             "| wheel | files | loaded | of these without meshes | refused | mass matrix, bias, Jacobians differ by at most | with connect or weld | their rows differ by at most |", "|---|---|---|---|---|---|---|---|"]  # fmt: skip
     for p in sorted({*rows, *refused}):
-        lines.append(f"| {p} | {len(rows[p]) + len(refused[p])} | {len(rows[p])} | {len(refused[p])} | {max(rows[p], default=0.0):.1e} | {len(closed[p]) or ''} | "
+        lines.append(f"| {p} | {len(rows[p]) + len(refused[p])} | {len(rows[p])} | {meshless[p] or ''} | {len(refused[p])} | {max(rows[p], default=0.0):.1e} | {len(closed[p]) or ''} | "
                      + (f"{max(closed[p]):.1e} |" if closed[p] else "|"))  # fmt: skip
     lines += ["", "What is refused, and why:", "", "| wheel | file | reason |", "|---|---|---|"]
     lines += [f"| {p} | {file} | {why} |" for p in sorted(refused) for file, why in refused[p]]

@@ -7,6 +7,7 @@ import pytest
 
 import catena
 from catena import Body, Joint, Mechanism, Pose
+from catena.equations.formulations import ALL_FORMULATIONS, formulation
 from catena.errors import ClosureError, QuestionError, StateError
 from catena.machine.constraint_rows import rows_at
 from catena.model.loads import Belt, Cam, Constraint, Coupling, Drive, GearPair, RackAndPinion, Screw
@@ -264,9 +265,9 @@ def test_every_exact_formulation_has_the_forces_of_cam_and_drive():
     cam = catena.load("cycloidal_cam")
     machine, (q, v) = catena.compile(cam), catena.assemble(cam, t=0.03)
     wanted, found = machine.multipliers(q, v, np.zeros(2), t=0.03), {}
-    for by in catena.equations.formulations.ALL_FORMULATIONS:
+    for by in ALL_FORMULATIONS:
         e = catena.derive(cam, by=by)
-        if e.multipliers is not None:
+        if e.multipliers is not None and not formulation(by).approximate:
             found[by] = np.array(e.multipliers(0.03, q, v, np.zeros(2), e.parameters)).ravel()
     assert len(found) >= 12 and np.abs(wanted).max() > 1.0
     for by, x in found.items():

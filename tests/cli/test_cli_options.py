@@ -50,6 +50,14 @@ def test_info_and_check_as_commas(catch):
     assert code == 0 and "recursive" in set(table["formulation"])
 
 
+def test_options_of_readers(catch, tmp_path):
+    (tmp_path / "m.xml").write_text('<mujoco><worldbody><geom type="plane" size="1 1 1"/><body name="ball" pos="0 0 1"><freejoint/><geom size=".1"/></body></worldbody></mujoco>')
+    code, out, err = catch("info", "m.xml", "--mapping", "--json", "--option", "contacts=true", "--option", f"within={tmp_path}")
+    assert code == 0, err
+    assert {e["outcome"] for e in json.loads(out) if e["element"] == "contact"} == {"approximated"}
+    assert "no option 'contact'" in catch("info", "m.xml", "--option", "contact=true")[2]
+
+
 def test_a_run_with_everything(catch, tmp_path):
     (tmp_path / "p.urdf").write_text(PENDULUM)
     (tmp_path / "more.toml").write_text('[[frame]]\nname = "tip"\nbody = "bob"\nat = [0, 0, -1]\n[[joint]]\nname = "pin"\ndamping = 0.3\n')

@@ -207,6 +207,6 @@ def test_code_for_other_processors_is_assembled(name, triple, machine):
     made = host.machine_of(host.Target(triple, cpu, "", width, fused))
     f = ca.Function("f", [X], [ca.sin(X) * X + ca.atan2(X[0], X[1])])
     nodes = tape.read(f)
-    texts = [emit.module(nodes, tape.plan(nodes), width, fused), generic.text("forward_dynamics", width)]
-    for code in (host.assemble(text, optimise, made) for optimise, text in zip((0, 2), texts)):
+    texts = [emit.module(nodes, tape.plan(nodes), width), emit.sines(width, fused), generic.text("forward_dynamics", width)]
+    for code in (host.assemble(text, optimise, made) for optimise, text in zip((0, 0, 2), texts)):
         assert code[:4] == b"\x7fELF" and int.from_bytes(code[18:20], "little") == machine

@@ -456,3 +456,20 @@ def test_a_kernel_says_what_it_is():
     kernel = compile_lanes(chain(3), width=2)
     assert repr(kernel) == "<LaneKernel chain: (3x1, 3x1, 1x1) -> (3x1, 2x3), 2 lanes>"
     assert kernel.name == "chain" and host.default_width() in (2, 4, 8)
+
+
+@pytest.mark.parametrize(("n", "width"), [(70, 8), (256, 8), (91, 4), (128, 2), (33, 1)])
+def test_runs_of_zeros_are_written_without_being_read(n: int, width: int) -> None:
+    """Rows with a few entries that are not zero, in tiles, at the edges of runs and in the rest; memory that held something else."""
+    x, y, rng = ca.SX.sym("x", 3), ca.SX.zeros(n), np.random.default_rng(n)
+    for i in rng.choice(n, 6, replace=False):
+        y[i] = x[int(i) % 3] + int(i)
+    y[n - 2] = -3.0
+    f = ca.Function("f", [x], [ca.densify(y), 2 * x])
+    kernel = compile_lanes(f, width=width, cache=False)
+    for batch in (1, 3, 17):
+        given, outs = rng.standard_normal((batch, 3)), [np.full((batch, n), np.nan), np.full((batch, 3), np.nan)]
+        found, finite = kernel([given], batch, outs)
+        assert finite
+        for ours, theirs in zip(found, by_casadi(f, [given], batch)):
+            np.testing.assert_array_equal(ours, theirs)

@@ -13,7 +13,7 @@ import pytest
 
 import catena
 import zoo
-from catena.compiler import cache, generic_binding, single_state
+from catena.compiler import cache, generic_binding, lanes, single_state
 from catena.compiler.machine_function import machine_function
 from catena.errors import StateError
 from catena.machine import router
@@ -190,3 +190,22 @@ def test_what_the_stack_cannot_hold_goes_to_the_rest(machine, monkeypatch):
     monkeypatch.setattr(router, "STACK", 0)
     q, v, a = given(machine, 3)
     assert call(machine, "inverse_dynamics", kind="generic")(q, v, a, 0.0) == "passed on"
+
+
+def test_after_many_calls_optimised_code_takes_over_with_the_same_bits(monkeypatch, tmp_path):
+    """Tiers: quick code at first, kept on disk as such; what it refuses goes to the rest before and after."""
+    monkeypatch.setenv("CATENA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(lanes, "WORTH_OPTIMISING", 3000)
+    tiers: list[bool] = []
+    monkeypatch.setattr(lanes, "object_code", lambda *a, quick=False, make=lanes.object_code, **k: tiers.append(quick) or make(*a, quick=quick, **k))
+    machine = catena.compile(zoo.random_tree(6, ("ball", "revolute")), threads=1)
+    q, v, a = given(machine, 3)
+    first = machine.inverse_dynamics(q, v, a)
+    quick = machine._single["inverse_dynamics"]
+    answers = [machine.inverse_dynamics(q, v, a) for _ in range(100)]
+    assert tiers == [True, False] and machine._single["inverse_dynamics"] is not quick
+    assert all(np.array_equal(x, first) for x in (*answers, quick(q, v, a, 0.0)))
+    with pytest.raises(StateError):
+        machine.inverse_dynamics(q[:-1], v, a)
+    again = catena.compile(zoo.random_tree(6, ("ball", "revolute")), threads=1)
+    assert np.array_equal(again.inverse_dynamics(q, v, a), first) and tiers == [True, False]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import closed
+import flexible
 import zoo
 from catena.certify.certificate import random_states
 from catena.equations.formulations import derive
@@ -37,7 +38,8 @@ def chain_of_followers() -> Mechanism:
     return m.with_(joints=(m.joints[0], second, third))
 
 
-CASES = {"light": light(), "followers": chain_of_followers(), "spatial_four_bar": closed.spatial_four_bar(), "bricard": closed.bricard()}
+CASES = {"light": light(), "followers": chain_of_followers(), "spatial_four_bar": closed.spatial_four_bar(), "bricard": closed.bricard(),
+         "boom": flexible.planar()}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -403,5 +403,5 @@ def test_unknown_program() -> None:
 
 def test_the_readable_field_is_optional() -> None:
     e = lagrange(zoo.pendulum(1))
-    bare = Equations(e.mechanism, "mine", e.state_names, e.derivative, e.encode, e.decode, e.acceleration, e.counts)
+    bare = Equations(e.mechanism, "mine", e.state_names, e.derivative, e.encode, e.decode, e.acceleration, counts=e.counts)
     assert str(read(bare).equations[0].lhs) == "pin1_ddot"

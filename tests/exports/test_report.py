@@ -122,3 +122,8 @@ def test_a_body_that_does_not_move_has_a_drawing_and_reasons(tmp_path):
     assert any(isinstance(x, Picture) for x in blocks) and any("no.stl" in x.text for x in blocks if isinstance(x, Paragraph))
     for name in ("equations", "certificate", "run"):
         assert CHAPTERS[name].blocks(s)[-1].doubt
+
+
+def test_a_function_of_a_long_name_stands_apart_from_it():
+    assert mathml(r"\cos {\mathrm{far}_{\mathrm{pin}}}").count('<mspace width="0.167em" />') == 1
+    assert "mspace" not in mathml(r"\sin{\left(a + b\right)}")

@@ -114,6 +114,21 @@ def test_connect_and_weld_have_the_jacobian_of_mujoco(files, equality):
     np.testing.assert_allclose(np.linalg.pinv(ours) @ ours, np.linalg.pinv(theirs) @ theirs, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("second", ['tendon2="two" polycoef=".1 -.6 0 0 0"', 'polycoef=".1 0 0 0 0"'])
+def test_equalities_of_fixed_tendons_couple_coordinates(files, second):
+    text = LOOPS[: LOOPS.index("<equality>")] + f"""<tendon><fixed name="one"><joint joint="ja" coef=".7"/><joint joint="je" coef="-2"/></fixed>
+      <fixed name="two"><joint joint="jb" coef=".5"/><joint joint="ja" coef=".2"/></fixed></tendon><equality><tendon name="tied" tendon1="one" {second}/></equality></mujoco>"""
+    m, machine = mujoco.MjModel.from_xml_string(text), Machine(catena.load(files(text)))
+    q, d = np.array(next(states(m))[0]), mujoco.MjData(m)
+    d.qpos[:] = q
+    mujoco.mj_forward(m, d)
+    J = np.zeros((d.nefc, m.nv))
+    mujoco.mju_sparse2dense(J, d.efc_J, d.efc_J_rownnz, d.efc_J_rowadr, d.efc_J_colind) if mujoco.mj_isSparse(m) else J.flat.__setitem__(slice(None), d.efc_J)
+    error, *_, ours = machine.constraint_rows(q, np.zeros(m.nv))
+    np.testing.assert_allclose(ours, J[:1], atol=1e-14)
+    np.testing.assert_allclose(error, d.efc_pos[:1], atol=1e-14)
+
+
 def test_the_mapping_says_what_became_of_every_element(files):
     found = {(e.element, e.name): e for e in mapping(files(TREE))}
     assert found["joint", "hinge"].outcome == "taken"
@@ -147,6 +162,19 @@ def test_shapes_collide_where_the_file_lets_them(files):
 def test_a_file_that_cannot_be_taken_is_refused_in_a_sentence(files, text, words):
     with pytest.raises(FormatError, match=words):
         catena.load(files(text))
+
+
+def test_meshes_that_are_not_there_can_be_left_out_but_no_mass(files):
+    text = """<mujoco><asset><mesh name="m" file="none.stl"/><texture name="t" type="2d" file="none.png"/><material name="c" texture="t"/></asset><worldbody><body name="a">{}
+      <joint name="j" axis="0 1 0"/><geom name="seen" type="mesh" mesh="m" material="c"/></body></worldbody></mujoco>"""
+    path = files(text.format(INERTIAL.format(2)))
+    with pytest.raises(FormatError, match=r"Error opening file 'none.*meshes=False\) leaves meshes out"):
+        catena.load(path)
+    m = catena.load(path, meshes=False)
+    assert m.body("a").mass == 2.0 and m.body("a").shapes == ()
+    assert {(e.element, e.name) for e in mapping(path, meshes=False) if "meshes=False" in e.how} == {("geom", "seen"), ("mesh", "m"), ("texture", "t")}
+    with pytest.raises(FormatError, match="mass and inertia of these bodies are not known: a"):
+        catena.load(files(text.format("")), meshes=False)
 
 
 def test_another_folder_must_be_named(files, tmp_path):

@@ -59,11 +59,46 @@ def test_a_run_holds_the_signals_of_its_keyframe(driven):
         read(driven, until=1.0, initial="down")
 
 
+ACTIVE = """<mujoco><compiler angle="radian"/><option density="900" viscosity=".5" wind=".3 -.2 .1"/><worldbody>
+  <body name="drone" pos="0 0 1"><freejoint name="f"/><geom type="box" size=".1 .2 .05"/><site name="rotor" pos=".1 .2 0" euler=".3 .2 .1"/>
+    <body name="b" pos=".2 0 0"><joint name="h" axis="0 0 1"/><joint name="k" axis="0 1 0"/><inertial pos=".1 .02 0" mass="1" fullinertia=".02 .03 .025 .001 .002 -.001"/></body></body>
+</worldbody><actuator><position name="p" joint="h" kp="20" kv="2" timeconst=".2"/><general name="g" joint="k" dyntype="filter" dynprm=".1" gainprm="3" ctrlrange="-1 1"/>
+  <intvelocity name="i" joint="k" kp="10" actrange="-.5 .3"/><motor name="r" site="rotor" gear="0 0 2 .1 0 .3" ctrlrange="0 3" forcerange="0 1.5"/></actuator>
+<keyframe><key name="go" ctrl=".5 2 .4 2"/></keyframe></mujoco>"""
+
+
+def test_activations_thrusters_and_the_medium_act_as_in_mujoco(tmp_path):
+    import casadi as ca
+
+    (tmp_path / "active.xml").write_text(ACTIVE)
+    m, asked = mujoco.MjModel.from_xml_string(ACTIVE), read(tmp_path / "active.xml", until=1.0, initial="go")
+    d, system = mujoco.MjData(m), System(asked.mechanism)
+    law = asked.options["control"].law(system)
+    both = ca.Function("law", [system.t, system.q, system.v, system.p, law.state], [law.tau, law.rate])
+    machine, rng = catena.compile(asked.mechanism), np.random.default_rng(0)
+    dry = catena.compile(asked.mechanism.with_(loads=()))
+    for k in range(5):
+        mujoco.mj_integratePos(m, d.qpos, rng.normal(size=m.nv), 1.0)
+        d.qvel[:], d.ctrl[:], d.act[:] = rng.normal(size=m.nv), m.key_ctrl[0], (0.3, -0.7, (0.1, 0.3, -0.5, 0.4, 0.2)[k])
+        mujoco.mj_forward(m, d)
+        tau, rate = (np.array(x).ravel() for x in both(0.0, d.qpos, d.qvel, [], d.act))
+        np.testing.assert_allclose(dry.bias(d.qpos, d.qvel) - machine.bias(d.qpos, d.qvel), d.qfrc_passive, atol=1e-11)
+        held = d.act[2] >= 0.3  # at the end of its range
+        np.testing.assert_allclose(rate, [*d.act_dot[:2], 0.0 if held else d.act_dot[2]], atol=1e-12)
+        d.act[2] = min(d.act[2], 0.3)
+        mujoco.mj_forward(m, d)
+        np.testing.assert_allclose(tau, d.qfrc_actuator, atol=1e-12)
+
+
 def test_an_actuator_in_python_says_what_is_wrong():
     with pytest.raises(StateError, match="it is a range"):
         catena.control.Actuator({"one": 1.0}, forces=(1.0, -1.0))
     with pytest.raises(StateError, match="bias three"):
         catena.control.Actuator({})
+    with pytest.raises(StateError, match="a number above zero, s"):
+        catena.control.Actuator({"one": 1.0}, time_constant=0.0)
+    with pytest.raises(StateError, match="three numbers along the frame's axes"):
+        catena.control.Thruster("tip", force=(1.0,))
 
 
 FLOOR = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1" friction=".4"/>

@@ -62,10 +62,8 @@ def functional():
 
 
 def test_joints_by_a_function_agree_in_every_formulation_that_treats_them():
-    found = catena.check(functional(), states=3, run=False, formulations=["recursive", "lagrange", "hamilton", "kane", "variational"])
+    found = catena.check(functional(), states=3, run=False, formulations=["recursive", "lagrange", "hamilton", "kane", "variational", "newton_euler"])
     assert found.passed
-    with pytest.raises(catena.CatenaError, match="newton_euler does not treat joints by a function"):
-        catena.derive(functional(), by="newton_euler")
 
 
 def test_joints_by_a_function_conserve_energy_and_have_their_derivatives(tmp_path):
@@ -83,6 +81,39 @@ def test_joints_by_a_function_conserve_energy_and_have_their_derivatives(tmp_pat
     assert catena.load(tmp_path / "f.toml") == functional()
     with pytest.raises(MechanismError, match="by a spline"):
         catena.save(functional(), tmp_path / "f.urdf")
+
+
+@pytest.mark.parametrize(("outer", "inner"), [
+    (Course("spline", (-4, -1, 0, 0.5, 4), (0.1, 0.3, 0.2, 0.5, 0)), Course("polynomial", y=(0.2, -1.5))),
+    (Course("polynomial", y=(0.3, -2)), Course("spline", (-4, -1, 0, 0.5, 4), (0.1, 0.3, 0.2, 0.5, 0))),
+    (Course("polynomial", y=(0.3, -2, 0.5)), Course("polynomial", y=(1, 0, -1))),
+    (Course("spline", (-4, -1, 0, 0.5, 4), (0.1, 0.3, 0.2, 0.5, 0)), Course("polynomial", y=(0.2,))),
+])  # fmt: skip
+def test_a_function_of_a_function_obeys_the_chain_rule(outer, inner):
+    both = outer.after(inner)
+    for x in (-3.1, -0.2, 0.7, 5.0):
+        (_, dy, ddy), (z, dz, ddz) = inner(x), outer(inner(x)[0])
+        np.testing.assert_allclose(both(x), (z, dz * dy, ddz * dy**2 + dz * ddy), atol=1e-12)
+    assert Course("spline", (0, 1, 2), (0, 1, 0)).after(Course("polynomial", y=(0, 0, 1))) is None
+
+
+def test_a_kneecap_follows_an_angle_that_follows_another(tmp_path):
+    axis = '<TransformAxis name="{}"><coordinates>b_q</coordinates><axis>0 0 1</axis><function>{}</function></TransformAxis>'
+    spline = "<SimmSpline><x>-2 0 1 2</x><y>0 0.1 0.3 0.2</y></SimmSpline>"
+    custom = pin("b", "b", "CustomJoint", f"<SpatialTransform>{axis.format('rotation1', '<LinearFunction><coefficients>1 0</coefficients></LinearFunction>')}"
+                 f"{axis.format('translation1', spline)}</SpatialTransform>")  # fmt: skip
+    coupled = ('<ConstraintSet><objects><CoordinateCouplerConstraint name="c"><coupled_coordinates_function>{}</coupled_coordinates_function>'
+               "<independent_coordinate_names>a_q</independent_coordinate_names><dependent_coordinate_name>b_q</dependent_coordinate_name>"
+               "</CoordinateCouplerConstraint></objects></ConstraintSet><ForceSet><objects><Stop><Stop::Corner/></Stop></objects></ForceSet>")  # fmt: skip
+    bodies = BODY.format("a") + BODY.format("b")
+    (tmp_path / "m.osim").write_text(document(bodies, pin("a") + custom, coupled.format("<LinearFunction><coefficients>-0.5 0.2</coefficients></LinearFunction>")))
+    m = catena.load(tmp_path / "m.osim")
+    assert {j.mimic.joint for j in m.joints if j.mimic} == {"a_q"} and catena.compile(m).coordinate_names == ("a_q",)
+    slide = next(j for j in m.joints if j.kind == "prismatic").mimic.function
+    assert slide(0.7) == pytest.approx(Course("spline", (-2, 0, 1, 2), (0, 0.1, 0.3, 0.2)).after(Course("polynomial", y=(0.2, -0.5)))(0.7))
+    (tmp_path / "m.osim").write_text(document(bodies, pin("a") + custom, coupled.format("<PolynomialFunction><coefficients>1 0 0</coefficients></PolynomialFunction>")))
+    with pytest.raises(FormatError, match="one of the two is to be linear"):
+        catena.load(tmp_path / "m.osim")
 
 
 def test_a_spline_is_that_of_opensim():

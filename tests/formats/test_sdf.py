@@ -15,6 +15,9 @@ INERTIAL = "<inertial><pose>.1 0 0 .3 0 0</pose><mass>2</mass><inertia><ixx>.1</
 LINK = "<link name='{}'><pose{}>{}</pose>" + INERTIAL + "</link>"
 HINGE = "<joint name='{}' type='revolute'><parent>{}</parent><child>{}</child><axis><xyz>0 0 1</xyz>{}</axis></joint>"
 
+GEARBOX = ("<joint name='g' type='gearbox'><parent>{}</parent><child>{}</child><gearbox_reference_body>{}</gearbox_reference_body><gearbox_ratio>{}</gearbox_ratio>"
+           "<axis><xyz>0 0 1</xyz></axis><axis2><xyz>{}</xyz></axis2></joint>")  # fmt: skip
+
 
 def model(*parts, head=""):
     return f"<sdf version='1.7'>{head}<model name='m'>{''.join(parts)}</model></sdf>"
@@ -48,6 +51,22 @@ def test_cassie_is_closed_and_has_the_freedoms_that_finite_differences_find():
     assert {x.name for x in m.loads} == {f"spring {side}-{j}" for side in ("left", "right") for j in ("knee-shin-joint", "tarsus-spring-joint")}
 
 
+@pytest.mark.parametrize("ratio, axis, turned", [(3, "0 0 1", -1), (3, "0 0 -1", 1), (-3, "0 0 1", 1)])
+def test_a_gearbox_turns_its_child_by_minus_its_ratio(load, ratio, axis, turned):
+    """theta2 = -ratio theta1 about axis2 and axis, in a reference body that moves itself; the child's joint points the other way."""
+    links = [LINK.format(name, "", "0 0 0 0 0 0") for name in ("arm", "a", "b")]
+    m = load(model(*links, HINGE.format("j", "world", "arm", ""), HINGE.format("k", "arm", "a", ""), HINGE.format("l", "arm", "b", "").replace("0 0 1", "0 0 -1"),
+                   GEARBOX.format("a", "b", "arm", ratio, axis)))  # fmt: skip
+    q, v, _ = catena.analysis.kinematics(m, {"j": (0.3, 1.0, 0.0), "k": (0.2, 2.0, 0.0)})
+    np.testing.assert_allclose([q[2], v[2]], [-turned * 3 * 0.2, -turned * 3 * 2.0], atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::catena.errors.MechanismWarning")
+def test_cassie_loads_with_its_gears():
+    m = catena.load(folder("cassie") / "cassie.sdf")
+    assert len(m.constraints) == 10 and catena.mobility(m).tied_rows == 10
+
+
 def test_poses_may_stand_in_other_frames(load):
     """The same pendulum told in the model's frame, in a link's, and in that of a frame that hangs on a joint."""
     plain = load(model(LINK.format("a", "", "0 0 1 0 0 0"), LINK.format("b", "", "1 0 1 0 .5 0"), HINGE.format("j", "world", "a", ""), HINGE.format("k", "a", "b", "")))
@@ -74,7 +93,8 @@ def test_limits_springs_and_gravity_of_a_world(load):
     ([LINK.format("a", "", "0 0 0 0 0 0"), HINGE.format("j", "wrold", "a", "")], "no link 'wrold' in the model"),
     ([LINK.format("a", "", "0 0 0 0 0"), HINGE.format("j", "world", "a", "")], "6 numbers with spaces"),
     ([LINK.format("a", " relative_to='a'", "0 0 0 0 0 0")], "relative to itself"),
-    ([LINK.format("a", "", "0 0 0 0 0 0"), "<joint name='g' type='gearbox'><parent>world</parent><child>a</child></joint>"], "a gearbox couples two joints"),
+    ([LINK.format("a", "", "0 0 0 0 0 0"), GEARBOX.format("world", "a", "", 2, "0 0 1")], "a gearbox has a gearbox_reference_body"),
+    ([LINK.format("a", "", "0 0 0 0 0 0"), LINK.format("b", "", "0 0 0 0 0 0"), GEARBOX.format("a", "b", "world", 2, "0 1 1")], "taken where they are parallel"),
     ([LINK.format("a", "", "0 0 0 0 0 0"), "<joint name='g' type='revolut'><parent>world</parent><child>a</child></joint>"], "Did you mean 'revolute'"),
     ([LINK.format("a", "", "0 0 0 0 0 0"), "<model name='inner'/>"], "model 'inner' inside the model"),
     (["<include><uri>x</uri></include>"], "by <include>"),

@@ -94,6 +94,23 @@ def test_jax_tells_what_a_kernel_raises(arm):
             f(jax.numpy.zeros(3))
 
 
+def test_jax_of_quaternions_and_parameters():
+    """Machine code answers before Python does, with the same bits and the same refusals: a quaternion that is none, an inertia that vanishes."""
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    machine, rng = catena.compile(catena.load("every_joint")), np.random.default_rng(2)
+    with jax.enable_x64(True):
+        for quantity in ("inverse_dynamics", "mass_matrix"):
+            f = machine.jax(quantity)
+            q, v, a = machine.sample(rng, 6), *rng.standard_normal((2, 6, machine.nv))
+            given = [q, v, a][: 3 if quantity == "inverse_dynamics" else 1]
+            ours = np.asarray(jax.jit(f)(*map(jax.numpy.asarray, given)))
+            np.testing.assert_array_equal(ours, getattr(machine, quantity)(*given))
+            with pytest.raises(Exception, match="a rotation has length 1"):
+                f(*(jax.numpy.asarray(1.1 * x) for x in given)).block_until_ready()
+            with pytest.raises(Exception, match="number that is not finite|is nan|nan"):
+                f(jax.numpy.asarray(np.where(np.arange(machine.nq) == 0, np.nan, q)), *map(jax.numpy.asarray, given[1:])).block_until_ready()
+
+
 def test_other_numbers_are_refused_by_jax(arm):
     jax = pytest.importorskip("jax", reason="JAX is not installed")
     with pytest.raises(catena.CatenaError, match="gravity: q is float32; kernels take float64 arrays: jax.config.update"):

@@ -30,8 +30,8 @@ BAD = {
     "constraint 'g': 'c' does not turn about an axis of its carrier 'ground': joint 's' (prismatic) lies between them":
         GearPair("g", "a", "c", "ground", (1, 2)),
     "constraint 'g': 'a' does not move in its carrier 'a'; name the body that carries both wheels": GearPair("g", "a", "b", "a", (1, 2)),
-    "constraint 'g': teeth is -20; it is zero or more": GearPair("g", "a", "b", "ground", (-20, 40)),
-    "constraint 'g': no mesh 'outer'; meshs are: external, internal, bevel": GearPair("g", "a", "b", "ground", (20, 40), "outer"),
+    "constraint 'g': teeth is -20; it is above zero": GearPair("g", "a", "b", "ground", (-20, 40)),
+    "constraint 'g': no mesh 'outer'; meshes are: external, internal, bevel": GearPair("g", "a", "b", "ground", (20, 40), "outer"),
     "the axes of 'a' and 'x' are not parallel, as those of an external pair are": GearPair("g", "a", "x", "ground", (1, 2)),
     "the axes of 'a' and 'b' are parallel; bevel gears have axes that meet": GearPair("g", "a", "b", "ground", (1, 2), "bevel"),
     "constraint 'g': teeth has 3 values; 2 are wanted": GearPair("g", "a", "b", "ground", (1, 2, 3)),

@@ -105,4 +105,16 @@ def test_the_command(run, falling, tmp_path):
     said = ask("--result", str(tmp_path / "run.nc")).output
     assert "closest approach of every pair" in said and "ground.plate and ball overlap from 0.425967 s" in said
     rows = json.loads(ask("--pair", "ball,ground.wall", "--json").output)["pairs"]
-    assert rows == [{"pair": ["ground.wall", "ball"], "distance": pytest.approx(0.15), "first": pytest.approx([0.25, 0, 0]), "second": pytest.approx([0.1, 0, 0])}]
+    assert rows == [{"pair": ["ground.wall", "ball"], "distance": pytest.approx(0.15), "first": pytest.approx([0.25, 0, 0]), "second": pytest.approx([0.1, 0, 0]), "overlap": False}]
+
+
+def test_what_rests_on_the_ground_touches_it_and_does_not_overlap():
+    """A ball at rest is in the ground by rounding, in any unit of length."""
+    for unit in (1e-6, 1.0, 1e6):
+        ball = catena.Body("ball", 1.0, (0, 0, 0), (0.1, 0.1, 0.1), shapes=(catena.Shape("sphere", (0.1 * unit,), collides=True),))
+        m = catena.Mechanism("m", (ball,), (catena.Joint("z", "prismatic", "ground", "ball", axis=(0, 0, 1)),),
+                             ground=(catena.Shape("plane", collides=True),), collisions=catena.CollisionFilter(include=(("ball", "ground"),)))  # fmt: skip
+        heights = np.array([0.1, np.nextafter(0.1, 0), 0.1 - 1e-6]) * unit
+        assert catena.clearance(m, heights[:, None]).overlaps[:, 0].tolist() == [False, False, True]
+        assert not len(catena.interference(m, [0.0, 1.0, 2.0], heights[[0, 1, 0], None], np.zeros((3, 1))))
+        assert len(catena.interference(m, [0.0, 1.0, 2.0], heights[[0, 2, 1], None], np.zeros((3, 1)))) == 1

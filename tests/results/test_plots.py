@@ -73,10 +73,35 @@ def test_every_kind(result, kind, tmp_path):
     assert isinstance(figure, Figure)
     words = " ".join(t.get_text() for t in figure.findobj(lambda a: hasattr(a, "get_text")))
     assert result.mechanism.name in words
-    if kind not in ("cyclograph", "overview", "paths"):
+    if figure.axes and kind not in ("cyclograph", "overview", "paths"):
         assert re.search(r"\((rad|m|J|N|N·m|rad/s|m/s|rad/s²|m/s²)\)", words), words
-    plots.save(result, tmp_path / "picture.png", kind)
+    plotting.write(tmp_path / "picture.png", "plot", lambda: figure)
     assert np.asarray(Image.open(tmp_path / "picture.png").convert("L")).std() > 5  # something is on it
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_rounding_is_not_drawn_at_full_scale(size):
+    """What stands still but for rounding is a line that is still, in every unit; what moves has its panel."""
+    bob = catena.Body("bob", mass=1.0, com=(0, -size, 0), inertia=[1e-3 * size**2] * 3)
+    m = catena.Mechanism("hanging", [bob], [catena.Joint("pin", "revolute", "ground", "bob")], gravity=(0, -9.81 * size, 0))
+    rest, swings = (simulate(m, q=[start], until=0.5, output=0.1) for start in (1e-17, 0.1))
+    for kind in ("coordinates", "speeds", "accelerations", "reactions", "energies"):
+        ax = rest.plot(kind).axes[0]
+        lines = [line.get_ydata() for line in ax.lines]
+        assert np.ptp(ax.get_ylim()) > 1e5 * max(np.ptp(y) for y in lines), kind
+    assert not rest.plot("phase").axes and "No coordinate moves" in rest.plot("phase").texts[0].get_text()
+    assert len(swings.plot("phase").axes) == 1
+    assert "No joint is driven" in swings.plot("torques").texts[0].get_text()
+
+
+def test_the_overview_shows_every_unit_and_what_moves_most():
+    """`every_joint` has more lengths than a panel holds, and angles; a floating mechanism's hinges are not left out for its quaternion."""
+    asked = read("every_joint", until=0.05, output=0.01)
+    figure = simulate(asked.mechanism, **asked.arguments).plot("overview")
+    shown = {ax.get_ylabel(): [t.get_text() for t in ax.get_legend().get_texts()] for ax in figure.axes if ax.get_legend()}
+    assert {"distance (m)", "angle (rad)", "speed (m/s)", "angular speed (rad/s)"} <= set(shown)
+    assert "floating.z" in shown["distance (m)"] and "swing" in shown["angle (rad)"] and max(map(len, shown.values())) <= 7
+    assert "more coordinates are in the plot" in figure._supxlabel.get_text()
 
 
 def test_names_and_degrees(swing):

@@ -13,13 +13,25 @@ from catena.formats import examples
 from catena.machine.machine import Machine
 from catena.model.flexible import discretise
 from catena.model.joint_kinds import KINDS
-from catena.model.loads import Cable
+from catena.model.loads import (
+    CONSTRAINTS,
+    LOADS,
+    Cable,
+    Clutch,
+    CoordinateSpring,
+    Coupling,
+    Drag,
+    Fluid,
+    Freewheel,
+    Screw,
+    Tension,
+)
 from catena.model.mechanism import Body, Joint, Mechanism, Shape
 from catena.model.shapes import KINDS as SHAPES
 from catena.results.scene import describe, geometry, loads, meshes, wire
 from catena.results.scene.detail import PLENTY, drafts
-from catena.results.scene.geometry import ball, box
 from catena.results.scene.elements import _around, disc
+from catena.results.scene.geometry import ball, box
 from catena.results.scene.placement import placement
 from catena.results.scene.raster import Painter, camera_of
 from catena.results.scene.skeleton import bodies_at
@@ -230,3 +242,16 @@ def test_gears_touch_cams_have_their_lift_and_belts_their_length():
     volume = disc(np.full(400, 0.5), 0.1, 0.0)
     corners = volume.points[volume.faces]
     assert np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum() / 6 == pytest.approx(np.pi * 0.25 * 0.1, rel=1e-3)  # looks outwards
+
+
+def test_every_machine_element_has_a_glyph():
+    """Gears and cams are drawn as wheels; a text and the strain of a beam have no place of their own."""
+    drawn = {*loads.GLYPHS, "gear_pair", "cam", "expression", "strain"}
+    assert {*LOADS, *CONSTRAINTS} <= drawn
+    box = Body("a", 1.0, (0, 0, 0), (0.1, 0, 0, 0.1, 0, 0.1))
+    joints = [Joint(name, kind, "ground", name, axis=(1, 0, 0)) for name, kind in (("a", "revolute"), ("b", "revolute"), ("s", "prismatic"))]
+    m = Mechanism("elements", [replace(box, name=j.name) for j in joints], joints, loads=[
+        Clutch("c", "a", "5", 0.01, ("b",)), Freewheel("w", "b", 3.0), CoordinateSpring("bar", ("a", "b"), (1, -1), 3.0, 0.0), Tension("t", ("a", "s"), "-3"),
+        Fluid("water", "b", (0.5, 0.2, 0.1), 1000.0), Drag("air", "a", 0.3)], constraints=[Screw("thread", "a", "s", "ground", 0.02), Coupling("tie", ("b", "s"), (1, 2))])  # fmt: skip
+    made = describe(m)
+    assert {x.name for x in (*m.loads, *m.constraints)} <= {x.name for x in (*made.parts, *made.spans)}

@@ -18,6 +18,7 @@ from catena import Body, Contact, Frame, Joint, Mechanism, Pose, Shape, simulate
 from catena.errors import MechanismError, SimulationError, StateError
 
 GROUND, ORIGIN, R = "ground", (0.0, 0.0, 0.0), 0.1
+IMPACTS = ("impact_time", "impact_contact", "approach", "impulse", "impulse_sum")
 ENDS = (Frame("A", "rod", Pose(position=(-0.5, 0, 0))), Frame("B", "rod", Pose(position=(0.5, 0, 0))))
 
 
@@ -92,10 +93,35 @@ def test_a_run_that_is_written_and_resumed(tmp_path) -> None:
     whole = simulate(m, *start, 1.5, output=0.1)
     file = simulate(m, *start, 1.5, output=0.1, out=tmp_path / "run.nc")
     assert file.ledger.contact == whole.ledger.contact and np.array_equal(file.contacts.gap, whole.contacts.gap)
+    assert len(whole.impact_time) and all(np.array_equal(file.data[name], whole.data[name], equal_nan=name == "impulse") for name in IMPACTS)
     whole.save(tmp_path / "saved.nc")
     again = catena.load_result(tmp_path / "saved.nc")
     assert again.ledger.contact == whole.ledger.contact and (again.contacts["mode"].values == whole.contacts["mode"].values).all()
     assert "penetration" in str(whole.ledger) and "newton" in str(whole.ledger)
+
+
+def test_the_log_of_a_file_takes_all_impacts_or_says_how_many_more_there_were(tmp_path, monkeypatch) -> None:
+    """A lively ball: its events fill more than a slot of the journal. With less room the first are there, and the rest is counted."""
+    from catena.results import storage
+
+    ball = rod((Contact(("rod", GROUND), 0.0, 0.95, radius=R),))
+    run = simulate(ball, [0, 0.5, 0], until=12.0, output=6.0, out=tmp_path / "run.nc")
+    assert len(run.impact_time) == run.ledger.contact.impacts > 250 and len(run.event) == len(run.impact_time) + 1
+    monkeypatch.setattr(storage, "LINES", 4096)
+    short = simulate(ball, [0, 0.5, 0], until=12.0, output=6.0, out=tmp_path / "short.nc")
+    n = len(short.impact_time)
+    left = 2 * len(run.impact_time) + 1 - n - (len(short.event) - 1)
+    assert 0 < n < 40 and short.event.values[-1] == f"and {left} more events and impacts, for which the file has no room"
+    assert short.ledger.contact == run.ledger.contact and np.array_equal(short.impact_time, run.impact_time[:n])
+
+
+def test_the_ledger_of_several_runs_counts_them_all() -> None:
+    starts = [[0, 0.6, 0.5], [0, 0.7, 0.2]]
+    both = simulate(rod((on_end(),)), starts, None, 0.5, output=0.5)
+    each = [simulate(rod((on_end(),)), q, None, 0.5, output=0.5).ledger.contact for q in starts]
+    assert both.ledger.contact.impacts == sum(k.impacts for k in each) > max(k.impacts for k in each)
+    assert both.ledger.contact.dissipated == pytest.approx(sum(k.dissipated for k in each))
+    assert [both.data["impact_run"].values.tolist().count(k) for k in (0, 1)] == [k.impacts for k in each]
 
 
 # ---------------------------------------------------------------------------------------------------- paradoxes

@@ -14,7 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sympy
+from scipy.interpolate import CubicSpline
+from scipy.spatial.transform import Rotation
 
+from catena.analysis.contact_impact import blow
 from catena.model.loads import Force, JointForce
 from catena.model.mechanism import GROUND, Body, Contact, Frame, Joint, Mechanism
 from catena.model.pose import Pose
@@ -95,6 +98,7 @@ def block_incline(case: dict) -> dict:
         return found
     asked = wanted.get("states", {}).get("times", [])
     later = [wanted[k]["value"] + more for k, more in (("t_slip", 2.0), ("t_back_at_start", 0.0)) if k in wanted]
+    later += [wanted["t_stop"]["value"]] if "t_back_at_start" in wanted else []
     until = 1000.0 if case["name"] == "sticks" else 5.0
     run = simulate(block(p["mu"]), [0, 0, 0], [start["vx"], start["vy"], 0.0], until, output=sorted({*asked, *later, 2.0, until}),
                    parameters={"beta": p["beta"], "c": p.get("c", 0.0)}, tolerance=1e-11)  # fmt: skip
@@ -123,8 +127,8 @@ def block_incline(case: dict) -> dict:
         k = row(run, later[0])
         found |= {"t_slip": times(run, "slips")[0], "x_2s_later": q[k, 0], "v_2s_later": v[k, 0]}
     if "speed_back_at_start" in wanted:
-        found["speed_back_at_start"] = v[row(run, wanted["t_back_at_start"]["value"]), 0]
-        del found["distance"]
+        k = row(run, wanted["t_back_at_start"]["value"])
+        found |= {"speed_back_at_start": v[k, 0], "t_back_at_start": run.time[k] - q[k, 0] / v[k, 0], "distance": -q[row(run, found["t_stop"]), 0]}
     return found
 
 
@@ -169,10 +173,14 @@ def _rolling(run, wanted: dict) -> dict:
     if "t_roll" in wanted:
         k = row(run, wanted["t_roll"]["value"])
         found = {"t_roll": times(run, "ground sticks")[0], "v_roll": v[k, 0], "omega_roll": v[k, 2], "x_roll": q[k, 0]}
-    if "t_top" in wanted:
-        found |= {"x_top": q[row(run, wanted["t_top"]["value"]), 0], "v_back": v[row(run, wanted["t_back"]["value"]), 0]}
-    if "t_turn" in wanted:
-        found["x_turn"] = q[row(run, wanted["t_turn"]["value"]), 0]
+    for name in ("t_top", "t_turn"):  # where v comes to zero
+        if name in wanted:
+            k = row(run, wanted[name]["value"])
+            found |= {name: run.time[k] - v[k, 0] / run.a.values[k, 0], f"x_{name[2:]}": q[k, 0]}
+    for name in ("t_back", "t_back_at_start"):  # where x does
+        if name in wanted:
+            k = row(run, wanted[name]["value"])
+            found |= {name: run.time[k] - q[k, 0] / v[k, 0], "v_back": v[k, 0]}
     return {name: x for name, x in found.items() if name in wanted}
 
 
@@ -184,8 +192,10 @@ def _at_three(run, m: float, R: float, k: float) -> dict:
 
 def _at_two(run) -> dict:
     at, touch = row(run, 2.0), run.contacts
-    return {"x_2s": run.q.values[at, 0], "acceleration": run.a.values[at, 0], "angular_acceleration": run.a.values[at, 2],
-            "friction": abs(touch.friction_force.values[at, 0, 0]), "slip_speed_2s": touch.slip.values[at, 0, 0]}  # fmt: skip
+    force = abs(touch.friction_force.values[at, 0, 0]), float(touch.normal_force[at, 0])
+    needed = {"mu_needed_to_roll": force[0] / force[1]} if touch["mode"].values[at, 0] == "stick" else {}
+    return needed | {"x_2s": run.q.values[at, 0], "acceleration": run.a.values[at, 0], "angular_acceleration": run.a.values[at, 2],
+            "friction": force[0], "slip_speed_2s": touch.slip.values[at, 0, 0]}  # fmt: skip
 
 
 def sphere_backspin(case: dict) -> dict:
@@ -219,7 +229,10 @@ def cradle(case: dict) -> dict:
         run = simulate(balls(law, impacts), 2 * r * np.arange(n), v, 1e-6, output=1e-6)
         found[name] = run.v.values[-1]
         energy.append(run.energy.values[-1])
-    return found | {"momentum": float(masses @ found["sequential"]), "kinetic_energy_after": energy}
+    J = np.zeros((3 * (n - 1), n))
+    J[::3] = np.diff(np.eye(n), axis=0)
+    order = blow(J / masses @ J.T, J @ v, np.array(p["e"]), np.zeros(n - 1), "newton", "sequential").order
+    return found | {"momentum": float(masses @ found["sequential"]), "kinetic_energy_after": energy, "sequential_number_of_impacts": len(order)}
 
 
 def _one_against_two(case: dict) -> dict:
@@ -245,7 +258,7 @@ def rod(mu: float, e: float, ends: tuple[str, ...] = ("A", "B"), radius: float =
 def rod_drop(case: dict) -> dict:
     p, start, wanted = case["parameters"], case["initial"], case["expected"]
     if "theta" in p:
-        return _dropped(p, start, wanted["moreau_newton"])
+        return _dropped(p, start, wanted)
     if "omega" in start:
         t = wanted["impact_time"]["value"]
         run = simulate(rod(0.0, p["e"]), [0, start["y"], -start["theta"]], [0, start["vy"], -start["omega"]], 0.66, output=[t + 1e-9, 0.66])
@@ -253,23 +266,36 @@ def rod_drop(case: dict) -> dict:
         return {"impact_time": run.impact_time.values[0], "normal_velocity_before": -run.approach.values[0], "impulse": run.impulse.values[0, 0],
                 "after": [v[1] + 1e-9 * G, -v[2]], "kinetic_energy_lost": -run.work.values[1], "angle": -run.q.values[1, 2] + 1e-9 * v[2]}  # fmt: skip
     phi, end = p["phi0"], wanted["t_horizontal"]["value"]
-    run = simulate(rod(p["mu"], 0.0, ("A",)), [0.5 * np.sin(phi), 0.5 * np.cos(phi), phi - np.pi / 2], None, end, output=end / 100)
-    q, v = run.q.values, run.v.values
+    asked = np.append(np.linspace(0, end, 1001)[1:], wanted.get("event_times", {"value": []})["value"])
+    run = simulate(rod(p["mu"], 0.0, ("A",)), [0.5 * np.sin(phi), 0.5 * np.cos(phi), phi - np.pi / 2], None, end, output=np.unique(asked))
+    q, v, N = run.q.values, run.v.values, run.contacts.normal_force.values[:, 0]
+    level = {"t_horizontal": end - q[-1, 2] / v[-1, 2]}
     if "event_times" not in wanted:
-        return {"omega_horizontal": v[-1, 2], "normal_force_horizontal": run.contacts.normal_force.values[-1, 0]}
-    return {"event_times": times(run, "ground slips"), "state_at_horizontal":
+        N_of_t = CubicSpline(run.time, N)
+        return level | {"omega_horizontal": v[-1, 2], "normal_force_horizontal": N[-1], "smallest_normal_force": N_of_t(N_of_t.derivative().roots(extrapolate=False)).min()}
+    slips = [what for what in run.event.values if "ground slips" in what]
+    angles = [q[row(run, t), 2] + np.pi / 2 for t in wanted["event_times"]["value"]]
+    return level | {"event_times": times(run, "ground slips"), "angles_at_events": angles, "first_slip_angle": angles[0],
+            "event_kinds": ["slip reverses" if "other way" in what else "stick->slip" for what in slips], "state_at_horizontal":
             [q[-1, 0] - 0.5 * np.cos(q[-1, 2]), v[-1, 0] + 0.5 * np.sin(q[-1, 2]) * v[-1, 2], v[-1, 2]]}  # fmt: skip
 
 
-def _dropped(p: dict, start: dict, law: dict) -> dict:
-    a, r = p["theta"], p.get("radius", 0.0)
-    run = simulate(rod(p["mu"], p["e"], ("A",), r), [0, 0.5 * np.sin(a) + r, -a], [*start["v"], -start["omega"]], 1e-6, output=1e-6)
+def _dropped(p: dict, start: dict, wanted: dict) -> dict:
+    """Columns of Routh are of other laws; where slip keeps its direction, or there is none, they have the numbers of Newton's."""
+    a, r, own = p["theta"], p.get("radius", 0.0), wanted["moreau_newton"]
+    q = [0, 0.5 * np.sin(a) + r, -a]
+    run = simulate(rod(p["mu"], p["e"], ("A",), r), q, [*start["v"], -start["omega"]], 1e-6, output=1e-6)
     N, t = run.impulse.values[0, :2]
     turn = (-0.5 * np.cos(a) * N + (0.5 * np.sin(a) + r) * t) * 6
     before = np.array([*start["v"], start["omega"]])
     after = before + [t / 2, N / 2, turn]
     lost = (before**2 - after**2) @ [1, 1, 1 / 12]
-    return {("moreau_newton", "impulse"): [t, N], ("moreau_newton", "after"): after, ("moreau_newton", "kinetic_energy_lost"): lost}
+    J = run.machine.jacobian(q, "A")[[3, 5]] * [1, 1, -1]
+    J[0, 2] += r  # the point below the middle of the end
+    found = {"impulse": [t, N], "after": after, "kinetic_energy_lost": lost, "contact_velocity_after": J @ after}
+    same = [law for law, x in wanted.items() if "impulse" in x and np.allclose(x["impulse"]["value"], own["impulse"]["value"], rtol=1e-12)]
+    sticks = {"mu_to_stick": abs(t) / N} if "mu_to_stick" in wanted and abs(t) < p["mu"] * N * (1 - 1e-9) else {}
+    return {(law, name): x for law in same for name, x in found.items()} | {"contact_velocity_before": J @ before} | sticks
 
 
 def leaning_rod(case: dict) -> dict:
@@ -287,6 +313,22 @@ def leaning_rod(case: dict) -> dict:
 
 
 # ---------------------------------------------------------------------------------------------------- mechanisms
+SHORT = 1e-9  # s: rows so much before and after an impact
+LATER = 1e-5  # s: rows so much after a change of mode, from which its state is followed back
+
+
+def around(wanted: dict, end: float) -> np.ndarray:
+    """Times of rows: before and after each impact, and the end."""
+    return np.sort(np.append([t + dt for t in wanted["impact_times"]["value"] for dt in (-SHORT, SHORT)], end))
+
+
+def speeds(run, wanted: dict) -> tuple[np.ndarray, np.ndarray]:
+    """Before and after each impact, from the rows of `around` and their accelerations."""
+    n = 2 * len(wanted["impact_times"]["value"])
+    v, a = run.v.values[1 : n + 1], run.a.values[1 : n + 1]
+    return v[::2] + SHORT * a[::2], v[1::2] - SHORT * a[1::2]
+
+
 def double_pendulum_stop(case: dict) -> dict:
     p, start, wanted, (m, L) = case["parameters"], case["initial"], case["expected"], ((1.0, 0.7), (1.0, 0.8))
     rods = tuple(Body(f"rod{k}", m[k], (0, 0, -L[k] / 2), (m[k] * L[k] ** 2 / 12,) * 2 + (0.0,)) for k in range(2))
@@ -294,15 +336,20 @@ def double_pendulum_stop(case: dict) -> dict:
     joints = (Joint("q1", "revolute", GROUND, "rod0", axis=(0, -1, 0)),
               Joint("q2", "revolute", "rod0", "rod1", axis=(0, -1, 0), placement=Pose(position=(0, 0, -L[0])), **elbow))  # fmt: skip
     if "wall_x" not in p:
-        run = simulate(Mechanism("arm", rods, joints), start["q"], start["qd"], 2.0, limits="stop", restitution=p["e"], output=2.0)
+        run = simulate(Mechanism("arm", rods, joints), start["q"], start["qd"], 2.0, limits="stop", restitution=p["e"], output=around(wanted, 2.0))
         n = len(wanted["impact_times"]["value"])
-        return {"impact_times": times(run, "meets")[:n], "state_at_end": [run.q.values[-1], run.v.values[-1]],
+        before, after = speeds(run, wanted)
+        M = run.machine.mass_matrix(run.q.values[1:-1:2])
+        words = {"rests": "closed", "leaves": "opens"}
+        later = [next(word for said, word in words.items() if said in what) for what in run.event.values if any(said in what for said in words)]
+        return {"qd_after": after, "angular_impulse": np.einsum("tij,tj->ti", M, after - before)[:, 1], "later_events": later[-2:], "impact_times": times(run, "meets")[:n], "state_at_end": [run.q.values[-1], run.v.values[-1]],
                 "later_event_times": [times(run, "rests")[-1], times(run, "leaves")[-1]]}  # fmt: skip
     frames = (Frame("wall", GROUND, Pose.rpy(0, -np.pi / 2, 0, position=(p["wall_x"], 0, 0))), Frame("tip", "rod1", Pose(position=(0, 0, -L[1]))))
     arm = Mechanism("arm", rods, joints, frames, contacts=(Contact(("tip", "wall"), p["mu"], p["e"], radius=p["tip_radius"]),))
-    run = simulate(arm, start["q"], start["qd"], p["t_end"], output=p["t_end"], tolerance=1e-10)
+    run = simulate(arm, start["q"], start["qd"], p["t_end"], output=around(wanted, p["t_end"]), tolerance=1e-10)
+    before, after = speeds(run, wanted)
     N, t = run.impulse.values[:, 0], np.linalg.norm(run.impulse.values[:, 1:], axis=1)
-    return {"impact_times": run.impact_time.values, "impulse": np.column_stack([t, N]), "energy_at_end": run.energy.values[-1],
+    return {"qd_before": before, "qd_after": after, "impact_times": run.impact_time.values, "impulse": np.column_stack([t, N]), "energy_at_end": run.energy.values[-1],
             "state_at_end": [run.q.values[-1], run.v.values[-1]]}  # fmt: skip
 
 
@@ -328,7 +375,7 @@ def fourbar(p: dict) -> tuple[Mechanism, dict]:
 def fourbar_stop(case: dict) -> dict:
     p, wanted = case["parameters"], case["expected"]
     linkage, q = fourbar(p)
-    run = simulate(linkage, q, None, 0.6 if "e" in p else 0.1, output=0.1)
+    run = simulate(linkage, q, None, 0.6 if "e" in p else 0.1, output=around(wanted, 0.6) if "impact_times" in wanted else 0.1)
     if "normal_force_range" in wanted:  # one equation for two forces
         assert np.isnan(run.contacts.normal_force.values[-1, 0]) and str(run.contacts.mode.values[-1, 0]) == "stick"
         return {}
@@ -337,7 +384,10 @@ def fourbar_stop(case: dict) -> dict:
         W = run.reactions("world").isel(time=-1)
         pins = [sign * W.sel(joint=name).values[[3, 5]] for name, sign in (("A", 1), ("B", -1), ("C", -1), ("D", 1))]
         return {"contact_force": force, "pin_forces": pins}
-    return {"impact_times": run.impact_time.values[:10], "impulse": run.impulse.values[:10, 0], "accumulation_time": times(run, "the limit of")[0],
+    before, after = speeds(run, wanted)
+    first = 0.5 * before[0] @ run.machine.mass_matrix(run.q.values[1] + SHORT * before[0]) @ before[0]
+    return {"crank_rate_before": before[:, 0], "crank_rate_after": after[:, 0], "energy_before_first": first,
+            "impact_times": run.impact_time.values[:10], "impulse": run.impulse.values[:10, 0], "accumulation_time": times(run, "the limit of")[0],
             "force_after": force}  # fmt: skip
 
 
@@ -353,9 +403,16 @@ def leg_landing(case: dict) -> dict:
     run = simulate(leg, start["q"], start["qd"], 1e-6, output=[1e-13, 1e-6])
     found = {"velocities_after": run.v.values[1], "kinetic_energy_lost": -run.work.values[1], "mass_matrix": run.machine.mass_matrix(start["q"])}
     P, touch = run.impulse.values, run.contacts.isel(time=1)
+    ends = ("toe",) if "impulse" in wanted else ("heel", "toe")
+    J = np.vstack([run.machine.jacobian(start["q"], end)[[3, 5]] for end in ends])  # x and z of each
+    slip = J[::2] @ run.v.values[1]
+    word = "stick" if np.abs(slip).max() < 1e-9 else f"slip{np.sign(slip[0]):+.0f}"
+    found |= {"jacobian": J, "contact_velocity_before": J @ start["qd"], "mode": word if len(ends) == 1 else f"{word}, both ends"}
     if "impulse" in wanted:
-        J = run.machine.jacobian(start["q"], "toe")[[3, 5]]  # x and z of the toe
-        found |= {"impulse": P[0, [1, 0]], "jacobian": J, "contact_velocity_before": [J[0] @ start["qd"], -run.approach.values[0]]}
+        assert J[1] @ start["qd"] == pytest.approx(-run.approach.values[0], rel=1e-9)
+        found |= {"impulse": P[0, [1, 0]]} | ({"ratio": abs(P[0, 1]) / P[0, 0]} if "ratio" in wanted else {}) | ({"slip_after": slip[0]} if "slip_after" in wanted else {})
+    if "foot_rate_after" in wanted:
+        found["foot_rate_after"] = run.v.values[1, 2:].sum()
     if "acceleration_just_after" in wanted:
         found |= {"acceleration_just_after": run.a.values[1], "opens_after": bool(touch.mode[1] == "open")}
     if "normal_impulses" in wanted:
@@ -389,7 +446,8 @@ def tree_two_contacts(case: dict) -> dict:
             R = run.machine.pose(run.q.values[1], body, parameters=run.data["parameters"].values)[:3, :3]
             return R @ run.reactions().sel(joint=joint).values[1, 3:]
         apex = -pull("t2", "rod2") - pull("string", "hung")  # all that rod 1 feels there
-        return {"normal_forces": N, "friction_forces": f, "apex_force_on_rod1": apex[[0, 2]], "pendulum_force": np.linalg.norm(pull("string", "hung"))}
+        ratio = np.abs(f) / N
+        return {"mu_needed": ratio.max(), "foot_that_slips_first": int(ratio.argmax()) + 1, "normal_forces": N, "friction_forces": f, "apex_force_on_rod1": apex[[0, 2]], "pendulum_force": np.linalg.norm(pull("string", "hung"))}
     acc, ways = run.a.values[1], np.sign(touch.slip.values[:, 0])
     modes = [f"slip{way:+.0f}" if mode == "slip" else str(mode) for mode, way in zip(touch.mode.values, ways)]
     return {"modes": modes, "angular_accelerations": [acc[2], acc[2] + acc[3]], "normal_force_at_slipping_foot": N[0],
@@ -412,17 +470,22 @@ def box_corners(case: dict) -> dict:
     box = box_on(tuple(map(tuple, p.get("feet", [(hx, hy), (-hx, hy), (-hx, -hy), (hx, -hy)]))))
     values = {"beta": p.get("beta", 0.0), "push": p.get("F", 0.0), "lift": 0.0}
     if "P_lift" in wanted:
-        run = simulate(box, [0, 0, 0, 1, 0, 0, 0], None, 1.1, output=0.1, parameters=values | {"lift": 20.0})
+        lifts = wanted["P_lift"]["value"] / 20.0
+        run = simulate(box, [0, 0, 0, 1, 0, 0, 0], None, 1.1, output=[lifts - 1e-11, 1.1], parameters=values | {"lift": 20.0})
         opens = {what.split("-")[0]: t for t, what in zip(run.data["event_time"].values, run.event.values) if what.endswith("opens")}
         assert opens.keys() == {"foot 1", "foot 2"}
-        return {"P_lift": 20.0 * opens["foot 1"]}  # feet 3 and 4 stay: the edge y = -hy
+        stay = "y = -hy" if {"foot 3", "foot 4"}.isdisjoint(opens) else ""
+        push, place = (run.contacts[name].values[1] for name in ("push", "place"))
+        return {"P_lift": 20.0 * opens["foot 1"], "edge": stay, "pressure_centre_at_P_lift": push[:, 2] @ place[:, :2] / push[:, 2].sum()}
     run = simulate(box, [0, 0, 0, 1, 0, 0, 0], None, 10.0, output=10.0, parameters=values)
     touch = run.contacts.isel(time=-1)
     assert np.array_equal(run.q.values[-1], run.q.values[0])
     if "normal_forces" in wanted:
         return {"normal_forces": touch.normal_force.values}
     assert np.isnan(touch.normal_force).all() and np.isnan(touch.friction_force).all()
-    return {"sum_of_normal_forces": touch.force.values[0, 2], "pressure_centre": touch.pressure_centre.values[0, :2],
+    push, place = touch["push"].values, touch["place"].values  # one choice of forces; their moment about the normal is that of all
+    moment = {"moment_of_tangential_about_base_middle": np.cross(place[:, :2], push[:, :2]).sum()} if "moment_of_tangential_about_base_middle" in wanted else {}
+    return moment | {"sum_of_normal_forces": touch.force.values[0, 2], "pressure_centre": touch.pressure_centre.values[0, :2],
             "tangential_sum": touch.force.values[0, :2]}  # fmt: skip
 
 
@@ -441,13 +504,14 @@ def spinning_tripod(case: dict) -> dict:
         held = next(what for what in run.event.values if "ground sticks" in what)
         found |= {"foot": int(held[0]), "t_foot_sticks": stuck[0], "state_then": [*pose(2), *run.v.values[2, :2], run.v.values[2, 5]],
                   "pose_at_rest": pose(-1), "work_until_stick": -run.work.values[2]}  # fmt: skip
-        assert touch.sizes["contact"] == 3
+        sticks = touch["mode"].values == "stick"
+        found["friction_ratio_of_held_foot"] = np.linalg.norm(touch.friction_force.values[sticks][0]) / touch.normal_force.values[sticks][0]
     elif "pose" in wanted:
         found |= {"pose": pose(-1), "work_of_friction": -run.work.values[-1]}
     elif "angle" in wanted:
         found |= {"angle": pose(-1)[2], "deceleration": -run.a.values[1, 5]}
     else:
-        found |= {"position": pose(-1)[:2], "normal_forces": run.contacts.normal_force.values[1]}
+        found |= {"position": pose(-1)[:2], "normal_forces": run.contacts.normal_force.values[1], "angular_acceleration": run.a.values[1, 5]}
     return found
 
 
@@ -460,14 +524,26 @@ def ball_in_bowl(case: dict) -> dict:
     contact = Contact(("ball", "hollow"), p["mu"], 0.0, radius=r, surface=surface, surface_radius=R)
     ball = free_body("ball", m, (inertia,) * 3, (contact,), (Frame("hollow", GROUND),))
     asked = next((wanted[k]["times"] for k in ("position", "z") if k in wanted), [1.0])
+    if "z" in wanted:
+        return _in_cylinder(ball, start, wanted)
     run = simulate(ball, [*start["position"], 1, 0, 0, 0], [*start["velocity"], *start["omega"]], asked[-1], output=asked, tolerance=1e-11)
     q, v = run.q.values[1:], run.v.values[1:]
     if "position" in wanted:
-        return {"position": q[:, :3], "velocity": v[:, :3], "energy": run.energy.values[-1]}
-    if "z" in wanted:
-        return {"z": q[:, 2]}
+        spin = Rotation.from_quat(q[-1, 3:], scalar_first=True).apply(v[-1, 3:]) @ q[-1, :3] / rho
+        return {"position": q[:, :3], "velocity": v[:, :3], "energy": run.energy.values[-1], "omega_n": spin}
     touch, turn = run.contacts.isel(time=-1), np.arctan2(q[-1, 1], q[-1, 0])
     return {"Omega": (turn + 2 * np.pi * np.round((wanted["Omega"]["value"] - turn) / (2 * np.pi))) / asked[-1],
+            "mu_needed": np.linalg.norm(touch.friction_force[0]) / float(touch.normal_force[0])}  # fmt: skip
+
+
+def _in_cylinder(ball: Mechanism, start: dict, wanted: dict) -> dict:
+    """Down and up again: the time at its lowest place is half a period."""
+    half = np.pi / wanted["vertical_frequency"]["value"]
+    run = simulate(ball, [*start["position"], 1, 0, 0, 0], [*start["velocity"], *start["omega"]], max(*wanted["z"]["times"], half),
+                   output=np.unique([*wanted["z"]["times"], half]), tolerance=1e-11)  # fmt: skip
+    k, touch = row(run, half), run.contacts.isel(time=row(run, half))
+    lowest = run.time[k] - run.v.values[k, 2] / run.a.values[k, 2]
+    return {"z": [run.q.values[row(run, t), 2] for t in wanted["z"]["times"]], "lowest": run.q.values[k, 2], "vertical_frequency": np.pi / lowest,
             "mu_needed": np.linalg.norm(touch.friction_force[0]) / float(touch.normal_force[0])}  # fmt: skip
 
 
@@ -475,16 +551,20 @@ def _in_trough(p: dict, start: dict, wanted: dict, rho: float, inertia: float) -
     contact = Contact(("ball", "trough"), p["mu"], 0.0, radius=0.05, surface="trough", surface_radius=0.5)
     ball = in_plane("ball", 0.3, inertia, (contact,), (Frame("trough", GROUND, Pose.rpy(np.pi / 2, 0, 0)),))
     a, end = start["theta"], wanted["period"]["value"] if "period" in wanted else p["t_end"]
-    run = simulate(ball, [rho * np.sin(a), -rho * np.cos(a), 0.0], None, end, output=[end / 4, end], tolerance=1e-11)
+    at = [t + LATER for t in wanted["event_times"]["value"]] if "event_times" in wanted else [end / 4]
+    run = simulate(ball, [rho * np.sin(a), -rho * np.cos(a), 0.0], None, end, output=[*at, end], tolerance=1e-11)
     (x, z), (vx, vz, spin) = run.q.values[-1, :2], run.v.values[-1]
     if "period" in wanted:  # back where it started, at rest: the phase that is missing, as a time
         bottom, k = run.v.values[1], run.contacts.isel(time=1)
         assert np.arctan2(x, -z) == pytest.approx(a, rel=1e-9)
-        return {"period": end + vx / (5 / 7 * G * np.sin(a) * np.cos(a)), "speed_at_bottom": np.hypot(*bottom[:2]), "spin_at_bottom": abs(bottom[2]),
+        first = run.contacts.isel(time=0)
+        needed = np.linalg.norm(first.friction_force[0]) / float(first.normal_force[0])
+        return {"mu_needed": needed, "period": end + vx / (5 / 7 * G * np.sin(a) * np.cos(a)), "speed_at_bottom": np.hypot(*bottom[:2]), "spin_at_bottom": abs(bottom[2]),
                 "normal_force_at_bottom": float(k.normal_force[0])}  # fmt: skip
     angle = np.arctan2(x, -z)
     changes = [(t, what) for t, what in zip(run.data["event_time"].values, run.event.values) if t > 0.0]
-    return {"event_times": [t for t, _ in changes], "event_kinds": ["slip->roll" if "sticks" in what else "roll->slip" for _, what in changes],
+    back = (run.q.values - LATER * run.v.values + LATER**2 / 2 * run.a.values)[1:-1]
+    return {"theta_at_events": np.arctan2(back[:, 0], -back[:, 1]), "event_times": [t for t, _ in changes], "event_kinds": ["slip->roll" if "sticks" in what else "roll->slip" for _, what in changes],
             "state_at_end": [angle, (vx * np.cos(angle) + vz * np.sin(angle)) / rho, -spin], "energy_at_end": run.energy.values[-1] + 0.3 * G * rho}  # fmt: skip
 
 

@@ -261,6 +261,7 @@ def test_verify_says_whether_the_accuracy_was_met(triple: Mechanism) -> None:
     assert run.ledger.verified < 1e-9 and run.ledger.met and run.ledger.verdict.startswith("accuracy met: ")
     held = run.ledger.judged(0.99e-8, 1.0), run.ledger.judged(1.01e-8, 1.0), run.ledger.judged(1.9e-8, 2.0)
     assert [x.met for x in held] == [True, False, True]  # ten times the tolerance, beside the largest coordinate
+    assert "0.01 of the largest coordinate: a motion this small needs a smaller tolerance" in run.ledger.judged(1e-9, 1e-7).verdict
 
 
 def test_start_and_rows() -> None:

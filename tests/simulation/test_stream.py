@@ -205,7 +205,7 @@ def test_verified_by_a_tighter_run(tmp_path):
 def test_a_torn_slot_of_the_journal_is_not_read():
     slots = np.zeros((2, 4096), "u1")
     for number in range(2):
-        text = storage.packed(storage.Journal(number, number + 1, {}, [], [0.0, 0.0], {}, 0.0, {}, {}), 4096)
+        text = storage.packed(storage.Journal(number, number + 1, {}, [0.0, 0.0], {}, 0.0, {}, {}), 4096)
         slots[number, : len(text)] = np.frombuffer(text, "u1")
     assert storage.latest(slots).row == 2
     slots[1, 20] ^= 1
@@ -363,8 +363,9 @@ FORGERIES = {
     "no state": lambda j: j.update(state={}),
     "nothing": lambda j: j.clear(),
     "ledger": lambda j: j.update(ledger={"outcome": 3}),
-    "events": lambda j: j.update(happened=[["soon", 3]]),
-    "surrogate": lambda j: j.update(happened=[[0.1, "\ud800"]]),
+    "log": lambda j: j.update(logged=10**9),
+    "checksum of the log": lambda j: j.update(checksum=1),
+    "negative log": lambda j: j.update(logged=-1),
 }
 
 

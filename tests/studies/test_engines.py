@@ -53,6 +53,24 @@ def test_dask_gives_the_same_bits(swings, whole, cluster, tmp_path) -> None:
     assert same_bits(whole, swings.run(on=cluster, out=tmp_path / "a.zarr", shard=64))
 
 
+def test_a_cluster_by_its_address(swings, whole, cluster) -> None:
+    """As `catena sweep --on dask://host:port` has it; its cores are those of the estimate."""
+    address = cluster.scheduler_info()["address"].replace("tcp://", "dask://")
+    assert same_bits(whole, swings.run(on=address, shard=64)) and swings.estimate(on=address).cores == 2
+
+
+def test_a_cluster_that_loses_everything_it_was_given(swings, whole, cluster) -> None:
+    """All workers begin anew in the middle, and the study is gone with them: it is sent again."""
+    told: list[int] = []
+
+    def restart_once(done: int, of: int) -> None:
+        told.append(done)
+        if len(told) == 1:
+            cluster.restart()
+
+    assert same_bits(whole, swings.run(on=cluster, shard=64, progress=restart_once)) and told[-1] == 300
+
+
 def _dies_once(marker: Path, result: catena.Result) -> float:
     """A measure that kills its own process, the first time that it is called anywhere."""
     try:

@@ -41,7 +41,7 @@ def test_labels_have_units_and_options_are_checked(tables) -> None:
     ax = plot(tables["grid"]).axes[0]
     assert ax.get_xlabel() == "m2 (kg)" and ax.get_ylabel() == "q.elbow (rad)"
     np.testing.assert_allclose(ax.collections[0].get_array().reshape(5, 4), catena.studies.as_grid(tables["grid"])["top"].values.T)
-    assert plot(tables["grid"], "response", over="q.elbow", measures="k").axes[0].get_legend().get_texts()[0].get_text() == "m2 = 1"
+    assert plot(tables["grid"], "response", over="q.elbow", measures="k").axes[0].get_legend().get_texts()[0].get_text() == "m2 = 1 kg"
     with pytest.raises(CatenaError, match="no option 'over' in the picture 'heatmap'"):
         plot(tables["grid"], "heatmap", over="m2")
     with pytest.raises(CatenaError, match="no measure 'peak' in this table"):

@@ -144,6 +144,21 @@ def test_every_plane_has_the_same_linkage(tmp_path, plane):
     np.testing.assert_allclose(m.gravity(q), other.gravity(q), atol=1e-12)
 
 
+@pytest.mark.parametrize("plane", linkage.PLANES)
+def test_an_added_contact_is_with_a_floor_below(tmp_path, plane):
+    """The half-space lies below, wherever gravity points: its normal is against gravity."""
+    pytest.importorskip("tomlkit")
+    down = linkage.PLANES[plane].down
+    document = drawn(tmp_path, plane=plane)
+    document.set(["gravity"], down)
+    additions.ADDITIONS.find("contact").add(document, LiveModel(document.path).read(document.text).mechanism, "link 3", 0.2)
+    read = LiveModel(document.path).read(document.text)
+    assert not read.faults
+    floor = read.mechanism.frame("floor 1").pose
+    np.testing.assert_allclose([row[2] for row in floor.rotation], -np.array(down) / 9.81, atol=1e-12)
+    assert np.dot(floor.position, down) > 0
+
+
 def test_an_open_chain_and_bad_points(tmp_path):
     pytest.importorskip("tomlkit")
     read = LiveModel(tmp_path / "x.toml").read(drawn(tmp_path, end=None).text)

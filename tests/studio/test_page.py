@@ -61,6 +61,15 @@ def test_a_step_that_is_none_is_refused(tmp_path):
         page(catena.load("triple_pendulum"), tmp_path / "p.html", step=0.0)
 
 
+def test_contacts_are_refused_or_left_out_with_a_word(tmp_path):
+    """A page in which bodies would go through each other says so, or is not written."""
+    refused = CliRunner().invoke(_app(), ["page", "gripper", "--out", str(tmp_path / "p.html")])
+    assert refused.exit_code != 0 and "it has contacts" in refused.output and not (tmp_path / "p.html").exists()
+    asked = read("gripper", until=1.0)
+    path = page(asked.mechanism, tmp_path / "p.html", q=asked.q, v=asked.v, contact="ignore")
+    assert "bodies go through each other" in path.read_text()
+
+
 @pytest.fixture(scope="module")
 def bar(tmp_path_factory):
     """A page of the four-bar, and where `simulate` is after as many steps."""

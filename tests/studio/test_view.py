@@ -12,9 +12,10 @@ from typer.testing import CliRunner
 import catena
 from catena.errors import CatenaError
 from catena.machine.machine import Machine
+from catena.model.values import value_of
 from catena.studio.posing import pull, set_coordinate
 from catena.studio.robots import find
-from catena.studio.view import Viewer, viewer
+from catena.studio.view import Viewer, swing, viewer
 
 
 def pixels(window):
@@ -85,6 +86,27 @@ def test_the_page(window, served):
     window.wait_for_function("element('modes-said').textContent.startsWith('about the rest nearest')")
     window.locator("#modes button").first.click()
     window.wait_for_function("film !== null && film.name === 'mode 1'")
+
+
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank", "pendulum"])
+def test_a_mode_that_swings_keeps_its_loops_closed_and_is_seen(name):
+    """Of a size that does not depend on units: some of what is seen, and loops stay closed all the way."""
+    viewed = viewer(name)
+    machine, found = viewed.machine, []
+    rest = catena.equilibrium(machine, viewed.q)
+    shape = catena.modes(machine, rest).shapes[:, 0]
+    at = swing(viewed.scene, machine, rest, shape)
+    np.testing.assert_allclose(at[0], at[-1], atol=1e-9)
+    value = machine.mechanism.parameters
+    for j in machine.mechanism.loops:
+        ends = [(at[:, viewed.scene.bodies.index(body)] @ [*(float(value_of(x, value)) for x in X.position), 1.0])[:, :3]
+                for body, X in ((j.parent, j.placement), (j.child, j.offset))]  # fmt: skip
+        found.append(np.abs(ends[0] - ends[1]).max())
+    size = np.ptp(viewed.scene.box(dict(zip(viewed.scene.bodies, at[0]))), axis=0).max()
+    assert len(found) == len(machine.mechanism.loops) and all(gap < 1e-8 * size for gap in found)
+    moved = np.linalg.norm(at[:, :, :3, 3] - at[0, :, :3, 3], axis=-1).max() / size
+    turned = np.abs(at[:, :, :3, :3] - at[0, :, :3, :3]).max()
+    assert 0.02 < max(moved, turned) < 0.6
 
 
 def test_a_result_plays(window, served, tmp_path):

@@ -4,7 +4,7 @@ Damped Gauss-Newton (Levenberg and Marquardt) on the residuals e(q), along the s
 
     d = -A' (A A' + mu)^-1 e,      q <- q moved by d
 
-from the guess, then from other places around it; first with rotation vectors where the rows have cosines (`joint_orientation.turns`), then
+with residuals beside the lengths of their loops and slides beside theirs (`kernels.rank`), so that units do not matter; from the guess, then from other places around it; first with rotation vectors where the rows have cosines (`joint_orientation.turns`), then
 with the rows themselves, as far as rounding lets them. A closed loop is one whose residuals vanish in all its rows, also those
 that no joint can change, and whose two sides point the same way.
 """
@@ -19,12 +19,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ClosureError, StateError
-from ..machine.constraint_rows import Rows, least_change, metric, position_count, rows_at, spaces
+from ..machine.constraint_rows import Rows, least_change, metric, openings, position_count, rows_at, spaces
 from ..machine.lookup import all_speeds_of, machine_of, state, states, where
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from .assembly_in_lanes import assemble_rows
-from .closure_search import CLOSED, FINEST, REACH, SPREADS, STARTS, STEPS, by_loop, called, regular, shortened
+from .closure_search import (
+    CLOSED,
+    FINEST,
+    REACH,
+    SPREADS,
+    STARTS,
+    STEPS,
+    TORN,
+    by_loop,
+    called,
+    fastest,
+    regular,
+    search_sizes,
+    shortened,
+)
 from .joint_orientation import turns, upside_down
 
 Array = np.ndarray
@@ -87,7 +101,7 @@ def closed(machine: Machine, q: Array, free: list[int], t: float = 0.0) -> Array
         return q
     inner = set(all_speeds_of(machine, [j.name for j in machine.mechanism.elastic if j.mimic is None]))
     rigid = [k for k in free if k not in inner]
-    if inner and len(rigid) >= spaces(residual(machine, q)[1], metric(machine).rows(slice(position_count(machine)))).rank:
+    if inner and len(rigid) >= _position_rank(machine, q):
         try:  # flexible bodies as they are, if that closes it: a beam is bent by forces, not by assembly
             return _closed(machine, q, rigid, t)
         except ClosureError:
@@ -95,11 +109,16 @@ def closed(machine: Machine, q: Array, free: list[int], t: float = 0.0) -> Array
     return _closed(machine, q, free, t)
 
 
+def _position_rank(machine: Machine, q: Array) -> int:
+    which = slice(position_count(machine))
+    return spaces(machine.constraint_rows(q, np.zeros(machine.nv))[3][which], metric(machine).rows(which)).rank
+
+
 def _closed(machine: Machine, q: Array, free: list[int], t: float) -> Array:
     best, least = q, np.inf
     for start in starts(machine, q, free):
         found = gauss_newton(machine, gauss_newton(machine, start, free, partial(far, t=t)), free, partial(residual, t=t))
-        gap = np.abs(rows_at(machine, found, t=t).error).max(initial=0.0)
+        gap = openings(machine, rows_at(machine, found, t=t)).max(initial=0.0)
         turned = upside_down(machine, found)
         if gap < CLOSED and not turned:
             return found
@@ -113,10 +132,10 @@ def _closed(machine: Machine, q: Array, free: list[int], t: float) -> Array:
 def starts(machine: Machine, q: Array, free: list[int], count: int = STARTS) -> Iterator[Array]:
     """The guess, then places around it, nearer ones first; the same ones every time."""
     yield q
-    rng = np.random.default_rng(4)
+    rng, unit = np.random.default_rng(4), np.sqrt(metric(machine).column)
     for k in range(count - 1):
         change = np.zeros(machine.nv)
-        change[free] = SPREADS[k % len(SPREADS)] * rng.standard_normal(len(free))
+        change[free] = SPREADS[k % len(SPREADS)] * rng.standard_normal(len(free)) * unit[free]
         yield machine.move(q, change)
 
 
@@ -131,16 +150,17 @@ def damped_steps(machine: Machine, q: Array, of: Residual, free: Callable[[Array
                  within: Callable[[Array], Array] = lambda q: q, reach: float = REACH) -> Array:  # fmt: skip
     """q (nq,) after damped Gauss-Newton steps (Levenberg and Marquardt) towards e(q) = 0, until they no longer help.
 
-    of(machine, q): e (m,) and its Jacobian (m, nv). free(q, pull): which speeds may move, where e pulls along `pull` (nv,).
-    within(q): the allowed q nearest to it. reach: the longest step (rad, m).
+    of(machine, q): e (m,), of order one or less, and its Jacobian (m, nv). free(q, pull): which speeds may move, where e pulls along
+    `pull` (nv,). within(q): the allowed q nearest to it. reach: the longest step (rad, or lengths of the mechanism).
     """
+    unit = np.sqrt(metric(machine).column)
     error, A = of(machine, q)
     mu, size = 1e-3, float(error @ error)
     for _ in range(STEPS):
         moving = free(q, -A.T @ error)
-        step, J = np.zeros(machine.nv), A[:, moving]
-        step[moving] = -J.T @ np.linalg.solve(J @ J.T + mu * np.eye(len(error)), error)
-        trial = within(machine.move(q, shortened(step, reach)))
+        step, J = np.zeros(machine.nv), A[:, moving] * unit[moving]
+        step[moving] = unit[moving] * shortened(-J.T @ np.linalg.solve(J @ J.T + mu * np.eye(len(error)), error), reach)
+        trial = within(machine.move(q, step))
         trial_error, trial_A = of(machine, trial)
         trial_size = float(trial_error @ trial_error)
         if trial_size < size:
@@ -156,10 +176,11 @@ def damped_steps(machine: Machine, q: Array, of: Residual, free: Callable[[Array
 
 
 def residual(machine: Machine, q: Array, t: float = 0.0) -> tuple[Array, Array]:
-    """Residuals of the loops' rows that can act, and A."""
+    """Residuals of the loops' rows that can act, beside the sizes of the rows, and A likewise."""
     error, _, _, A = machine.constraint_rows(q, np.zeros(machine.nv), t=t)
     count = position_count(machine)
-    return error[:count], A[:count]
+    size = search_sizes(machine, A[:count])
+    return error[:count] / size, A[:count] / size[:, None]
 
 
 def far(machine: Machine, q: Array, t: float = 0.0) -> tuple[Array, Array]:
@@ -181,8 +202,8 @@ def consistent(machine: Machine, q: Array, v: Array, free: list[int], t: float =
     if free and rows.names:
         by = metric(machine, acting=False).speeds(free)
         v[free] -= least_change(regular(M[np.ix_(free, free)]), rows.A[:, free], rows.rate, by)[0]
-    left = np.abs(rows.rate + rows.A @ (v - given))
-    if left.max(initial=0.0) > 1e-9 * max(1.0, np.abs(v).max(initial=0.0)):
+    left, by = np.abs(rows.rate + rows.A @ (v - given)), metric(machine, acting=False)
+    if by.beside(left, rows.A).max(initial=0.0) > TORN * fastest(by, rows.A, rows.rate, given, v):
         gaps = by_loop(rows.names, left)
         worst = max(gaps, key=lambda name: gaps[name])
         raise ClosureError(f"{where(machine)}: the speeds that are fixed tear {called(machine.mechanism, worst)} open at {gaps[worst]:.3g} m/s "
@@ -192,23 +213,25 @@ def consistent(machine: Machine, q: Array, v: Array, free: list[int], t: float =
 
 def _open(machine: Machine, q: Array, free: list[int], t: float) -> ClosureError:
     rows = rows_at(machine, q, t=t)
-    gaps, turned = {n: x for n, x in by_loop(rows.names, np.abs(rows.error)).items() if x > CLOSED}, upside_down(machine, q)
+    apart, turned = by_loop(rows.names, openings(machine, rows)), upside_down(machine, q)
+    gaps = {n: x for n, x in by_loop(rows.names, np.abs(rows.error)).items() if apart[n] > CLOSED}
     if not gaps:
         text = f"loop {turned[0]!r} closes only with its two sides pointing opposite ways; reverse its axis"
         return ClosureError(f"{where(machine)}: {text}", dict.fromkeys(turned, 2.0))
-    sentences = [_sentence(machine, rows, name, free) for name in sorted(gaps, key=lambda n: -gaps[n])[:5]]
+    sentences = [_sentence(machine, rows, name, free) for name in sorted(gaps, key=lambda n: -apart[n])[:5]]
     tried = "with every coordinate fixed" if not free else f"the best of {STARTS} starts"
     return ClosureError(f"{where(machine)} cannot be assembled: {'; '.join(sentences)} ({tried}). "
                         "Check the lengths of the bodies in the loop, or give a better guess", gaps)  # fmt: skip
 
 
 def _sentence(machine: Machine, rows: Rows, loop: str, free: list[int]) -> str:
-    worst = max((k for k, (name, _) in enumerate(rows.names) if name == loop), key=lambda k: abs(rows.error[k]))
+    apart = openings(machine, rows)
+    worst = max((k for k, (name, _) in enumerate(rows.names) if name == loop), key=lambda k: apart[k])
     label, size = rows.names[worst][1], abs(rows.error[worst])
     if any(x.name == loop for x in machine.mechanism.constraints):
         unit, label = "(m or rad)", f"row {label!r}"
     else:
         unit = "m" if not label.startswith("rotation") else "(cosine)"
-    stuck = np.abs(rows.A[worst, free]).max(initial=0.0) < 1e-9
+    stuck = np.abs(metric(machine, acting=False).scaled(rows.A)[worst, free]).max(initial=0.0) < 1e-9
     tail = ", where no joint that is free moves it" if stuck else ""
     return f"{called(machine.mechanism, loop)} stays open by {size:.3g} {unit} in its {label}{tail}"

@@ -15,7 +15,7 @@ from ..errors import ClosureError
 from ..machine.constraint_rows import least_change, metric, position_count
 from ..machine.lookup import where
 from ..machine.machine import Machine
-from .closure_search import CLOSED, FINEST, REACH, SPREADS, STARTS, STEPS, by_loop, called, regular
+from .closure_search import CLOSED, FINEST, REACH, SPREADS, STARTS, STEPS, TORN, by_loop, called, fastest, regular, search_sizes
 from .joint_orientation import facing_axes, side_of, spin_of, turn_between
 
 Array = np.ndarray
@@ -45,12 +45,12 @@ def _close(machine: Machine, q: Array, free: list[int], p: Array | None) -> dict
     left, best, least = np.arange(len(q)), q.copy(), np.full(len(q), np.inf)
     if not machine.mechanism.closes:
         return {}
-    rng = np.random.default_rng(4)
+    rng, unit = np.random.default_rng(4), np.sqrt(metric(machine).column)
     for attempt in range(STARTS if free else 1):
         start = q[left]
         if attempt:
             change = np.zeros(machine.nv)
-            change[free] = SPREADS[(attempt - 1) % len(SPREADS)] * rng.standard_normal(len(free))
+            change[free] = SPREADS[(attempt - 1) % len(SPREADS)] * rng.standard_normal(len(free)) * unit[free]
             start = machine.move(start, np.broadcast_to(change, (len(left), machine.nv)))
         found = _damped(machine, _damped(machine, start, left, free, _far(machine, p)), left, free, _near(machine, p))
         gap = np.abs(_near(machine, p)(found, left)[0]).max(axis=1, initial=0.0)
@@ -72,11 +72,12 @@ def closed_rows(machine: Machine, q: Array, free: list[int]) -> tuple[Array, Arr
 
 
 def _why(machine: Machine, q: Array, gap: float, p: Array | None) -> str:
-    (error,) = _near(machine, p)(q, np.arange(1))[0]
-    if np.abs(error).max(initial=0.0) < CLOSED:
+    (apart,) = _near(machine, p)(q, np.arange(1))[0]
+    if np.abs(apart).max(initial=0.0) < CLOSED:
         return "a loop closes only with its two sides pointing opposite ways; reverse its axis"
-    gaps = by_loop(machine.rows[: len(error)], np.abs(error))
-    worst = max(gaps, key=lambda name: gaps[name])
+    (error,) = machine.constraint_rows(q, np.zeros((1, machine.nv)), p)[0]
+    beside, gaps = by_loop(machine.rows[: len(apart)], np.abs(apart)), by_loop(machine.rows, np.abs(error))
+    worst = max(beside, key=lambda name: beside[name])
     return f"{called(machine.mechanism, worst)} stays open by {gaps[worst]:.3g} (m, or a cosine)"
 
 
@@ -84,16 +85,16 @@ def _damped(machine: Machine, q: Array, rows: Array, free: list[int], of: Residu
     """Damped Gauss-Newton steps of all rows, each until they no longer help; as `assembly.damped_steps`."""
     if not position_count(machine) or not free:
         return q
-    q = q.copy()
+    q, unit = q.copy(), np.sqrt(metric(machine).column)
     error, A = of(q, rows)
     mu, size, going = np.full(len(q), 1e-3), np.einsum("ni,ni->n", error, error), np.arange(len(q))
     for _ in range(STEPS):
-        J, e = A[going][:, :, free], error[going]
+        J, e = A[going][:, :, free] * unit[free], error[going]
         S = np.einsum("nik,njk->nij", J, J) + mu[going, None, None] * np.eye(e.shape[1])
         step = np.zeros((len(going), machine.nv))
         step[:, free] = -np.einsum("nik,ni->nk", J, np.linalg.solve(S, e[..., None])[..., 0])
         length = np.linalg.norm(step, axis=1)
-        trial = machine.move(q[going], step * np.where(length > REACH, REACH / np.where(length > 0, length, 1.0), 1.0)[:, None])
+        trial = machine.move(q[going], unit * step * np.where(length > REACH, REACH / np.where(length > 0, length, 1.0), 1.0)[:, None])
         trial_error, trial_A = of(trial, rows[going])
         trial_size = np.einsum("ni,ni->n", trial_error, trial_error)
         better = trial_size < size[going]
@@ -108,12 +109,13 @@ def _damped(machine: Machine, q: Array, rows: Array, free: list[int], of: Residu
 
 
 def _near(machine: Machine, p: Array | None) -> Residual:
-    """Residuals of the loops' rows that can act, and A."""
+    """Residuals of the loops' rows that can act, beside the sizes of the rows, and A likewise."""
     count = position_count(machine)
 
     def of(q: Array, rows: Array) -> tuple[Array, Array]:
         error, _, _, A = machine.constraint_rows(q, np.zeros((len(q), machine.nv)), None if p is None else p[rows])
-        return error[:, :count], A[:, :count]
+        size = search_sizes(machine, A[:, :count])
+        return error[:, :count] / size, A[:, :count] / size[..., None]
 
     return of
 
@@ -161,7 +163,8 @@ def _consistent(machine: Machine, q: Array, v: Array, free: list[int], p: Array 
         inner = np.stack([regular(one) for one in M[:, free][:, :, free]])
         change[:, free] = -least_change(inner, A[:, :, free], rate, metric(machine).speeds(free))[0]
     left = np.abs(rate + np.einsum("nij,nj->ni", A, change))
-    torn = left.max(axis=1, initial=0.0) > 1e-9 * np.maximum(1.0, np.abs(v + change).max(axis=1, initial=0.0))
+    by = metric(machine)
+    torn = by.beside(left, A).max(axis=1, initial=0.0) > TORN * fastest(by, A, rate, v, v + change)
     text: dict[int, str] = {}
     for k in np.flatnonzero(torn):
         gaps: dict[str, Any] = by_loop(machine.rows, left[k])

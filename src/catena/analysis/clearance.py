@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 Pairs = Iterable[tuple[str, str]] | None
+TOUCH = 1e-10  # of the larger shape of a pair: what overlaps by less touches, as a body at rest on the ground does
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,11 @@ class Clearance:
         """The nearest points of the second shapes."""
         return self.first + self.distance[..., None] * self.normal
 
+    @property
+    def overlaps(self) -> Array:
+        """(..., pairs): which overlap by more than rounding; what merely touches does not."""
+        return np.less(self.distance, -self.source[0].touch)
+
     def index(self, first: str, second: str) -> int:
         """The place of a pair, in either order."""
         for k, pair in enumerate(self.pairs):
@@ -78,8 +84,9 @@ class Clearance:
 
     def __str__(self) -> str:
         least = self.distance.reshape(-1, len(self.pairs)).min(axis=0)
+        overlap = np.atleast_1d(self.overlaps.reshape(-1, len(self.pairs)).any(axis=0))
         wide = max(len(" - ".join(pair)) for pair in self.pairs)
-        lines = [f"{' - '.join(self.pairs[k]):{wide}}  {least[k]:.6g} m{'  overlap' if least[k] < 0 else ''}" for k in np.argsort(least)]
+        lines = [f"{' - '.join(self.pairs[k]):{wide}}  {least[k]:.6g} m{'  overlap' if overlap[k] else ''}" for k in np.argsort(least)]
         return "\n".join(lines)
 
 
@@ -121,6 +128,7 @@ class Proximities:
                 "[[ground]] shapes, and neighbours that are wanted to [collisions] include"
             )
         self.names = tuple((a.name, b.name) for a, b in self.pairs)
+        self.touch = TOUCH * np.array([max(_extent(machine, a), _extent(machine, b)) for a, b in self.pairs])  # m
         closed = np.array([_closed(a, b) for a, b in self.pairs])
         self.own, self.others = np.flatnonzero(closed), np.flatnonzero(~closed)  # in closed form, and not
         self.convex = ConvexPairs(machine, [self.pairs[k] for k in self.others])
@@ -173,6 +181,14 @@ class Proximities:
     def _witness(self) -> LaneKernel:
         inputs, found = self._traced
         return compile_lanes(ca.Function("witness", inputs, [ca.cse(ca.vertcat(*(w.T for _, w in found)))]))
+
+
+def _extent(machine: Machine, c: Collider) -> float:
+    """The largest size of a shape, m; zero of a half-space, and of a mesh, whose numbers are no lengths."""
+    if KINDS[c.shape.kind].measure != "length":
+        return 0.0
+    values = machine.mechanism.parameters
+    return max((float(getattr(x, "subs", lambda _, x=x: x)(values)) for x in c.shape.size), default=0.0)
 
 
 def _closed(a: Collider, b: Collider) -> bool:

@@ -6,11 +6,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ..machine.constraint_rows import Metric, metric, position_count
+from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 
 Array = np.ndarray
-CLOSED = 1e-9  # the largest residual of a closed loop; Newton's steps go on as far as rounding lets them
-STARTS, STEPS, REACH = 30, 200, 1.0  # starts, steps of one, and how far a step may go (rad, m)
+CLOSED = 1e-9  # the largest residual of a closed loop, beside its length; Newton's steps go on as far as rounding lets them
+TORN = 1e-9  # the largest rate of a loop that stays closed, beside the fastest speed
+STARTS, STEPS, REACH = 30, 200, 1.0  # starts, steps of one, and how far a step may go (rad, or lengths of the loop)
 FINEST = 1e-13  # the damping of a step that is all but Newton's own
 SPREADS = (0.1, 0.5, 1.5, 3.0)  # how far other starts lie from the guess
 
@@ -19,6 +22,21 @@ def shortened(step: Array, reach: float) -> Array:
     """A step no longer than `reach`."""
     length = float(np.linalg.norm(step))
     return step * (reach / length) if length > reach else step
+
+
+def search_sizes(machine: Machine, A: Array) -> Array:
+    """(..., m): what residuals of the rows A (..., m, nv) of positions are measured by in a search: one length for all displacements, so
+    that loops which contradict each other share what is left; cosines by one, texts by their entries."""
+    count = position_count(machine)
+    by = metric(machine).rows(slice(count))
+    apart = np.array([not label.startswith("rotation") for _, label in machine.rows[:count]], bool) & (by.size > 0.0)
+    return np.sqrt(np.where(apart, by.size[apart].max(initial=0.0), by.sizes(A)))
+
+
+def fastest(by: Metric, A: Array, rate: Array, *speeds: Array) -> Array:
+    """The largest of rates (..., m) beside their rows and of speeds (..., nv) beside their lengths: (...,)."""
+    found = [np.abs(by.beside(rate, A)), *(np.abs(v / np.sqrt(by.column)) for v in speeds)]
+    return np.max([x.max(axis=-1, initial=0.0) for x in found], axis=0)
 
 
 def regular(M: Array) -> Array:

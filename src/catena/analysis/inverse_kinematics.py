@@ -14,17 +14,19 @@ from typing import Any
 import numpy as np
 
 from ..errors import QuestionError, StateError
-from ..machine.constraint_rows import rows_at
+from ..kernels.rank import usual_length
+from ..machine.constraint_rows import openings, rows_at
 from ..machine.lookup import Coordinate, coordinates, machine_of, state, where
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from ..model.pose import Pose
+from ..model.values import value_of
 from .assembly import damped_steps, residual, starts
 from .closure_search import CLOSED
 from .joint_orientation import rotation_vector, upside_down
 
 Array = np.ndarray
-THERE, REACH = 1e-9, 0.7  # when a frame has arrived (m, rad), how far a step may go
+THERE, REACH = 1e-9, 0.7  # when a frame has arrived (rad, or beside the length of what carries it), how far a step may go
 
 
 def inverse_kinematics(
@@ -42,11 +44,11 @@ def inverse_kinematics(
     machine.mechanism.frame(frame)
     goal = _goal(pose, position, orientation)
     bounds = [c for c in coordinates(machine) if limits and (np.isfinite(c.lower) or np.isfinite(c.upper))]
-    best, least = q, np.inf
+    best, least, length = q, np.inf, _length(machine, frame)
     for start in starts(machine, q, list(range(machine.nv))):
-        found = damped_steps(machine, _within(start, bounds), lambda machine, q: _to_go(machine, frame, goal, q),
+        found = damped_steps(machine, _within(start, bounds), lambda machine, q: _to_go(machine, frame, goal, q, length),
                              lambda q, pull: _free(machine, q, pull, bounds), lambda q: _within(q, bounds), REACH)  # fmt: skip
-        far = _far(machine, frame, goal, found)
+        far = _far(machine, frame, goal, found, length)
         if far < THERE and not upside_down(machine, found):
             return found
         if far < least:
@@ -75,16 +77,27 @@ def _goal(pose: Any, position: Any, orientation: Any) -> tuple[Array | None, Arr
     return R, p
 
 
-def _to_go(machine: Machine, frame: str, goal: tuple, q: Array) -> tuple[Array, Array]:
-    """e and its Jacobian: minus the rotation and translation left to the goal, then the residuals of the loops."""
+def _length(machine: Machine, frame: str) -> float:
+    """The length of what carries a frame, from joint to joint; that of the mechanism where there is none."""
+    seat = machine.layout.seat(frame)
+    links, i = [seat.pose.position], seat.node
+    while i >= 0 and (parent := machine.layout.nodes[i].parent) >= 0:
+        links.append(machine.layout.nodes[i].pose.position)
+        i = parent
+    values = [value_of(x, machine.mechanism.parameters) for link in links for x in link]
+    return float(np.linalg.norm(np.array(values, float))) or usual_length(machine.layout)
+
+
+def _to_go(machine: Machine, frame: str, goal: tuple, q: Array, length: float) -> tuple[Array, Array]:
+    """e and its Jacobian: minus the rotation and translation (in lengths) left to the goal, then the residuals of the loops."""
     (R, p), X, J = goal, machine.pose(q, frame), machine.jacobian(q, frame)
     left, rows = [], []
     if R is not None:
         left.append(-rotation_vector(R @ X[:3, :3].T))
         rows.append(J[:3])
     if p is not None:
-        left.append(X[:3, 3] - p)
-        rows.append(J[3:])
+        left.append((X[:3, 3] - p) / length)
+        rows.append(J[3:] / length)
     if machine.mechanism.closes:
         error, A = residual(machine, q)
         left.append(error)
@@ -105,9 +118,9 @@ def _within(q: Array, bounds: list[Coordinate]) -> Array:
     return q
 
 
-def _far(machine: Machine, frame: str, goal: tuple, q: Array) -> float:
-    error = np.abs(rows_at(machine, q).error).max(initial=0.0)
-    return float(np.abs(_to_go(machine, frame, goal, q)[0]).max() + (error if error > CLOSED else 0.0))
+def _far(machine: Machine, frame: str, goal: tuple, q: Array, length: float) -> float:
+    error = openings(machine, rows_at(machine, q)).max(initial=0.0)
+    return float(np.abs(_to_go(machine, frame, goal, q, length)[0]).max() + (error if error > CLOSED else 0.0))
 
 
 def _unreached(machine: Machine, frame: str, goal: tuple, q: Array, bounds: list[Coordinate]) -> QuestionError:
@@ -117,9 +130,9 @@ def _unreached(machine: Machine, frame: str, goal: tuple, q: Array, bounds: list
         words.append(f"{np.linalg.norm(p - X[:3, 3]):.4g} m")
     if R is not None:
         words.append(f"{np.degrees(np.linalg.norm(rotation_vector(R @ X[:3, :3].T))):.4g} degrees")
-    error = np.abs(rows_at(machine, q).error).max(initial=0.0)
-    if error > CLOSED:
-        words.append(f"{error:.3g} m of open loop")
+    rows = rows_at(machine, q)
+    if openings(machine, rows).max(initial=0.0) > CLOSED:
+        words.append(f"{np.abs(rows.error).max():.3g} m of open loop")
     at = [f"{c.name!r} at {q[c.qi]:.4g}" for c in bounds if q[c.qi] in (c.lower, c.upper)]
     tail = f"; at their limits: {', '.join(at)}" if at else ""
     return QuestionError(f"inverse kinematics: frame {frame!r} of {where(machine)} cannot get there: {' and '.join(words)} are "

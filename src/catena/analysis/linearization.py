@@ -21,6 +21,7 @@ from ..machine.arguments import array
 from ..machine.constraint_rows import across, metric, position_count, ranks, spaces
 from ..machine.lookup import all_speeds_of, machine_of, state, states, where
 from ..machine.machine import Machine
+from ..model.followers import per_speed
 from ..model.mechanism import Mechanism
 from ..model.values import value_of
 from .tangent import Tangent, row_forces, tangent, turning
@@ -138,8 +139,8 @@ def _open(machine: Machine, q: Array, v: Array, tau: Array, lead: tuple[int, ...
 
 
 def dampings(machine: Machine) -> Array:
-    """The joints' viscous damping, one value per speed."""
-    values = [value_of(x, machine.mechanism.parameters) for j in machine.mechanism.moving for x in j.damping]
+    """The joints' viscous damping, one value per speed, with that of joints that follow others."""
+    values = [value_of(x, machine.mechanism.parameters) for x in per_speed(machine.mechanism, "damping")]
     return np.array(values, float).reshape(machine.nv)
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from ..errors.registry import loaded
 from ..kernels.rank import EXACT
-from ..machine.constraint_rows import Metric, Rows, metric, position_count, rows_at, spaces
+from ..machine.constraint_rows import Metric, Rows, metric, openings, position_count, rows_at, spaces
 from ..machine.lookup import all_speeds_of, machine_of, state, states
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
@@ -165,7 +165,7 @@ def mobility(m: Mechanism | Machine, q: ArrayLike | None = None, actuated: Itera
         return _batch(machine, q, motors, actuated is not None)
     (q,) = state(machine, "mobility", q=q)
     everything = list(range(machine.nv))
-    if np.abs(rows_at(machine, q).error).max(initial=0.0) > CLOSED:
+    if openings(machine, rows_at(machine, q)).max(initial=0.0) > CLOSED:
         q = closed(machine, q, everything)
     rows = rows_at(machine, q)
     by = metric(machine, acting=False)
@@ -196,8 +196,8 @@ def _batch(machine: Machine, q: Any, motors: list[int], told: bool) -> Mobilitie
 
 def _assembled(machine: Machine, q: Array) -> Array:
     """Configurations (n, nq), those that leave a loop open assembled."""
-    error = machine.constraint_rows(q, np.zeros((len(q), machine.nv)))[0]
-    apart = np.abs(error).max(axis=1, initial=0.0) > CLOSED
+    error, _, _, A = machine.constraint_rows(q, np.zeros((len(q), machine.nv)))
+    apart = np.abs(metric(machine).beside(error, A)).max(axis=1, initial=0.0) > CLOSED
     return np.where(apart[:, None], assemble(machine, q)[0], q) if apart.any() else q
 
 
@@ -227,10 +227,11 @@ def highest_rank(machine: Machine, q: Array, T: Array) -> int:
     if not T.shape[1] or not machine.rows:
         return 0
     rng, best, everything = np.random.default_rng(2), 0, list(range(machine.nv))
+    unit = np.sqrt(metric(machine).column)
     for _ in range(WAYS):
         way = T @ rng.standard_normal(T.shape[1])
-        near = gauss_newton(machine, machine.move(q, NEARBY * way / np.linalg.norm(way)), everything)
+        near = gauss_newton(machine, machine.move(q, NEARBY * way / np.linalg.norm(way / unit)), everything)
         rows = rows_at(machine, near)
-        if np.abs(rows.error).max(initial=0.0) < CLOSED:
+        if openings(machine, rows).max(initial=0.0) < CLOSED:
             best = max(best, spaces(rows.A, metric(machine, acting=False)).rank)
     return best

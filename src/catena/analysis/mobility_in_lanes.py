@@ -11,7 +11,7 @@ from .assembly_in_lanes import closed_rows
 from .closure_search import CLOSED
 
 Array = np.ndarray
-NEARBY, WAYS = 1e-2, 6  # how far (rad, m) and how often one looks for a higher rank beside a configuration
+NEARBY, WAYS = 1e-2, 6  # how far (rad, or lengths of the loops) and how often one looks for a higher rank beside a configuration
 STILL = 1e-9  # what moves by less, beside the lengths of the loops (`kernels.rank`), does not move
 
 
@@ -63,9 +63,9 @@ def _highest_rank(machine: Machine, q: Array, T: Array, by: Metric) -> Array:
     best = np.zeros(len(q), int)
     if not T.shape[2] or not machine.rows:
         return best
-    rng = np.random.default_rng(2)
+    rng, unit = np.random.default_rng(2), np.sqrt(by.column)
     for _ in range(WAYS):
         way = T @ rng.standard_normal(T.shape[2])
-        near, gap = closed_rows(machine, machine.move(q, NEARBY * way / np.linalg.norm(way, axis=1, keepdims=True)), list(range(machine.nv)))
+        near, gap = closed_rows(machine, machine.move(q, NEARBY * way / np.linalg.norm(way / unit, axis=1, keepdims=True)), list(range(machine.nv)))
         best = np.maximum(best, np.where(gap < CLOSED, ranks(_rows(machine, near), by), 0))
     return best

@@ -4,6 +4,9 @@ Equilibrium in the motions T that the loops allow (A T = 0): T' g(q) = 0, with g
 given. Newton's step uses the stiffness of the constrained mechanism, the loops' forces included:
 
     K = T' (dg/dq - d(A' lam)/dq) T,        dq = -T |K|^-1 T' g
+
+with slides beside the mechanism's length (`kernels.rank`). A force is none by `unbalanced`: beside what a change of position by that
+length, or the weight that moves, would make of it. So neither units nor ratios of inertia decide what rests.
 """
 
 from __future__ import annotations
@@ -15,18 +18,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import QuestionError
-from ..machine.constraint_rows import across, rows_at
+from ..kernels.motion import BALL
+from ..machine.constraint_rows import across, metric, openings, rows_at
 from ..machine.lookup import machine_of, state, where
 from ..machine.machine import Machine
 from ..machine.terms import name_of
 from ..model.mechanism import Mechanism
+from ..model.values import value_of
 from .actuation import Actuation, inverse_dynamics
 from .assembly import closed, gauss_newton
 from .closure_search import CLOSED, shortened
 from .tangent import Rest, rest, row_forces
 
 Array = np.ndarray
-STEPS, REACH, STILL = 200, 0.5, 1e-10  # Newton steps, how far one may go (rad, m), what force is none (beside the largest)
+STEPS, REACH, STILL = 200, 0.5, 1e-10  # Newton steps, how far one may go (rad, or lengths), what force is none (beside its scale)
 
 
 def equilibrium(m: Mechanism | Machine, guess: ArrayLike | None = None, tau: ArrayLike | None = None, stable: bool = True) -> Array:
@@ -39,13 +44,17 @@ def equilibrium(m: Mechanism | Machine, guess: ArrayLike | None = None, tau: Arr
     machine = machine_of(m)
     q, tau = state(machine, "equilibrium", guess=guess, tau=tau)
     everything = list(range(machine.nv))
-    if np.abs(rows_at(machine, q).error).max(initial=0.0) > CLOSED:
+    if openings(machine, rows_at(machine, q)).max(initial=0.0) > CLOSED:
         q = closed(machine, q, everything)
+    best, least = q, np.inf
     for _ in range(STEPS):
         g, t = balance(machine, q, tau)
         left = t.spaces.T @ (t.spaces.T.T @ g)
-        if np.abs(left).max(initial=0.0) <= STILL * max(1.0, np.abs(g).max(initial=0.0)):
-            return q
+        size = float(unbalanced(machine, g, t.M, t.spaces.T, stiffness(t)))
+        if size == 0.0 or (least <= STILL and size > 0.1 * least):  # Newton's steps go on as far as rounding lets them
+            return q if size < least else best
+        if size < least:
+            best, least = q, size
         q = _step(machine, q, tau, g, t, stable)
     name, size = name_of(machine, left)
     raise QuestionError(f"equilibrium: {where(machine)} finds no rest: after {STEPS} steps {name!r} still needs {size:.4g} (N "
@@ -72,15 +81,49 @@ def stiffness(t: Rest) -> Array:
     return across(T) @ t.r_q @ T
 
 
+def unbalanced(machine: Machine, g: Array, M: Array, T: Array, K: Array) -> Array:
+    """(...,): the largest of the forces g (..., nv) that the loops do not take, T' g, beside what would be a force along its speed.
+
+    That is the largest of the loads there, of K over the mechanism's length (a turn of one), and of the weight that the speed moves;
+    all as the work of a turn of one, or of a slide by the length.
+    """
+    if not T.shape[-1]:
+        return np.zeros(g.shape[:-1])
+    unit = np.sqrt(metric(machine).column)
+    ways, back = np.linalg.qr(T / unit[:, None])  # of order one, whatever the units
+    back = np.linalg.inv(back)
+    gravity = np.linalg.norm([value_of(x, machine.mechanism.parameters) for x in machine.mechanism.gravity])
+    weight = gravity * np.sqrt(carried(machine) * np.einsum("...ii->...i", M))  # no body of mass m has more than sqrt(m M) by its motion
+    springs = np.abs(ways @ (across(back) @ K @ back) @ across(ways)).max(axis=-1)
+    scale = np.max([np.abs(unit * g), unit * weight, springs], axis=0)
+    left = np.abs(np.einsum("...ij,...kj,...k->...i", ways, ways, unit * g))
+    return (left / np.where(scale > 0.0, scale, 1.0)).max(axis=-1)
+
+
+def carried(machine: Machine) -> Array:
+    """(nv,): the mass that each speed moves, kg; of joints that others follow, without the followers."""
+    layout, found = machine.layout, np.zeros(machine.nv)
+    for b in machine.mechanism.bodies:
+        i, mass = layout.seats[b.name].node, value_of(b.mass, machine.mechanism.parameters)
+        while i >= 0:
+            node = layout.nodes[i]
+            if node.vi < machine.nv:
+                found[node.vi : node.vi + (3 if node.motion == BALL else 1)] += mass
+            i = node.parent
+    return found
+
+
 def _step(machine: Machine, q: Array, tau: Array, g: Array, t: Rest, stable: bool) -> Array:
-    T, K = t.spaces.T, stiffness(t)
+    unit = np.sqrt(metric(machine).column)
+    T = np.linalg.qr(t.spaces.T / unit[:, None])[0]  # of order one, whatever the units
+    K, f = T.T @ (unit[:, None] * t.r_q * unit) @ T, T.T @ (unit * g)
     if stable:  # along the eigenvectors of K, downhill in each
         values, V = np.linalg.eigh(0.5 * (K + K.T))
-        size = np.maximum(np.abs(values), 1e-9 * np.abs(values).max(initial=1e-300))
-        step = -T @ (V @ ((V.T @ (T.T @ g)) / np.maximum(size, 1e-12)))
+        size = np.maximum(np.abs(values), 1e-9 * np.abs(values).max(initial=0.0))
+        way = -T @ (V @ ((V.T @ f) / np.where(size > 0.0, size, np.abs(f).max(initial=0.0) or 1.0)))  # without any stiffness, one length
     else:
-        step = -T @ np.linalg.lstsq(K, T.T @ g, rcond=1e-12)[0]
-    step = shortened(step, REACH)
+        way = -T @ np.linalg.lstsq(K, f, rcond=1e-12)[0]
+    step = unit * shortened(way, REACH)
     slope = abs(g @ step)
     for _ in range(30):
         trial = gauss_newton(machine, machine.move(q, step), list(range(machine.nv)))

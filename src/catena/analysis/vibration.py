@@ -19,10 +19,11 @@ from ..machine.machine import Machine
 from ..machine.terms import name_of
 from ..model.mechanism import Mechanism
 from .linearization import dampings, same_freedoms
-from .statics import balance, stiffness
+from .statics import balance, stiffness, unbalanced
 from .tangent import load_damping
 
 Array = np.ndarray
+RESTS = 1e-6  # a force beside its scale (`statics.unbalanced`) at which a mechanism still rests
 
 
 @dataclass(frozen=True)
@@ -94,10 +95,9 @@ def modes(m: Mechanism | Machine, q: ArrayLike | None = None, tau: ArrayLike | N
 
     g, t = balance(machine, q, tau)
     T = t.spaces.T
-    left = T @ (T.T @ g)
-    if np.abs(left).max(initial=0.0) > 1e-6 * max(1.0, np.abs(g).max(initial=0.0)):
+    left, K = T @ (T.T @ g), stiffness(t)
+    if not unbalanced(machine, g, t.M, T, K) <= RESTS:
         raise _moves(machine, left, "here")
-    K = stiffness(t)
     squares, y = eigh(0.5 * (K + K.T), T.T @ t.M @ T)
     squares = np.where(np.abs(squares) < 1e-12 * np.abs(squares).max(initial=0.0), 0.0, squares)
     shapes = T @ y
@@ -111,7 +111,7 @@ def _batch(machine: Machine, q: Any, tau: Any) -> Modes:
     _without_speed_rows(machine)
     g, K, C, M, T = _closed_rests(machine, q, tau) if machine.rows else _open_rests(machine, q, tau)
     left = np.einsum("nij,nkj,nk->ni", T, T, g)
-    for k in np.flatnonzero(np.abs(left).max(axis=1, initial=0.0) > 1e-6 * np.maximum(1.0, np.abs(g).max(axis=1, initial=0.0)))[:1]:
+    for k in np.flatnonzero(~(unbalanced(machine, g, M, T, K) <= RESTS))[:1]:
         raise _moves(machine, left[k], f"in row {k}")
     inverse = np.linalg.inv(np.linalg.cholesky(across(T) @ M @ T))  # of L, with M = L L'
     squares, y = np.linalg.eigh(inverse @ (0.5 * (K + across(K))) @ across(inverse))

@@ -1,9 +1,12 @@
-"""What every command takes: a mechanism from a file or a built-in example, with what `catena.load` can change."""
+"""What commands take: a mechanism from a file or a built-in example, with what `catena.load` can change (`Model`)."""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +16,7 @@ from ..errors import CatenaError, MechanismWarning
 
 if TYPE_CHECKING:
     from ..model.mechanism import Mechanism
+    from ..simulation.scenario import Scenario
 
 
 def _completed(begun: str) -> list[str]:
@@ -37,6 +41,7 @@ Companion = Annotated[str | None, typer.Option(metavar="FILE", help="A .toml wit
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter's value, such as l1='40 cm'; once for each.")]
 Start = Annotated[list[str] | None, typer.Option("--q", metavar="NAME=VALUE", help="A coordinate, such as elbow='30 deg'; once for each.")]
 Arguments = Annotated[list[str] | None, typer.Option("--arg", metavar="NAME=VALUE", help="An argument of a xacro file; once for each.")]
+Options = Annotated[list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="An option of the file's reader: within=FOLDER, contacts=true or meshes=false of MJCF, muscles=true of OpenSim; once for each.")]
 Trust = Annotated[bool, typer.Option("--trust", help="Run what the file names: expressions of xacro, which are Python, and FMUs.")]
 Wrenches = Annotated[str | None, typer.Option(metavar="FILE", help="A .csv of forces from outside over time: FRAME.fx and so on; see docs/simulation.md.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Numbers as comma-separated values, with all digits.")]
@@ -55,20 +60,72 @@ def pairs(option: str, given: Iterable[str] | None) -> dict[str, str]:
     return found
 
 
-def xacro(arguments: Iterable[str] | None, trust: bool) -> dict[str, Any]:
-    """The options of the reader of xacro files, where any is given."""
-    given = pairs("--arg", arguments)
-    return ({"arguments": given} if given else {}) | ({"trusted": True} if trust else {})
+@dataclass(frozen=True)
+class Model:
+    """The mechanism of a command, and what is changed of it: a command that has a parameter `model: Model` takes all of these (`with_model`)."""
+
+    file: File
+    floating: Floating = False
+    no_mimic: Uncoupled = False
+    gravity: Gravity = None
+    companion: Companion = None
+    parameters: Set = None
+    arg: Arguments = None
+    option: Options = None
+    trust: Trust = False
+
+    @property
+    def stem(self) -> str:
+        """The name of the file without its ending."""
+        return Path(self.file).stem
+
+    def load(self) -> Mechanism:
+        """The mechanism. Warnings about doubtful values are left out: `catena info` prints them."""
+        from ..formats import load
+
+        options = {**self._reader, **self.of_format, **({"trusted": True} if self.trust else {})}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MechanismWarning)
+            return load(self.file, gravity=self.gravity, parameters=pairs("--set", self.parameters), **options)
+
+    def scenario(self, **changes: Any) -> Scenario:
+        """The mechanism with the scenario of its file, and changes in place of the file's."""
+        from ..simulation.scenario.read import read
+
+        return read(self.file, **self.scenario_options, **changes)
+
+    @property
+    def scenario_options(self) -> dict[str, Any]:
+        """The options of a reader of scenarios."""
+        gravity = list(self.gravity) if self.gravity else None
+        return {**self._reader, "values": pairs("--set", self.parameters), "options": self.of_format, "trusted": self.trust, "gravity": gravity}
+
+    @property
+    def _reader(self) -> dict[str, Any]:
+        return {"floating": self.floating, "mimic": not self.no_mimic, "companion": self.companion}
+
+    @property
+    def of_format(self) -> dict[str, Any]:
+        """The options of the format's reader: --option, where true and false are no texts, and --arg."""
+        given, words = pairs("--arg", self.arg), {"true": True, "false": False}
+        found: dict[str, Any] = {name: words.get(text, text) for name, text in pairs("--option", self.option).items()}
+        return found | ({"arguments": given} if given else {})
 
 
-def read(
-    file: str, floating: bool = False, uncoupled: bool = False, gravity: Three | None = None, companion: str | None = None,
-    parameters: Iterable[str] | None = None, options: dict[str, Any] | None = None,
-) -> Mechanism:  # fmt: skip
-    """The mechanism. Warnings about doubtful values are left out: `catena info` prints them."""
-    from ..formats import load
+def with_model(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A command with a parameter `model`, as one that has a model's file before its own options and the others after them."""
+    own = inspect.signature(command, eval_str=True).parameters
+    if "model" not in own:
+        return command
+    file, *shared = inspect.signature(Model, eval_str=True).parameters.values()
+    names = {file.name, *(p.name for p in shared)}
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MechanismWarning)
-        return load(file, floating=floating, mimic=not uncoupled, gravity=gravity, companion=companion, parameters=pairs("--set", parameters),
-                    **(options or {}))  # fmt: skip
+    @functools.wraps(command)
+    def whole(**given: Any) -> Any:
+        model = Model(**{name: given.pop(name) for name in names})
+        return command(model=model, **given)
+
+    listed = [p.replace(kind=p.KEYWORD_ONLY) for p in (file, *(p for p in own.values() if p.name != "model"), *shared)]
+    whole.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
+    whole.__annotations__ = {p.name: p.annotation for p in listed}
+    return whole

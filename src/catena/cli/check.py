@@ -6,24 +6,17 @@ from typing import Annotated
 
 import typer
 
-from ._reading import Arguments, Companion, Csv, File, Floating, Gravity, Set, Start, Trust, Uncoupled, pairs, read, xacro
+from ._reading import Csv, Model, Start, pairs
 from ._tables import comma_separated, console, table
 
 HEAD = ("formulation", "accelerations", "reactions", "power", "free run", "verdict")
 
 
 def check(
-    file: File,
+    model: Model,
     states: Annotated[int, typer.Option(min=1, help="How many random states.")] = 100,
     seed: Annotated[int, typer.Option(help="Where the random numbers start.")] = 0,
     run: Annotated[bool, typer.Option("--run/--no-run", help="Also run freely for a second with each formulation.")] = True,
-    floating: Floating = False,
-    no_mimic: Uncoupled = False,
-    gravity: Gravity = None,
-    companion: Companion = None,
-    parameters: Set = None,
-    arg: Arguments = None,
-    trust: Trust = False,
     q: Start = None,
     csv: Csv = False,
 ) -> None:
@@ -31,7 +24,7 @@ def check(
     from ..certify import check as certify
     from ..exports.report.description import started
 
-    mechanism = read(file, floating, no_mimic, gravity, companion, parameters, xacro(arg, trust))
+    mechanism = model.load()
     near = started(mechanism, pairs("--q", q)) if q else None
     screen = console()
     with screen.status("deriving ...") as status:

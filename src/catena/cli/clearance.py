@@ -8,23 +8,21 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import CatenaError
-from ._reading import File, Floating, Uncoupled, read
+from ._reading import Model
 from ._results import opened
 from ._tables import console, number, table, vector
 
 
 def clearance(
-    file: File,
+    model: Model,
     result: Annotated[str | None, typer.Option(metavar="RESULTS", help="Along this result: a .nc file, or the folder it is in.")] = None,
     pair: Annotated[
         list[str] | None, typer.Option(metavar="A,B", help="Only this pair of shapes, bodies or groups; give it again for more.")
     ] = None,
-    floating: Floating = False,
-    no_mimic: Uncoupled = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Show the signed distance of every pair of shapes: along a result with times, or with every coordinate zero."""
-    mechanism, pairs = read(file, floating, no_mimic), [_pair(text) for text in pair] if pair else None
+    mechanism, pairs = model.load(), [_pair(text) for text in pair] if pair else None
     found = _along(mechanism, result, pairs) if result else _at_zero(mechanism, pairs)
     if as_json:
         print(json.dumps({"name": mechanism.name, **found}, indent=2))
@@ -33,7 +31,7 @@ def clearance(
     title = "closest approach of every pair" if result else "distances with every coordinate zero"
     screen.print(f"{mechanism.name}: {title}", markup=False, soft_wrap=True)
     cells = [[" - ".join(x["pair"]), number(x["distance"]), number(x.get("time")), vector(x["first"]), vector(x["second"]),
-              "overlap" if x["distance"] < 0 else ""] for x in found["pairs"]]  # fmt: skip
+              "overlap" if x["overlap"] else ""] for x in found["pairs"]]  # fmt: skip
     screen.print(table(["pair", "distance, m", "at time, s", "point of the first", "point of the second", ""], cells))
     for sentence in found.get("meetings", ()):
         screen.print(sentence, markup=False, soft_wrap=True)
@@ -55,9 +53,9 @@ def _along(mechanism: Any, path: str, pairs: Any) -> dict[str, Any]:
     if list(run.data["coordinate"].values) != list(mechanism.coordinate_names):
         raise CatenaError(f"{path} is of another mechanism: its coordinates are {', '.join(map(str, run.data['coordinate'].values))}")
     found = interference(replace(run, model=mechanism), pairs=pairs)
-    several = "run" in run.data.dims
+    several, met = "run" in run.data.dims, {(x.pair, x.run) for x in found}
     rows = [{"pair": [*x.pair, *([f"run {x.run}"] if several else [])], "distance": x.distance, "time": x.time, "first": x.first.tolist(),
-             "second": x.second.tolist()} for x in found.closest]  # fmt: skip
+             "second": x.second.tolist(), "overlap": (x.pair, x.run) in met} for x in found.closest]  # fmt: skip
     return {"pairs": rows, "meetings": [f"{f'run {x.run}: ' if several else ''}{x}" for x in found]}
 
 
@@ -66,6 +64,6 @@ def _at_zero(mechanism: Any, pairs: Any) -> dict[str, Any]:
 
     found = of(mechanism, pairs=pairs)
     order = found.distance.argsort()
-    rows = [{"pair": [*found.pairs[k]], "distance": float(found.distance[k]), "first": found.first[k].tolist(), "second": found.second[k].tolist()}
-            for k in order]  # fmt: skip
+    rows = [{"pair": [*found.pairs[k]], "distance": float(found.distance[k]), "first": found.first[k].tolist(), "second": found.second[k].tolist(),
+             "overlap": bool(found.overlaps[k])} for k in order]  # fmt: skip
     return {"pairs": rows}

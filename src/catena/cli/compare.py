@@ -6,23 +6,20 @@ from typing import Annotated
 
 import typer
 
-from ._reading import File, Floating, Gravity, Uncoupled, read
+from ._reading import Model
 from ._tables import console, table
 
 
 def compare(
-    file: File,
+    model: Model,
     until: Annotated[float, typer.Option(min=1e-6, help="How many seconds each formulation simulates.")] = 1.0,
     tolerance: Annotated[float, typer.Option(help="The accuracy at which they are compared.")] = 1e-8,
-    floating: Floating = False,
-    no_mimic: Uncoupled = False,
-    gravity: Gravity = None,
 ) -> None:
     """Compare the formulations: equations, matrices, operations, time, deviation."""
     from ..certify import Comparison
     from ..certify import compare as weigh
 
-    mechanism = read(file, floating, no_mimic, gravity)
+    mechanism = model.load()
     screen = console()
     with screen.status("deriving ...") as status:
         found = weigh(mechanism, until=until, tolerance=tolerance, progress=lambda name: status.update(f"deriving by {name} ..."))

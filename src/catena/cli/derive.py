@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ._reading import File, Floating, Gravity, Set, Uncoupled, read
+from ._reading import Model
 
 By = Annotated[str, typer.Option(help="The formulation, such as kane.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="A file to write; by default the terminal.")]
@@ -24,7 +24,7 @@ class Form(StrEnum):
 
 
 def derive(
-    file: File,
+    model: Model,
     by: By = "lagrange",
     steps: Annotated[bool, typer.Option("--steps", help="Every step with its reason, each checked at random states.")] = False,
     against: Annotated[
@@ -32,15 +32,11 @@ def derive(
     ] = None,
     form: Annotated[Form, typer.Option(help="text, latex, html (one page) or notebook (.ipynb).")] = Form.text,
     out: Out = None,
-    floating: Floating = False,
-    no_mimic: Uncoupled = False,
-    gravity: Gravity = None,
-    parameters: Set = None,
 ) -> None:
     """Derive the equations of motion by one formulation; with --steps, the whole way to them."""
     from ..equations.formulations import derive as derived
 
-    mechanism = read(file, floating, no_mimic, gravity, parameters=parameters)
+    mechanism = model.load()
     found = derived(mechanism, by)
     if against:
         from ..equations.derivation.comparison import Comparison

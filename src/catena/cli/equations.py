@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ._reading import File, Floating, Gravity, Uncoupled, read
+from ._reading import Model
 
 EFFORT = 4_000_000  # products of terms
 
@@ -22,20 +22,17 @@ class Form(StrEnum):
 
 
 def equations(
-    file: File,
+    model: Model,
     by: Annotated[str, typer.Option(help="The formulation, such as lagrange.")] = "lagrange",
     form: Annotated[Form, typer.Option(help="To read (text, latex), or to run (python, c).")] = Form.text,
     effort: Annotated[
         int, typer.Option(min=0, help="How many operations to spend on the textbook's form; 0 shows the computation itself.")
     ] = EFFORT,
-    floating: Floating = False,
-    no_mimic: Uncoupled = False,
-    gravity: Gravity = None,
 ) -> None:
     """Write the equations of motion by one formulation."""
     from ..equations.formulations import derive
 
-    found = derive(read(file, floating, no_mimic, gravity), by)
+    found = derive(model.load(), by)
     written = {
         Form.text: lambda: found.text(effort),
         Form.latex: lambda: found.latex(effort),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ._reading import Companion, File, Floating, Gravity, Set, Uncoupled, pairs, read
+from ._reading import Model
 from ._tables import console
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def export(
-    file: File,
+    model: Model,
     out: Annotated[str, typer.Option(metavar="PATH", help="The .fmu file, or the folder for everything else.")],
     fmu: Annotated[int | None, typer.Option(metavar="2|3", help="Write an FMU of this version of FMI.")] = None,
     kind: Annotated[str, typer.Option(help="Kinds of an FMU: me (model exchange), cs (co-simulation).")] = "me,cs",
@@ -27,11 +27,6 @@ def export(
     wrench: Annotated[list[str] | None, typer.Option(metavar="FRAME[:world]", help="Take a wrench at this frame.")] = None,
     name: Annotated[str | None, typer.Option(help="The C function's name, for one kernel.")] = None,
     fixed: Annotated[bool, typer.Option("--fixed", help="Put the parameters' values into a kernel's code.")] = False,
-    floating: Floating = False,
-    no_mimic: Uncoupled = False,
-    gravity: Gravity = None,
-    companion: Companion = None,
-    parameters: Set = None,
 ) -> None:
     """Write a mechanism for other tools: kernels or the whole system as C99, an FMU, MATLAB, Julia, Modelica, URDF."""
     from ..errors import CompileError
@@ -43,12 +38,11 @@ def export(
         raise CompileError("--fmu writes one file, and --to and --kernel write into a folder; give them in separate commands")
     written: list[str] = []
     if kernel:
-        mechanism = read(file, floating, no_mimic, gravity, companion, parameters)
+        mechanism = model.load()
         written += kernels(mechanism, kernel, out, frame, axes, wrench or [], name, fixed)
     if fmu is not None or to:
-        asked = Asked(file, out, fmu, tuple(k.strip() for k in kind.split(",") if k.strip()), not source, tuple(motor) if motor else None, {
-            "floating": floating, "mimic": not no_mimic, "companion": companion, "gravity": list(gravity) if gravity else None,
-            "values": pairs("--set", parameters)})  # fmt: skip
+        asked = Asked(model.file, out, fmu, tuple(k.strip() for k in kind.split(",") if k.strip()), not source, tuple(motor) if motor else None,
+                      model.scenario_options)  # fmt: skip
         for target in to or ["fmu"]:
             written += write(target, asked)
     screen = console()

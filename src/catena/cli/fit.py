@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ._reading import Arguments, Companion, Csv, File, Floating, Gravity, Set, Trust, Uncoupled, read, xacro
+from ._reading import Csv, Model
 from ._results import Force, free
 from ._tables import console, number, table
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def fit(
-    file: File,
+    model: Model,
     data: Annotated[str, typer.Option(metavar="FILE", help="A .csv log: time, 'q NAME' of each coordinate, 'tau NAME' of each motor; 'v NAME' and 'a NAME' if measured.")],
     unknown: Annotated[str, typer.Option(metavar="NAMES", help="What is sought, with commas between: masses, inertial, friction, damping, coulomb, armature, offset, "
                                          "or names such as 'mass of fore' and of the mechanism's parameters.")],
@@ -25,13 +25,6 @@ def fit(
     trajectory: Annotated[bool, typer.Option("--trajectory", help="Fit the motion alone, by multiple shooting: any parameter, 'body.rod.mass', 'joint.pin.damping'; q0 and v0 tell the start.")] = False,
     segments: Annotated[int | None, typer.Option(help="With --trajectory: into how many the log is cut; by default one for every ten rows, at most 50.")] = None,
     out: Annotated[str | None, typer.Option(metavar="FILE", help="Write the mechanism with what was found, such as fitted.toml.")] = None,
-    floating: Floating = False,
-    no_mimic: Uncoupled = False,
-    gravity: Gravity = None,
-    companion: Companion = None,
-    parameters: Set = None,
-    arg: Arguments = None,
-    trust: Trust = False,
     csv: Csv = False,
     force: Force = False,
 ) -> None:  # fmt: skip
@@ -40,9 +33,9 @@ def fit(
     from ..formats import save
     from ..studies import fit as fitted
 
-    mechanism = read(file, floating, no_mimic, gravity, companion, parameters, xacro(arg, trust))
+    mechanism = model.load()
     target = free(Path(out), force) if out else None
-    shooting = {"trajectory": True, "segments": segments} if trajectory else {}
+    shooting: dict[str, Any] = {"trajectory": True, "segments": segments} if trajectory else {}
     found = fitted(mechanism, data, unknown, cutoff=cutoff, consistent=consistent, **shooting)
     if csv:
         print(found.to_pandas().to_csv(), end="")

@@ -9,19 +9,12 @@ from typing import Annotated
 import typer
 
 from ..errors import MechanismWarning
-from ._reading import Arguments, Companion, Csv, File, Floating, Gravity, Set, Start, Trust, Uncoupled, pairs, read, xacro
+from ._reading import Csv, Model, Start, pairs
 from ._tables import comma_separated, console, plain, table
 
 
 def info(
-    file: File,
-    floating: Floating = False,
-    no_mimic: Uncoupled = False,
-    gravity: Gravity = None,
-    companion: Companion = None,
-    parameters: Set = None,
-    arg: Arguments = None,
-    trust: Trust = False,
+    model: Model,
     q: Start = None,
     csv: Csv = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
@@ -33,8 +26,8 @@ def info(
     from ..machine.machine import compile
 
     if mapped:
-        return _mapping(file, as_json)
-    mechanism = read(file, floating, no_mimic, gravity, companion, parameters, xacro(arg, trust))
+        return _mapping(model, as_json)
+    mechanism = model.load()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MechanismWarning)  # told below, as doubts
         machine = compile(mechanism)
@@ -59,13 +52,13 @@ def info(
     screen.print(closing(round_trip(machine)), markup=False, soft_wrap=True)
 
 
-def _mapping(file: str, as_json: bool) -> None:
+def _mapping(model: Model, as_json: bool) -> None:
     """The mapping report: one row per element, or that the format has none."""
     from dataclasses import asdict
 
     from ..formats import mapping
 
-    found = mapping(file)
+    found = mapping(model.file, **model.of_format, **({"trusted": True} if model.trust else {}))
     if as_json:
         print(json.dumps([asdict(e) for e in found], indent=2))
     elif not found:

@@ -8,28 +8,13 @@ from typing import Annotated
 import typer
 
 from ..errors import CatenaError
-from ._reading import (
-    Arguments,
-    Companion,
-    Csv,
-    File,
-    Floating,
-    Gravity,
-    Set,
-    Start,
-    Trust,
-    Uncoupled,
-    Wrenches,
-    pairs,
-    read,
-    xacro,
-)
+from ._reading import Csv, Model, Start, Wrenches, pairs
 from ._results import Force, free
 from ._tables import console, number, table
 
 
 def inverse(
-    file: File,
+    model: Model,
     trajectory: Annotated[
         str | None, typer.Option(metavar="FILE", help="A .csv with time (s) and coordinates (rad, m), one per column.")
     ] = None,
@@ -40,13 +25,6 @@ def inverse(
         str | None, typer.Option(metavar="FOLDER", help="Where the tables and pictures go; NAME_inverse unless given.")
     ] = None,
     step: Annotated[float | None, typer.Option(help="Seconds between rows; by default about 1000 rows.")] = None,
-    floating: Floating = False,
-    no_mimic: Uncoupled = False,
-    gravity: Gravity = None,
-    companion: Companion = None,
-    parameters: Set = None,
-    arg: Arguments = None,
-    trust: Trust = False,
     q: Start = None,
     wrenches: Wrenches = None,
     csv: Csv = False,
@@ -58,16 +36,16 @@ def inverse(
     from ..simulation.scenario import near
     from ..simulation.scenario.inverse import along, placed
 
-    mechanism = read(file, floating, no_mimic, gravity, companion, parameters, xacro(arg, trust))
+    mechanism = model.load()
     held = placed(mechanism, pairs("--q", q))
     if (trajectory is None) == (markers is None):
         raise CatenaError("give the motion once: --trajectory FILE with coordinates, or --markers FILE with points of frames")
     motion = trajectory or marked(mechanism, Path(str(markers)), held)
-    result = along(mechanism, motion, step, near(file, mechanism), held=held, wrenches=wrenches)
+    result = along(mechanism, motion, step, near(model.file, mechanism), held=held, wrenches=wrenches)
     if csv:
         print(result.to_pandas().to_csv(), end="")
         return
-    folder = Path(out or f"{Path(file).stem}_inverse")
+    folder = Path(out or f"{model.stem}_inverse")
     paths = [free(folder / name, force) for name in ("results.nc", "torques.csv", "reactions.csv")]
     result.save(paths[0])
     result.to_pandas().to_csv(paths[1])

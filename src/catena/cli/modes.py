@@ -7,17 +7,14 @@ from typing import Annotated
 
 import typer
 
-from ._reading import File, Floating, Gravity, Uncoupled, read
+from ._reading import Model
 from ._tables import console, number, table
 
 
 def modes(
-    file: File,
+    model: Model,
     count: Annotated[int, typer.Option(metavar="N", help="How many, slowest first.")] = 12,
     lock: Annotated[list[str] | None, typer.Option(metavar="JOINT", help="Hold a joint as at coordinate zero; may be repeated.")] = None,
-    floating: Floating = False,
-    no_mimic: Uncoupled = False,
-    gravity: Gravity = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Show the natural frequencies and damping ratios of small vibrations about the equilibrium nearest to coordinates zero."""
@@ -27,7 +24,7 @@ def modes(
     from ..exports.report.tables import MODE_HEAD, mode_rows
     from ..machine.lookup import machine_of
 
-    mechanism = locked(read(file, floating, no_mimic, gravity), lock or [])
+    mechanism = locked(model.load(), lock or [])
     machine = machine_of(mechanism)
     q = equilibrium(machine)
     found = of(machine, q)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ._reading import Arguments, Companion, File, Floating, Gravity, Set, Start, Trust, Uncoupled, pairs, xacro
+from ._reading import Model, Start, pairs
 from ._results import Force, free
 from ._tables import console
 
@@ -15,7 +15,7 @@ FREE = 2.0  # s of free motion, of a file without a scenario
 
 
 def report(
-    file: File,
+    model: Model,
     out: Annotated[str | None, typer.Option(metavar="FILE", help="A .html or .pdf file; NAME_report.html unless given.")] = None,
     by: Annotated[str, typer.Option(help="The formulation whose equations are printed.")] = "lagrange",
     until: Annotated[float | None, typer.Option(help="Seconds to run, not the scenario's.")] = None,
@@ -23,13 +23,6 @@ def report(
     without: Annotated[list[str] | None, typer.Option(metavar="CHAPTER", help="Leave out a chapter: parameters, mobility, equations, certificate, modes, run; again for more.")] = None,
     meshes: Annotated[list[Path] | None, typer.Option(metavar="FOLDER", help="A further folder where files of meshes may lie; again for more.")] = None,
     q: Start = None,
-    parameters: Set = None,
-    arg: Arguments = None,
-    trust: Trust = False,
-    floating: Floating = False,
-    no_mimic: Uncoupled = False,
-    gravity: Gravity = None,
-    companion: Companion = None,
     force: Force = False,
 ) -> None:
     """Write everything about a mechanism into one .html or .pdf: drawing, parameters, mobility, equations, certificate, modes, a run."""
@@ -41,15 +34,13 @@ def report(
     from ..exports.report.document import checked
     from ..exports.report.document import report as write
     from ..exports.report.subject import Subject
-    from ..simulation.scenario.read import read
 
-    path = checked(free(Path(out or f"{Path(file).stem}_report.html"), force))
+    path = checked(free(Path(out or f"{model.stem}_report.html"), force))
     formulation(by)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MechanismWarning)  # told in the report, as doubts
-        asked = read(file, until=until, values=pairs("--set", parameters), q=pairs("--q", q), floating=floating, mimic=not no_mimic,
-                     companion=companion, options=xacro(arg, False), trusted=trust, gravity=list(gravity) if gravity else None, otherwise={"until": FREE})  # fmt: skip
-        source = formats._find(file)
+        asked = model.scenario(until=until, q=pairs("--q", q), otherwise={"until": FREE})
+        source = formats._find(model.file)
         subject = Subject(asked, source.name, by, states, [source.resolve().parent, *(meshes or ())])
         screen = console()
         with screen.status("writing ...") as status:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ._reading import Arguments, Companion, Csv, File, Floating, Gravity, Set, Start, Trust, Uncoupled, Wrenches, pairs, xacro
+from ._reading import Csv, Model, Start, Wrenches, pairs
 from ._results import NAME
 from ._tables import console, number, table
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    file: File,
+    model: Model,
     out: Annotated[
         str | None, typer.Option(metavar="FOLDER", help="Where results and pictures go; NAME_run unless given.")
     ] = None,
@@ -39,29 +39,17 @@ def run(
     pictures: Annotated[bool, typer.Option("--pictures/--no-pictures", help="Draw the scenario's pictures.")] = True,
     initial: Annotated[str | None, typer.Option(metavar="STATE", help="A named state to start from, such as a keyframe.")] = None,
     q: Start = None,
-    parameters: Set = None,
-    arg: Arguments = None,
-    trust: Trust = False,
-    floating: Floating = False,
-    no_mimic: Uncoupled = False,
-    gravity: Gravity = None,
-    companion: Companion = None,
     wrenches: Wrenches = None,
     csv: Csv = False,
 ) -> None:
     """Simulate a mechanism as its [scenario] says. Exit status 0: done, 1: partial or not accurate enough, 2: bad input."""
     from ..errors import SimulationError
-    from ..simulation.scenario import read
 
     screen = console()
-    asked = read(
-        file, until=until, by=by, integrator=integrator, tolerance=tolerance, step=step, contact=contact, largest_step=largest_step, output=output,
-        initial=initial, q=pairs("--q", q), values=pairs("--set", parameters), floating=floating, mimic=not no_mimic, companion=companion,
-        options=xacro(arg, False), trusted=trust,
-        gravity=list(gravity) if gravity else None,
-    )  # fmt: skip
+    asked = model.scenario(until=until, by=by, integrator=integrator, tolerance=tolerance, step=step, contact=contact, largest_step=largest_step,
+                           output=output, initial=initial, q=pairs("--q", q))  # fmt: skip
     asked = pushed(asked, wrenches) if wrenches else asked
-    folder = place(Path(out or f"{Path(file).stem}_run"), force, resume)
+    folder = place(Path(out or f"{model.stem}_run"), force, resume)
     screen.print(f"{asked.mechanism.name}: {asked.until:g} s", style="bold", markup=False)
     failure = ""
     try:

@@ -6,17 +6,15 @@ from typing import Annotated
 
 import typer
 
-from ._reading import File, Gravity, Set, read
+from ._reading import Model
 from .derive import By, Form, Out, emit
 
 
 def worksheet(
-    file: File,
+    model: Model,
     by: By = "lagrange",
     form: Annotated[Form, typer.Option(help="text, latex or html.")] = Form.text,
     out: Out = None,
-    gravity: Gravity = None,
-    parameters: Set = None,
 ) -> None:
     """Write a derivation with its results left out; `catena grade` checks what is filled in, by the number of the line."""
     from ..equations.formulations import derive
@@ -26,4 +24,4 @@ def worksheet(
         raise CatenaError(
             "a worksheet is written as text, latex or html; a notebook comes from: catena derive FILE --steps --form notebook"
         )
-    emit(getattr(derive(read(file, gravity=gravity, parameters=parameters), by).steps(), form.value)(blank=True), out)
+    emit(getattr(derive(model.load(), by).steps(), form.value)(blank=True), out)

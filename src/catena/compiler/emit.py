@@ -1,6 +1,6 @@
 """A planned tape as a module of LLVM text.
 
-    fixed                 void (y)          the outputs that are constants
+    fixed, fixed_and_read void (y)          the outputs that are constants; those that are read when rows are written
     chunk0, chunk1, ...   void (x, y, w)    the straight-line code; inputs x, outputs y, work w, each [n][W]
     tape                  void (x, y, w)    all of these in turn
     block                 void (x, y)       exported: W states that already are in lanes
@@ -28,28 +28,55 @@ FETCHED = 400  # numbers of a state, in and out, up to which its lines are calle
 SEEN = 8  # so many inputs are tested for finiteness at once
 
 
-def module(tape: Tape, plan: Plan, width: int, fused: bool, single: Single | None = None) -> str:
-    """The text of the module for lanes of `width` states, on a machine with or without fused multiply-add."""
+def sines(width: int, fused: bool) -> str:
+    """The text of the module that tapes of `width` lanes call for sines and cosines: `lanes_sines`, see `sincos`."""
+    t = Text(width)
+    _declare(t)
+    operations.declare(t, {"SIN", "COS"})
+    sincos.write(t, fused, linkage="")
+    t.table()
+    return str(t)
+
+
+def module(tape: Tape, plan: Plan, width: int, single: Single | None = None) -> str:
+    """The text of the module for lanes of `width` states."""
     t = Text(width)
     _declare(t)
     operations.declare(t, {node.op for node in tape.nodes})
     if any(isinstance(step, Angles) for chunk in plan.chunks for step in chunk):
-        sincos.write(t, fused)
+        t.lines.append("declare void @lanes_sines(ptr, ptr, i64)")  # of `sines`, one for all tapes
     for k, steps in enumerate(plan.chunks):
         # without alignstack registers are spilled across the borders of cache lines, which costs up to a fifth
         head = f"internal void @chunk{k}(ptr noalias %x, ptr noalias %y, ptr noalias %w) noinline alignstack({8 * width})"
         with t.function(head):
             _chunk(t, tape.nodes, steps, plan.slots)
             t.do("ret void")
-    with t.function("internal void @fixed(ptr noalias %y) noinline"):
-        for node in tape.nodes:
-            if node.op == "OUTPUT" and tape.nodes[node.args[0]].op == "CONST":
-                t.store(t.constant(tape.nodes[node.args[0]].at), "%y", node.at)
-        t.do("ret void")
+    fixed = {node.at: tape.nodes[node.args[0]].at for node in tape.nodes if node.op == "OUTPUT" and tape.nodes[node.args[0]].op == "CONST"}
+    n_out = [r * c for r, c in tape.output_shapes]
+    zeros = _zeros(fixed, n_out)
+    unread = _unread(zeros, n_out, width)
+    for name, left_out in (("fixed", frozenset()), ("fixed_and_read", unread)):
+        with t.function(f"internal void @{name}(ptr noalias %y) noinline"):
+            for at, bits in fixed.items():
+                if at not in left_out:
+                    t.store(t.constant(bits), "%y", at)
+            t.do("ret void")
     unseen, pieces = silent(tape), [f"@chunk{k}(" for k in range(len(plan.chunks))]
-    _around(t, pieces, [r * c for r, c in tape.input_shapes], [r * c for r, c in tape.output_shapes], plan.n_slots, unseen, single)
+    _around(t, pieces, [r * c for r, c in tape.input_shapes], n_out, plan.n_slots, unseen, single, zeros)
     t.table()
     return str(t)
+
+
+def _zeros(fixed: dict[int, int], n_out: list[int]) -> list[frozenset[int]]:
+    """Of each output the entries that are zero (and not minus zero) whatever the state."""
+    starts = [sum(n_out[:k]) for k in range(len(n_out))]
+    return [frozenset(at - start for at, bits in fixed.items() if start <= at < start + n and bits == 0) for start, n in zip(starts, n_out)]
+
+
+def _unread(zeros: list[frozenset[int]], n_out: list[int], width: int) -> frozenset[int]:
+    """The places of outputs that are written as zeros without being read."""
+    found = [(sum(n_out[:k]), transpose.runs(own, n_out[k], width)) for k, own in enumerate(zeros)]
+    return frozenset(start + j for start, runs in found for first, last, empty in runs if empty for j in range(first, last))
 
 
 def around(n_in: tuple[int, ...], n_out: tuple[int, ...], n_slots: int, width: int, single: Single | None = None) -> str:
@@ -57,9 +84,10 @@ def around(n_in: tuple[int, ...], n_out: tuple[int, ...], n_slots: int, width: i
     t = Text(width)
     _declare(t)
     t.lines += ["declare void @generic_kernel(ptr, ptr, ptr, ptr)", "@generic_table = external global i8"]
-    with t.function("internal void @fixed(ptr noalias %y)"):
-        t.do("ret void")
-    _around(t, ["@generic_kernel(ptr @generic_table, "], list(n_in), list(n_out), n_slots, None, single)
+    for name in ("fixed", "fixed_and_read"):
+        with t.function(f"internal void @{name}(ptr noalias %y)"):
+            t.do("ret void")
+    _around(t, ["@generic_kernel(ptr @generic_table, "], list(n_in), list(n_out), n_slots, None, single, [frozenset()] * len(n_out))
     return str(t)
 
 
@@ -70,7 +98,7 @@ def _declare(t: Text) -> None:
 
 
 def _around(
-    t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slots: int, unseen: list[int] | None, single: Single | None
+    t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slots: int, unseen: list[int] | None, single: Single | None, zeros: list[frozenset[int]]
 ) -> None:
     """The exported functions around a tape that is these pieces of code, one after the other: those of lanes, or the call for one state."""
     with t.function("internal void @tape(ptr noalias %x, ptr noalias %y, ptr noalias %w)"):
@@ -79,7 +107,7 @@ def _around(
         single_state.write(t, single, n_slots, unseen)
         return
     _block(t, n_slots)
-    _batch(t, pieces, n_in, n_out, n_slots, unseen)
+    _batch(t, pieces, n_in, n_out, n_slots, unseen, zeros)
     _share(t)
 
 
@@ -128,10 +156,10 @@ def _block(t: Text, n_slots: int) -> None:
         t.do(*(f"call void @free(ptr {p})" for p in heap), "ret void")
 
 
-def _batch(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slots: int, unseen: list[int] | None) -> None:
+def _batch(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slots: int, unseen: list[int] | None, zeros: list[frozenset[int]]) -> None:
     """`i64 batch(i64 start, i64 stop, i64 batch, double** in, i64* strides, double** out)`: states start to stop.
 
-    unseen: the inputs that no output would show if they were not finite; they are looked at themselves. None: all.
+    unseen: the inputs that no output would show if they were not finite; they are looked at themselves. None: all. zeros: of each output.
 
     The rows of input k are strides[k] doubles apart; 0 gives every state the same row. Past the end of the batch lanes
     take its last row again: any batch is right, without a second piece of code for its tail. A tape of several pieces takes
@@ -156,7 +184,7 @@ def _batch(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slot
             return [t(f"call i64 @llvm.smin.i64(i64 {t(f'add i64 {first}, {l}')}, i64 {last})") for l in range(t.width)]
 
         with t.loop("fixed", most) as b:
-            t.do(f"call void @fixed(ptr {at(b)[1]})")
+            t.do(f"call void @fixed_and_read(ptr {at(b)[1]})")
         with t.loop("blocks", "%stop", step=most * t.width, start="%start") as i:
             left = t(f"sub i64 {t(f'add i64 %stop, {t.width - 1}')}, {i}")
             count = t(f"call i64 @llvm.smin.i64(i64 {t(f'sdiv i64 {left}, {t.width}')}, i64 {most})")
@@ -182,7 +210,7 @@ def _batch(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slot
             with t.loop("scatter", count) as b:
                 (x, y, _), rows = at(b), states(i, b)
                 for k, n in enumerate(n_out):
-                    transpose.scatter(t, f"out{k}", _rows(t, *outputs[k], rows), n, t.at(y, sum(n_out[:k])), _see)
+                    transpose.scatter(t, f"out{k}", _rows(t, *outputs[k], rows), n, t.at(y, sum(n_out[:k])), _see, zeros[k])
         t.do(*(f"call void @free(ptr {p})" for p in heap), f"ret i64 {_broken(t)}")
 
 

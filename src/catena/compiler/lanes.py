@@ -14,6 +14,7 @@ import importlib.metadata
 import struct
 import time
 import warnings
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
@@ -75,9 +76,13 @@ def compile_lanes(f: ca.Function, *, width: int | None = None, cache: bool = Tru
 
 
 def compile_single(f: ca.Function, single: Single) -> SingleKernel:
-    """Compile a dense SX function to the call for one state, which the interpreter makes; see `single_state`."""
+    """Compile a dense SX function to the call for one state, which the interpreter makes; see `single_state`. Quickly, as `compile_lanes` does."""
+
+    def link(code: bytes, better: Better) -> SingleKernel:
+        return SingleKernel(f.name(), code, single, *_sines(1), cost=f.n_instructions(), better=better)
+
     try:
-        return _Source(f, 1, single, True).linked(lambda code, _: SingleKernel(f.name(), code, single), quick=False)
+        return _Source(f, 1, single, True).linked(link, quick=True)
     except RuntimeError as error:
         raise CompileError(f"LLVM cannot compile function '{f.name()}': {error}") from error
 
@@ -85,7 +90,16 @@ def compile_single(f: ca.Function, single: Single) -> SingleKernel:
 def _of(f: ca.Function, width: int, code: bytes, better: Better = None) -> LaneKernel:
     """The kernel of a function that was compiled."""
     shapes = tuple(f.size_in(k) for k in range(f.n_in())), tuple(f.size_out(k) for k in range(f.n_out()))
-    return LaneKernel(f.name(), *shapes, width, code, cost=f.n_instructions(), better=better)
+    keep, symbols = _sines(width)
+    return LaneKernel(f.name(), *shapes, width, code, cost=f.n_instructions(), keep=keep, better=better, symbols=symbols)
+
+
+@functools.cache
+def _sines(width: int) -> tuple[Any, dict[str, int]]:
+    """Sines and cosines in lanes, which all tapes call: the code, and its address by name."""
+    text = emit.sines(width, host.has_fma())
+    library = host.link(disk.kept(disk.key("sines", *host.description(), text), lambda: host.assemble(text)), "lanes_sines")
+    return library, {"lanes_sines": library["lanes_sines"]}
 
 
 class _Source:
@@ -128,7 +142,7 @@ class _Source:
 def object_code(f: ca.Function, width: int, chunk: int = 0, single: Single | None = None, quick: bool = False) -> bytes:
     """Compile a function to object code, with no look at the cache. `chunk` bounds the steps in one piece of the tape, 0: by itself."""
     nodes = tape.read(f)
-    text = emit.module(nodes, tape.plan(nodes, chunk), width, host.has_fma(), single)
+    text = emit.module(nodes, tape.plan(nodes, chunk), width, single)
     return host.assemble(text, optimise=int(tape.chooses(nodes)), quick=quick)
 
 
@@ -145,7 +159,7 @@ class LaneKernel:
 
     name, width; input_shapes and output_shapes, (rows, columns) of each argument; input_sizes and output_sizes, their
     numbers of entries. Matrices are passed flat, by rows. block_address is `void block(const double* x, double* y)` on
-    one block of states in lanes, [sum of sizes][width]; see `machine_function.call_block`. The code lives as long as the kernel, at one address
+    one block of states in lanes, [sum of sizes][width]; see `machine_function.call_block`. cost: instructions per state. The code lives as long as the kernel, at one address
     and, after it was optimised, at a second one.
     """
 
@@ -163,7 +177,7 @@ class LaneKernel:
         self._symbols = symbols
         self._libraries: list[Any] = []  # another thread may still run the first when there is a second
         self._link(code)
-        self._cost = cost
+        self.cost = cost
         self._pack_inputs = struct.Struct(f"{len(inputs)}q").pack
         self._pack_outputs = struct.Struct(f"{len(outputs)}q").pack
 
@@ -171,7 +185,8 @@ class LaneKernel:
         library = host.link(code, "batch", "share", "settled", "block", symbols=self._symbols)
         self._libraries.append(library)
         self.block_address: int = library["block"]
-        self._batch = _BATCH(library["batch"])
+        self.batch_address: int = library["batch"]
+        self._batch = _BATCH(self.batch_address)
         self._share, self._settled = _SHARE(library["share"]), _SETTLED(library["settled"])
 
     def used(self, blocks: float) -> None:
@@ -179,7 +194,7 @@ class LaneKernel:
         and its address is another one. Batches say it themselves."""
         if self._better is None:
             return
-        self._left -= blocks * self._cost
+        self._left -= blocks * self.cost
         if self._left < 0 and self._optimising.acquire(blocking=False):  # one thread does it, the others go on with what there is
             better, self._better = self._better, None
             if better is not None:
@@ -221,13 +236,13 @@ class LaneKernel:
             self.used(batch / self.width)
         pack, sources, targets = self._pack_inputs, map(_address, inputs), map(_address, results)
         arguments = pack(*sources), pack(*strides), self._pack_outputs(*targets)
-        if threads > 1 and batch * self._cost >= 2 * WORTH_A_THREAD:
-            return results, self._shared(batch, min(threads, batch * self._cost // WORTH_A_THREAD), arguments, (inputs, results))
+        if threads > 1 and batch * self.cost >= 2 * WORTH_A_THREAD:
+            return results, self._shared(batch, min(threads, batch * self.cost // WORTH_A_THREAD), arguments, (inputs, results))
         return results, batch == 0 or self._batch(0, batch, batch, *arguments) == 0
 
     def _shared(self, batch: int, threads: int, arguments: tuple[bytes, bytes, bytes], alive: Any) -> bool:
         """Run a batch on several threads, this one among them. Cuts lie between blocks, so each block is as if alone."""
-        blocks = max(1, PIECE // (self.width * max(1, self._cost)), batch // (16 * threads * self.width))
+        blocks = max(1, PIECE // (self.width * max(1, self.cost)), batch // (16 * threads * self.width))
         step = self.width * min(blocks, -(-batch // (threads * self.width)))
         desk = (ctypes.c_int64 * 3)()
 
@@ -242,15 +257,36 @@ class LaneKernel:
 
 
 class SingleKernel:
-    """Machine code of one function for one state. keep, symbols: as those of a LaneKernel."""
+    """Machine code of one function for one state. keep, symbols, cost, better: as those of a LaneKernel."""
 
-    def __init__(self, name: str, code: bytes, single: Single, keep: Any = None, symbols: Mapping[str, int] | None = None):
-        self.name, self.single, self._keep = name, single, keep
+    def __init__(
+        self, name: str, code: bytes, single: Single, keep: Any = None, symbols: Mapping[str, int] | None = None, *,
+        cost: int = 1, better: Better = None,
+    ):  # fmt: skip
+        self.name, self.single, self._keep, self._symbols = name, single, keep, symbols
+        self._better, self._calls = better, WORTH_OPTIMISING // max(1, cost) if better else single_state.ALWAYS
         self._library = host.link(code, "single", symbols=symbols)
 
-    def builtin(self, same: Sequence[float], rest: Callable[..., Any]) -> Callable[..., Any]:
-        """The call itself. same: the inputs that are not arguments; rest: answers what it refuses."""
-        return single_state.builtin(self.name, self._library["single"], self.single, same, rest, self)
+    def builtin(self, same: Sequence[float], rest: Callable[..., Any], improved: Callable[[Any], None] = lambda _: None) -> Callable[..., Any]:
+        """The call itself. same: the inputs that are not arguments; rest: answers what it refuses.
+
+        improved: is handed the call of the optimised code, when this one has run for some time.
+        """
+        after: list[Callable[..., Any]] = []
+
+        def on(*given: Any) -> Any:
+            """The rest while this code answers; then the optimised code."""
+            if not after and not single_state.worn(itself()):
+                return rest(*given)
+            if not after and self._better is not None:
+                after.append(SingleKernel(self.name, self._better(), self.single, self._keep, self._symbols).builtin(same, rest))
+                improved(after[0])
+            return after[0](*given)
+
+        answers = rest if self._better is None else on
+        call = single_state.builtin(self.name, self._library["single"], self.single, same, answers, self, self._calls)
+        itself = weakref.ref(call)  # which keeps its rest alive
+        return call
 
 
 def _address(x: Array) -> int:

@@ -48,30 +48,30 @@ COSINE = (  # C, highest power first
 )
 
 
-def write(t: Text, fused: bool) -> None:
+def write(t: Text, fused: bool, linkage: str = "internal ") -> None:
     """Write `void lanes_sines(ptr s, ptr c, i64 n)`: the n angles at s become their sines, their cosines come to c.
 
     It needs libm's `sin` and `cos`. `fused` says that the machine has fused multiply-add. The angles of a single lane stand side by
-    side, and go through lanes of their own.
+    side, and go through lanes of their own. linkage: of LLVM, empty where other modules call it.
     """
     pi_half = PI_HALF_FUSED if fused else PI_HALF
     if t.width > 1:
         _far(t)
-        _in_lanes(t, pi_half)
+        _in_lanes(t, pi_half, linkage)
     else:
         packed = Text(PACKED, "angles")
         packed.lines.append(f"declare {packed.V} @llvm.masked.load.v{PACKED}f64.p0(ptr, i32, {packed.B}, {packed.V})")
         packed.lines.append(f"declare {packed.V} @llvm.fabs.v{PACKED}f64({packed.V})")
         _far(packed)
-        _side_by_side(packed, pi_half)
+        _side_by_side(packed, pi_half, linkage)
         packed.table()
         t.lines += packed.lines
     t.lines.append('!0 = !{!"branch_weights", i32 1, i32 1000000}')
 
 
-def _in_lanes(t: Text, pi_half: tuple[float, ...]) -> None:
+def _in_lanes(t: Text, pi_half: tuple[float, ...], linkage: str) -> None:
     """`lanes_sines` of angles [n][W]: several beside each other as long as there are, then those left beside each other."""
-    with t.function("internal void @lanes_sines(ptr noalias %s, ptr noalias %c, i64 %n) noinline"):
+    with t.function(f"{linkage}void @lanes_sines(ptr noalias %s, ptr noalias %c, i64 %n) noinline"):
         rounds = t(f"sdiv i64 %n, {BESIDE}")
         done = t(f"mul i64 {rounds}, {BESIDE}")
         left = t(f"sub i64 %n, {done}")
@@ -83,9 +83,9 @@ def _in_lanes(t: Text, pi_half: tuple[float, ...]) -> None:
         t.do("ret void")
 
 
-def _side_by_side(t: Text, pi_half: tuple[float, ...]) -> None:
+def _side_by_side(t: Text, pi_half: tuple[float, ...], linkage: str) -> None:
     """`lanes_sines` of angles [n]: W of them in the lanes; the last ones are read by a mask, and written one by one."""
-    with t.function("internal void @lanes_sines(ptr noalias %s, ptr noalias %c, i64 %n) noinline"):
+    with t.function(f"{linkage}void @lanes_sines(ptr noalias %s, ptr noalias %c, i64 %n) noinline"):
         t.do(*(f"%{name} = alloca {t.V}, align 64" for name in ("sines", "cosines")))
         done = t(f"and i64 %n, {-t.width}")
         with t.when("several", t(f"icmp sgt i64 {done}, 0")), t.loop("round", done, step=t.width) as k:

@@ -7,7 +7,8 @@ rest, which takes them or says what is wrong.
 
     object single(self, arguments, count)         `self` is a table of addresses, an array of whole numbers
 
-The table holds `objects()`, the function for the rest, the inputs that are the same in every call, and the result's shape.
+The table holds `objects()`, the function for the rest, the inputs that are the same in every call, how many calls it answers
+before all go to the rest, and the result's shape.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ PLAIN = 0x0001 | 0x0100  # C-contiguous, aligned
 NEW = 93  # the place of PyArray_New in NumPy's table of functions
 DOUBLE = 12  # NPY_DOUBLE
 METH_FASTCALL = 0x0080
-ARRAY, DOUBLES, FLOAT, MAKE, CLEAR, CALL, REST, SAME, FIRST = range(9)  # the table's places; from FIRST on the shape
+ARRAY, DOUBLES, FLOAT, MAKE, CLEAR, CALL, REST, SAME, LEFT, FIRST = range(10)  # the table's places; from FIRST on the shape
+ALWAYS = 2**62  # calls
 VALUE = 16  # the offset of the number in a Python float
 LARGEST = 1.7e308  # what is larger is infinite
 UNIT = 1e-6  # a quaternion's squared length may differ from one by so much
@@ -66,8 +68,11 @@ def write(t: Text, s: Single, n_slots: int, unseen: Sequence[int] | None = None)
         for name, count in (("x", size + 1), ("y", s.outputs), ("w", n_slots)):
             t.do(f"%{name} = alloca double, i64 {max(1, count)}, align 64")
         table = _word(t, "%self", DATA, "ptr")
-        known = {k: t.load(table, k, "ptr") for k in range(FIRST)}
-        _require(t, t(f"icmp eq i64 %count, {len(s.given) + bool(s.clock)}"))
+        known = {k: t.load(table, k, "ptr") for k in range(LEFT)}
+        left = t.load(table, LEFT, "i64")
+        t.store(t(f"sub i64 {left}, 1"), table, LEFT, "i64")
+        require(t, t(f"icmp sgt i64 {left}, 0"))
+        require(t, t(f"icmp eq i64 %count, {len(s.given) + bool(s.clock)}"))
         offset = 0
         for k, length in enumerate(s.given):
             _copy(t, t.at("%x", offset, "double"), _vector(t, t.load("%arguments", k, "ptr"), known, length), length)
@@ -76,20 +81,20 @@ def write(t: Text, s: Single, n_slots: int, unseen: Sequence[int] | None = None)
             _copy(t, t.at("%x", offset, "double"), known[SAME], s.same)
         if s.clock == "used":
             time = t.load("%arguments", len(s.given), "ptr")
-            _require(t, t(f"icmp eq ptr {_word(t, time, TYPE, 'ptr')}, {known[FLOAT]}"))
+            require(t, t(f"icmp eq ptr {_word(t, time, TYPE, 'ptr')}, {known[FLOAT]}"))
             t.store(_word(t, time, VALUE, "double"), "%x", size, "double")
         for k in s.quaternions:
-            _require(t, _unit(t, k))
+            require(t, unit(t, "%x", k))
         if unseen is None:
-            _require(t, _bounded(t, "x", sum(s.given), LARGEST))
+            require(t, _bounded(t, "x", sum(s.given), LARGEST))
         for k in unseen or ():
-            _require(t, _within(t, t.load("%x", k, "double"), LARGEST))
+            require(t, within(t, t.load("%x", k, "double"), LARGEST))
         t.do("call void @tape(ptr %x, ptr %y, ptr %w)")
-        _require(t, _bounded(t, "y", n, s.limit))
+        require(t, _bounded(t, "y", n, s.limit))
         shape = t.at(table, FIRST, "i64")
         more = f"i32 {DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null"
         made = t(f"call ptr {known[MAKE]}(ptr {known[ARRAY]}, i32 {len(s.shape)}, ptr {shape}, {more})")
-        _require(t, t(f"icmp ne ptr {made}, null"))
+        require(t, t(f"icmp ne ptr {made}, null"))
         _copy(t, _word(t, made, DATA, "ptr"), "%y", n)
         t.do(f"ret ptr {made}")
         t.label("rest")
@@ -102,7 +107,7 @@ def _word(t: Text, base: str, offset: int, kind: str) -> str:
     return t(f"load {kind}, ptr {t(f'getelementptr i8, ptr {base}, i64 {offset}')}")
 
 
-def _require(t: Text, truth: str) -> None:
+def require(t: Text, truth: str) -> None:
     """Go on where it holds, else leave it to the rest."""
     on = f"on{truth.removeprefix('%')}"
     t.do(f"br i1 {truth}, label %{on}, label %rest")
@@ -116,26 +121,26 @@ def _copy(t: Text, to: str, source: str, n: int) -> None:
 def _vector(t: Text, x: str, known: dict[int, str], n: int) -> str:
     """The doubles of an argument that is a plain vector of n of them; else it is left to the rest."""
     same = t(f"icmp eq ptr {_word(t, x, TYPE, 'ptr')}, {known[ARRAY]}")
-    _require(t, same)
+    require(t, same)
     doubles = t(f"icmp eq ptr {_word(t, x, DESCRIPTION, 'ptr')}, {known[DOUBLES]}")
     flat = t(f"icmp eq i32 {_word(t, x, NDIM, 'i32')}, 1")
     flags = _word(t, x, FLAGS, "i32")
     plain = t(f"icmp eq i32 {t(f'and i32 {flags}, {PLAIN}')}, {PLAIN}")
-    _require(t, t(f"and i1 {t(f'and i1 {doubles}, {flat}')}, {plain}"))
-    _require(t, t(f"icmp eq i64 {t.load(_word(t, x, SHAPE, 'ptr'), 0, 'i64')}, {n}"))
+    require(t, t(f"and i1 {t(f'and i1 {doubles}, {flat}')}, {plain}"))
+    require(t, t(f"icmp eq i64 {t.load(_word(t, x, SHAPE, 'ptr'), 0, 'i64')}, {n}"))
     return _word(t, x, DATA, "ptr")
 
 
-def _unit(t: Text, k: int) -> str:
+def unit(t: Text, x: str, k: int) -> str:
     """Whether the quaternion from x[k] on has length one."""
     total = f"0x{bits_of(-1.0):016X}"
     for j in range(4):
-        part = t.load("%x", k + j, "double")
+        part = t.load(x, k + j, "double")
         total = t(f"fadd double {t(f'fmul double {part}, {part}')}, {total}")
     return t(f"fcmp olt double {t(f'call double @llvm.fabs.f64(double {total})')}, 0x{bits_of(UNIT):016X}")
 
 
-def _within(t: Text, x: str, limit: float) -> str:
+def within(t: Text, x: str, limit: float) -> str:
     """Whether x is a number of at most this size."""
     return t(f"fcmp ole double {t(f'call double @llvm.fabs.f64(double {x})')}, 0x{bits_of(limit):016X}")
 
@@ -144,7 +149,7 @@ def _bounded(t: Text, name: str, n: int, limit: float) -> str:
     """Whether n numbers are all within the limit."""
     t.do(f"%good.{name} = alloca i1", f"store i1 true, ptr %good.{name}")
     with t.loop(f"each.{name}", n) as k:
-        fine = _within(t, t.load(f"%{name}", k, "double"), limit)
+        fine = within(t, t.load(f"%{name}", k, "double"), limit)
         good = t(f"load i1, ptr %good.{name}")
         t.do(f"store i1 {t(f'and i1 {good}, {fine}')}, ptr %good.{name}")
     return t(f"load i1, ptr %good.{name}")
@@ -192,16 +197,23 @@ def available() -> bool:
     )
 
 
-def builtin(name: str, address: int, single: Single, same: Sequence[float], rest: Callable[..., Any], keep: Any) -> Callable[..., Any]:
-    """The machine code at an address as a built-in function.
+def builtin(
+    name: str, address: int, single: Single, same: Sequence[float], rest: Callable[..., Any], keep: Any, calls: int = ALWAYS
+) -> Callable[..., Any]:  # fmt: skip
+    """The machine code at an address as a built-in function, which answers so many calls itself.
 
     same: the inputs that are the same in every call. rest: answers what the code refuses. keep: what must live as long as
     the function, the code for one.
     """
     numbers = np.array(same, float)
-    table = np.array([*objects(), id(rest), numbers.ctypes.data, *single.shape], np.int64).view(_Table)
+    table = np.array([*objects(), id(rest), numbers.ctypes.data, calls, *single.shape], np.int64).view(_Table)
     method = _Method(name.encode(), address, METH_FASTCALL, None)
     table.keep = (keep, numbers, method, rest)
-    make = ctypes.pythonapi.PyCFunction_NewEx
+    make: Any = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     return make(ctypes.addressof(method), table, None)
+
+
+def worn(call: Any) -> bool:
+    """Whether a built-in has answered all the calls that it answers itself."""
+    return bool(call.__self__[LEFT] < 0)

@@ -13,14 +13,15 @@ from ..kernels.lifting import Lift
 from ..kernels.motion import BALL
 from ..kernels.tree import SNAP, Layout
 from ..kernels.workspace import Work
+from .scalar import Scalar
 
 Wrenches = Sequence[tuple[str, str]]  # (frame, "body" or "world") pairs: where external wrenches act, in whose axes
 
 
 def elements(x: Any) -> list:
     """The entries of a CasADi vector; zeros of its structure become numbers, which NumPy can keep in arrays."""
-    x = ca.densify(x)
-    return [x[k] for k in range(x.numel())]
+    x = ca.vec(ca.densify(ca.SX(x)))
+    return [Scalar.of(y) for y in ca.vertsplit(x)] if x.numel() else []
 
 
 def entries(x: ca.SX) -> np.ndarray:
@@ -51,7 +52,7 @@ class Symbols:
         self.q, self.v, self.a = ca.SX.sym("q", nq), ca.SX.sym("v", nv), ca.SX.sym("a", nv)
         self.tau, self.p = ca.SX.sym("tau", nv), ca.SX.sym("p", len(names))
         self.w, self.t = ca.SX.sym("w", 6 * len(self.wrenches)), ca.SX.sym("t")
-        self._table = {name: self.p[k] for k, name in enumerate(names)}
+        self._table = dict(zip(names, elements(self.p)))
         self.tree = layout.tree(self.value, snap)
         self.OWN, self.TAU = tuple(elements(x) for x in (self.q, self.v, self.a)), elements(self.tau)
         q, v, a = self.OWN

@@ -15,12 +15,14 @@ The columns left over are another tile, which takes some of those before once mo
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import groupby
 
 from .text import Text
 
 UNROLLED = 2  # up to so many tiles are written out, beyond they are a loop
 ALIKE = 128  # doubles: rows a multiple of this apart share a few sets of the first-level cache, which has room for eight of them: they go
 STRIP = 64  # four rows at a time, for so many columns
+EMPTY = 2  # so many tiles of zeros are worth a loop of their own
 
 Column = int | str
 Step = Callable[[Column], None]
@@ -55,8 +57,23 @@ def gather(t: Text, name: str, rows: list[str], n: int, x: str, see: See | None)
     _columns(t, name, n, tile, pair, single)
 
 
-def scatter(t: Text, name: str, rows: list[str], n: int, y: str, see: See) -> None:
-    """Write n columns from the lanes at y to the rows that begin at the pointers `rows`; `see` is shown all columns on their way.
+def runs(zeros: frozenset[int], n: int, width: int) -> list[tuple[int, int, bool]]:
+    """n columns as runs of tiles, (first, last, whether all are zeros): of zeros where several tiles are."""
+    empty = [all(j in zeros for j in range(k, k + width)) for k in range(0, n - width + 1, width)] + [False] * (n % width > 0)
+    found: list[tuple[int, int, bool]] = []
+    at = 0
+    for truth, group in groupby(empty):
+        first, at = at, at + width * len(list(group))
+        truth = truth and at - first >= EMPTY * width
+        if found and found[-1][2] == truth:
+            first = found.pop()[0]
+        found.append((first, min(at, n), truth))
+    return found
+
+
+def scatter(t: Text, name: str, rows: list[str], n: int, y: str, see: See, zeros: frozenset[int] = frozenset()) -> None:
+    """Write n columns from the lanes at y to the rows that begin at the pointers `rows`; `see` is shown all columns on their way. Runs of
+    columns that are zero whatever the state are not read.
 
     Rows beyond the end of a batch are all its last row; their lanes hold the same values, so the order is of no matter.
     """
@@ -89,6 +106,16 @@ def scatter(t: Text, name: str, rows: list[str], n: int, y: str, see: See) -> No
         for l, row in enumerate(rows):
             t.store(t(f"extractelement {t.V} {lanes}, i64 {l}"), row, j, "double")
 
+    parts = runs(zeros, n, t.width)
+    if any(empty for *_, empty in parts):
+        for k, (first, last, empty) in enumerate(parts):
+            if not empty:
+                _columns(t, f"{name}.part{k}", last, tile, pair, single, first)
+                continue
+            with t.loop(f"{name}.zeros{k}", last, step=t.width, start=first) as j:
+                for row in rows:
+                    t.store("zeroinitializer", t.at(row, j, "double"), of=t.V)
+        return
     if t.width == 8 and n and n % ALIKE == 0:
         with t.loop(f"{name}.strip", n, step=STRIP) as start:
             end = t(f"add i64 {start}, {STRIP}")
@@ -99,18 +126,18 @@ def scatter(t: Text, name: str, rows: list[str], n: int, y: str, see: See) -> No
     _columns(t, name, n, tile, pair, single)
 
 
-def _columns(t: Text, name: str, n: int, tile: Step, pair: Step, single: Step) -> None:
-    """All columns: in tiles as wide as the lanes, and the rest. One lane has nothing to shuffle."""
+def _columns(t: Text, name: str, n: int, tile: Step, pair: Step, single: Step, first: int = 0) -> None:
+    """All columns from `first` on, a multiple of W, to n: in tiles as wide as the lanes, and the rest. One lane has nothing to shuffle."""
     W = t.width
     whole = n - n % W
     each = tile if W > 1 else single
-    if whole > UNROLLED * W:
-        with t.loop(name, whole, step=W) as counter:
+    if whole - first > UNROLLED * W:
+        with t.loop(name, whole, step=W, start=first) as counter:
             each(counter)
     else:
-        for j in range(0, whole, W):
+        for j in range(first, whole, W):
             each(j)
-    if whole and n % W > W // 2:
+    if whole > first and n % W > W // 2:
         tile(n - W)
         return
     for j in range(whole, n - 1, 2):

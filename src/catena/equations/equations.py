@@ -18,9 +18,10 @@ and `decode` lead from (q, v) to x and back, so that all formulations can be ask
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import casadi as ca
 import numpy as np
@@ -48,6 +49,37 @@ class Counts:
 
 
 @dataclass(frozen=True)
+class Later:
+    """A tape, or None, that is traced when it is first asked for."""
+
+    make: Callable[[], ca.Function | None]
+
+
+Made = TypeVar("Made", bound="ca.Function | None")
+
+
+class Tape(Generic[Made]):
+    """A field of `Equations` that takes a tape, or a Later, and gives the tape. required: it has no default; else that is None."""
+
+    def __init__(self, required: bool = False):
+        self.required = required
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name, self.kept = name, f"_{name}"
+
+    def __get__(self, e: Any, owner: type | None = None) -> Made:
+        if e is None and self.required:
+            raise AttributeError(self.name)
+        found: Any = None if e is None else e.__dict__[self.kept]
+        if isinstance(found, Later):
+            found = e.__dict__[self.kept] = found.make()
+        return cast("Made", found)
+
+    def __set__(self, e: Any, value: Made | Later) -> None:
+        e.__dict__[self.kept] = value
+
+
+@dataclass(frozen=True)
 class Equations:
     """The equations of motion of one mechanism by one formulation, as traced functions.
 
@@ -62,13 +94,13 @@ class Equations:
     mechanism: Mechanism
     formulation: str
     state_names: tuple[str, ...]
-    derivative: ca.Function
-    encode: ca.Function
-    decode: ca.Function
-    acceleration: ca.Function
-    counts: Counts
-    reactions: ca.Function | None = None
-    multipliers: ca.Function | None = None
+    derivative: Tape[ca.Function] = Tape(required=True)
+    encode: Tape[ca.Function] = Tape(required=True)
+    decode: Tape[ca.Function] = Tape(required=True)
+    acceleration: Tape[ca.Function] = Tape(required=True)
+    counts: Counts = field(kw_only=True)
+    reactions: Tape[ca.Function | None] = Tape()
+    multipliers: Tape[ca.Function | None] = Tape()
     error: float = 0.0
     extra: dict[str, ca.Function | float | str] = field(default_factory=dict)
     readable: Callable[[], Statement] | None = None  # what `catena.equations.readable` makes readable; None: the accelerations
@@ -78,6 +110,13 @@ class Equations:
         c = self.counts
         return (f"Equations({self.mechanism.name!r} by {self.formulation}: {c.first_order} first-order equations, largest "
                 f"matrix {c.largest_matrix}, {c.operations} operations)")  # fmt: skip
+
+    def with_(self, **fields: Any) -> Equations:
+        """The same with other fields; what was not traced yet is still traced when it is asked for."""
+        made = copy(self)
+        for name, value in fields.items():
+            object.__setattr__(made, name, value)
+        return made
 
     @property
     def parameters(self) -> NDArray[np.float64]:
@@ -166,21 +205,21 @@ def assembled(
     def function(name: str, inputs: Sequence[ca.SX], *outputs: ca.SX) -> ca.Function:
         return ca.Function(name, inputs, [ca.densify(y) for y in ca.cse(list(outputs))])
 
-    def if_given(name: str, y: ca.SX | None) -> ca.Function | None:
-        return None if y is None else function(name, given, y)
+    def later(name: str, inputs: Sequence[ca.SX], *outputs: ca.SX) -> Later:
+        return Later(lambda: function(name, inputs, *outputs))
 
     found = function("acceleration", given, acceleration)
     return Equations(
         s.layout.mechanism,
         formulation,
         names,
-        derivative=function("derivative", [s.t, x, s.tau, s.p], derivative),
-        encode=function("encode", [s.q, s.v, s.p], encode),
-        decode=function("decode", [x, s.p], *decode),
+        derivative=later("derivative", [s.t, x, s.tau, s.p], derivative),
+        encode=later("encode", [s.q, s.v, s.p], encode),
+        decode=later("decode", [x, s.p], *decode),
         acceleration=found,
         counts=Counts(x.numel(), largest, operations(found)),
-        reactions=if_given("reactions", reactions),
-        multipliers=if_given("multipliers", multipliers),
+        reactions=None if reactions is None else later("reactions", given, reactions),
+        multipliers=None if multipliers is None else later("multipliers", given, multipliers),
         **more,
     )
 

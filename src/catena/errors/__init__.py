@@ -140,7 +140,7 @@ def unknown(what: str, asked: object, known: Iterable[str], where: str = "") -> 
     """
     names = known if isinstance(known, Collection) else tuple(known)
     place = f" in {where}" if where else ""
-    plural = what if what.endswith("s") else what[:-1] + "ies" if what.endswith("y") and what[-2:-1] not in "aeiou" else what + "s"
+    plural = what if what.endswith("s") else what + "es" if what.endswith(("sh", "ch", "x")) else what[:-1] + "ies" if what.endswith("y") and what[-2:-1] not in "aeiou" else what + "s"
     shown = ", ".join(map(str, islice(names, 12))) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
     few = len(names) <= NEAR and len(str(asked)) <= 100
     begun = [name for name in map(str, names) if len(str(asked)) > 1 and name.startswith(str(asked))] if few else []

@@ -24,6 +24,7 @@ import numpy as np
 from .. import spatial
 from ..errors import MechanismError
 from ..model.courses import Course
+from ..model.followers import per_speed
 from ..model.mechanism import GROUND, Body, Joint, Mechanism
 from ..model.motions import Freedom, Motion, Shift, elementary, onto_z
 from ..model.pose import Pose
@@ -259,13 +260,7 @@ def _masses(self: Layout, value: Callable[[Any], Any]) -> tuple[list, list, list
 
 def _armatures(self: Layout, value: Callable[[Any], Any]) -> list:
     """The rotors' inertia at each speed: a joint's own, and those of its followers by their ratio squared."""
-    m = self.mechanism
-    found = {j.name: [value(x) for x in j.armature] for j in m.moving}
-    for j in m.ordered:
-        if j.mimic and not j.mimic.function and j.armature[0] != 0.0:
-            ratio = value(j.mimic.multiplier)
-            found[j.mimic.joint][0] = found[j.mimic.joint][0] + value(j.armature[0]) * (ratio * ratio)
-    return [x for own in found.values() for x in own]
+    return [value(x) for x in per_speed(self.mechanism, "armature")]
 
 
 def seated(b: Body, seat: Seat, value: Callable[[Any], Any]) -> tuple[Any, tuple, tuple]:

@@ -67,6 +67,10 @@ class Metric(NamedTuple):
         """A~ = N^-1/2 A C^1/2, entries of order one."""
         return A * np.sqrt(self.column) / np.sqrt(self.sizes(A))[..., None]
 
+    def beside(self, error: Array, A: Array) -> Array:
+        """Residuals or rates (..., m) beside the sizes of their rows: of a loop's length, or one for a cosine."""
+        return error / np.sqrt(self.sizes(A))
+
     def rows(self, which: slice) -> Metric:
         """That of some rows."""
         return Metric(self.column, self.size[which])
@@ -91,12 +95,21 @@ class Spaces(NamedTuple):
 
 
 _tables: WeakKeyDictionary[Machine, tuple[Tree, Constraints, Callable[..., Lift], list[int]]] = WeakKeyDictionary()
+_metrics: WeakKeyDictionary[Machine, dict[bool, Metric]] = WeakKeyDictionary()
 
 
 def metric(machine: Machine, acting: bool = True) -> Metric:
     """The metric of `machine.rows`, or of all rows, as `rows_at` has them."""
-    _, con, _, active = _table(machine)
-    return Metric(con.column, np.array([*(con.size[active] if acting else con.size), *speed_row_scales(machine.layout)]))
+    found = _metrics.setdefault(machine, {})
+    if acting not in found:
+        _, con, _, active = _table(machine)
+        found[acting] = Metric(con.column, np.array([*(con.size[active] if acting else con.size), *speed_row_scales(machine.layout)]))
+    return found[acting]
+
+
+def openings(machine: Machine, rows: Rows) -> Array:
+    """|residuals| of all rows beside their sizes."""
+    return np.abs(metric(machine, acting=False).beside(rows.error, rows.A))
 
 
 def _table(machine: Machine) -> tuple[Tree, Constraints, Callable[..., Lift], list[int]]:
@@ -181,7 +194,7 @@ def spaces(A: Array, by: Metric | None = None, tolerance: float = EXACT) -> Spac
     rank = int((s > tolerance).sum(axis=-1).max())
     V, W = across(Vt) * np.sqrt(by.column)[:, None], U / np.sqrt(by.sizes(A))[..., None]
     inverse = V[..., :rank] / s[..., None, :rank] @ across(W[..., :rank])
-    return Spaces(rank, _orthonormal(V[..., rank:]), _orthonormal(W[..., rank:]), s, inverse)
+    return Spaces(rank, _orthonormal(V[..., rank:], by.column), _orthonormal(W[..., rank:]), s, inverse)
 
 
 def ranks(A: Array, by: Metric, tolerance: float = EXACT) -> Array:
@@ -205,9 +218,12 @@ def all_rows(machine: Machine, A: Array) -> Array:
     return found
 
 
-def _orthonormal(T: Array) -> Array:
-    """The same space, columns at right angles and of length one."""
-    return np.linalg.qr(T)[0] if T.size else T
+def _orthonormal(T: Array, scale: Array | None = None) -> Array:
+    """The same space, columns at right angles and of length one. scale: of the rows; with the largest first small ones keep their digits."""
+    if not T.size:
+        return T
+    order = np.argsort(-scale, kind="stable") if scale is not None else np.arange(T.shape[-2])
+    return np.linalg.qr(T[..., order, :])[0][..., np.argsort(order), :]
 
 
 def least_change(M: Array, A: Array, r: Array, by: Metric, tolerance: float = EXACT) -> tuple[Array, Array]:

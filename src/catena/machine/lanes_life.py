@@ -34,7 +34,7 @@ def _traced(spec: Spec, quantity: Quantity, trace: Trace, which: tuple[str, ...]
     outputs = list(result) if isinstance(result, tuple) else [result]
     inputs = [getattr(s, name) for name in quantity.inputs]
     inputs += ([s.w] if wrenches else []) + ([s.p] if spec.parameter_names else []) + ([s.t] if spec.timed else [])
-    return ca.Function(quantity.name, inputs, ca.cse([ca.densify(ca.SX(x)) for x in outputs]), {"allow_free": False})
+    return ca.Function(quantity.name, inputs, [ca.densify(ca.SX(x)) for x in outputs], {"allow_free": False})  # `tape.read` numbers values
 
 
 class LanesLife:

@@ -17,7 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compiler.lanes import LaneKernel, compile_lanes
+from ..compiler.single_state import LARGEST
+from ..compiler.xla_handler import Handler
 from ..errors import StateError
+from .diagnosis import HUGE
 from .lanes_life import tape
 from .quantities import find
 from .xla_call import register
@@ -55,6 +58,19 @@ class Operator:
         flat = [_rows(x, lead, batch) for x in given] + [_rows(dy.reshape(*lead, -1), lead, batch)]
         out, _ = self._kernel(flat + self._same, batch, threads=self.machine.threads)
         return tuple(_summed(x.reshape(*lead, x.shape[-1]), y.shape) for x, y in zip(out, given))
+
+    def native_value(self, rest: int) -> Handler | None:
+        """The value in machine code alone, where lanes answer batches; `rest` at an address answers what it does not take."""
+        router, states = self.machine._router, tuple(self.machine.neutral() if x == "q" else np.zeros(self.machine.nv) for x in self.quantity.inputs)
+        request = router.request(self.quantity, states, None, None, self.which, 0.0)
+        if router.life(request) is not router.lanes or self.quantity.of_rows or "q" not in self.quantity.inputs[:1]:
+            return None
+        limit = HUGE if self.quantity.inverts else LARGEST
+        return Handler(router.lanes.kernel(request), range(self.count), self._same, rest, self.machine.spec.quaternions, limit)
+
+    def native_pullback(self, rest: int) -> Handler | None:
+        """The pullback in machine code alone; the call has dy first, the tape last."""
+        return Handler(self._kernel, [*range(1, self.count + 1), 0], self._same, rest)
 
     @cached_property
     def _same(self) -> list[Array]:
@@ -187,8 +203,8 @@ def jax_operator(machine: Machine, quantity: str, *which: str) -> Callable[..., 
 
     double = np.dtype(np.float64)
     op = Operator(machine, quantity, *which)
-    value = register(jax, quantity, lambda *xs: (op.value(*xs),))
-    pullback = register(jax, f"{quantity}_pullback", op.pullback)
+    value = register(jax, quantity, lambda *xs: (op.value(*xs),), op.native_value)
+    pullback = register(jax, f"{quantity}_pullback", op.pullback, op.native_pullback)
 
     def call(*xs: Any) -> Any:
         out = jax.ShapeDtypeStruct((*xs[0].shape[:-1], *op.shape), jnp.float64)

@@ -57,7 +57,9 @@ class ParameterCheck:
         parts = np.broadcast_arrays(*(np.asarray(evaluate(x, table), float) for x in body.inertia))
         I = np.stack(parts, axis=-1).reshape(-1, 6)
         size = np.maximum(np.abs(I).max(axis=-1, keepdims=True), 1e-12)
-        moments = np.linalg.eigvalsh((I / size)[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(-1, 3, 3))
+        turned = (I / size)[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(-1, 3, 3)
+        principal = not I[:, [1, 2, 4]].any()  # its axes are the body's own
+        moments = np.sort(np.diagonal(turned, axis1=1, axis2=2)) if principal else np.linalg.eigvalsh(turned)
         bad = (moments[:, 0] < -TOLERANCE) | (moments[:, 0] + moments[:, 1] < moments[:, 2] - TOLERANCE)
         if bad.any():
             k = int(bad.argmax())

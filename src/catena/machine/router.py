@@ -9,6 +9,7 @@ A life is a member of `Router.single_state` and `Router.batch`, which say in whi
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -118,7 +119,13 @@ class SingleCalls(dict[str, Callable[..., Any]]):
         if known and (spec.life == "generic" or len(spec.layout.nodes) > LANES_UP_TO):
             bind = partial(_generic_call, self.router, quantity)
             return bind(rest) if spec.springs is None else spec.springs.one(quantity.springs, bind, rest)
-        return _tape_call(spec, quantity, rest)
+        return _tape_call(spec, quantity, rest, partial(_replace, weakref.ref(self), quantity.name))
+
+
+def _replace(calls: weakref.ref[SingleCalls], name: str, made: Callable[..., Any]) -> None:
+    """Another call takes the place of one, where there still is somebody to call it."""
+    if (found := calls()) is not None:
+        found[name] = made
 
 
 class RoutedCalls(dict[str, Callable[..., Any]]):
@@ -132,13 +139,15 @@ class RoutedCalls(dict[str, Callable[..., Any]]):
         return made
 
 
-def _tape_call(spec: Spec, quantity: Quantity, rest: Callable[..., Any]) -> Callable[..., Any]:
-    """The call of a mechanism's own tape."""
+def _tape_call(
+    spec: Spec, quantity: Quantity, rest: Callable[..., Any], improved: Callable[[Any], None] = lambda _: None
+) -> Callable[..., Any]:
+    """The call of a mechanism's own tape. improved: is handed the call that takes its place after some time."""
     p = list(spec.mechanism.parameters.values())
     clock = "used" if spec.timed else "ignored" if quantity.time else ""
     if clock == "used" and not quantity.time:  # its tape has a time all the same, which is always zero
         p, clock = [*p, 0.0], ""
-    return compile_single(tape(spec, quantity), _single(spec, quantity, len(p), clock)).builtin(p, rest)
+    return compile_single(tape(spec, quantity), _single(spec, quantity, len(p), clock)).builtin(p, rest, improved)
 
 
 def _generic_call(router: Router, quantity: Quantity, rest: Callable[..., Any]) -> Callable[..., Any]:

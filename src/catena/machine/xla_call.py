@@ -1,7 +1,7 @@
 """Functions of NumPy arrays as calls that XLA makes from compiled code on the CPU, through its foreign function interface.
 
-XLA passes a frame of pointers: to its functions, to the buffers of the arguments and to those of the results (xla/ffi/api/c_api.h). The
-buffers are read and written where they are. JAX's own callbacks copy, and take twenty times as long.
+The buffers of a frame (`compiler/xla_handler.py`) are read and written where they are. JAX's own callbacks copy, and take twenty times as long
+as machine code, which answers small batches without the interpreter.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from ..compiler.xla_handler import ARGUMENTS, DATA, EXECUTE, EXTENSION, FUNCTIONS, RESULTS, STAGE, Handler
+
 HANDLER = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 CREATE_ERROR = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 FRAME, BUFFER, API = (ctypes.c_int64 * 15, ctypes.c_int64 * 6, ctypes.c_int64 * 7)  # the parts that are read, in words of eight bytes
-EXTENSION, FUNCTIONS, STAGE, ARGUMENTS, RESULTS = 1, 2, 4, 7, 12  # words of a frame; the last two: how many there are, types, pointers
-DATA, RANK = 3, 4  # words of a buffer; then the pointer to its dimensions
 VERSION, ERROR = 2, 6  # words of the table of functions
-METADATA, EXECUTE, INVALID_ARGUMENT = 1, 3, 3
+METADATA, INVALID_ARGUMENT = 1, 3
 
 _registered: list[Any] = []  # XLA never lets go of a function, so neither do we
 _numbers = count()
@@ -32,8 +32,9 @@ class _Error(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("extension", ctypes.c_void_p), ("message", ctypes.c_char_p), ("code", ctypes.c_int)]
 
 
-def register(jax: Any, title: str, f: Callable[..., Sequence[np.ndarray]]) -> str:
-    """The name under which compiled code calls f: arrays to a sequence of arrays. What f raises becomes an error of XLA with its sentence."""
+def register(jax: Any, title: str, f: Callable[..., Sequence[np.ndarray]], native: Callable[[int], Handler | None]) -> str:
+    """The name under which compiled code calls f: arrays to a sequence of arrays. What f raises becomes an error of XLA with its sentence.
+    native: machine code that answers before it, and leaves the rest to the function at an address; None where there is none."""
     name = f"catena_{title}_{next(_numbers)}"
 
     def handler(address: int) -> int | None:
@@ -50,8 +51,11 @@ def register(jax: Any, title: str, f: Callable[..., Sequence[np.ndarray]]) -> st
             return _error(frame, str(error))
         return None
 
-    _registered.append(HANDLER(handler))
-    jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(_registered[-1]), platform="cpu")
+    rest = HANDLER(handler)
+    first = native(ctypes.cast(rest, ctypes.c_void_p).value or 0)
+    target = rest if first is None else HANDLER(first.address)
+    _registered.append((rest, first, target))
+    jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(target), platform="cpu")
     return name
 
 

@@ -8,7 +8,7 @@
     shapes          Shape, a registry of its kinds; CollisionFilter
     beams           Beam, a flexible body; bodies: Body
     contacts        Contact, a pair that may touch
-    mechanism       Mechanism, Frame: inert data; freedom_units: the units of coordinates and speeds
+    mechanism       Mechanism, Frame: inert data; freedom_units: the units of coordinates and speeds; followers: what mimics are felt as
     planarity       the plane in which a mechanism moves; collision_pairs: the shapes that may meet; contact_points: where contacts touch
     flexible        discretise: flexible bodies made into bodies, joints and springs
     spanning_tree   a graph of bodies and joints cut to a tree and the joints that close it

@@ -78,6 +78,39 @@ class Course:
         """y, dy/dq and d2y/dq2 at a number, or, with a `select(condition, a, b)`, at a symbol q."""
         return piecewise(self.pieces, q, select)
 
+    @property
+    def affine(self) -> bool:
+        """Whether it is c0 + c1 x."""
+        return self.kind == "polynomial" and len(self.y) <= 2
+
+    def after(self, inner: Course) -> Course | None:
+        """self(inner(x)) as one course; none where a spline is not of something affine, or something curved is of a spline.
+
+        >>> Course("polynomial", y=(0.0, 0.0, 1.0)).after(Course("polynomial", y=(1.0, 2.0)))
+        Course(kind='polynomial', x=(), y=(1.0, 4.0, 4.0))
+        """
+        if self.affine and inner.kind == "spline":
+            offset, slope = (*self.y, 0.0)[:2]
+            return Course("spline", inner.x, tuple(offset + slope * y for y in inner.y))
+        if self.kind == inner.kind == "polynomial":
+            return Course("polynomial", y=_composed(self.y, inner.y))
+        if not inner.affine:
+            return None
+        offset, slope = (*inner.y, 0.0)[:2]
+        if not slope:
+            return Course("polynomial", y=(self(offset)[0],))
+        points = sorted(((x - offset) / slope, y) for x, y in zip(self.x, self.y))
+        return Course("spline", *zip(*points))
+
+
+def _composed(outer: Sequence[float], inner: Sequence[float]) -> tuple[float, ...]:
+    """The coefficients of a polynomial of a polynomial, by Horner's rule."""
+    found = np.zeros(1)
+    for c in reversed(outer):
+        found = np.convolve(found, inner)
+        found[0] += c
+    return tuple(map(float, np.trim_zeros(found, "b"))) or (0.0,)
+
 
 def piecewise(pieces: Sequence[tuple[float, tuple[Any, ...]]], q: Any, select: Any = None) -> tuple[Any, Any, Any]:
     """y, dy/dq and d2y/dq2 of polynomials, each from its origin on."""

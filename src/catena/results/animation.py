@@ -164,7 +164,7 @@ def _page(made: Film, path: Path) -> None:
     }  # fmt: skip
     data["forces"], pushes = forces(made.result).wire(made.scene)
     data["pushes"] = wire.packed(pushes)
-    text = player.replace("{{stage}}", wire.stage()).replace("{{title}}", html.escape(made.title)).replace("{{data}}", wire.text(data))
+    text = wire.page(player, title=html.escape(made.title), data=wire.text(data))
     path.write_text(text, encoding="utf-8")
 
 

@@ -180,11 +180,11 @@ class _Course:
         yield from self._approaches(np.arange(len(self.own.names)), np.array(times))
 
     def meetings(self) -> Iterator[Meeting]:
-        """Where distances are below zero."""
+        """Where shapes overlap."""
         spans: list[tuple[int, float, float, float]] = []
         for k in range(len(self.own.names)):
             t, d = self._series(k)
-            inside = np.concatenate([[False], d < 0, [False]])
+            inside = np.concatenate([[False], d < -self.own.touch[k], [False]])
             for first, last in zip(np.flatnonzero(inside[1:] & ~inside[:-1]), np.flatnonzero(inside[:-1] & ~inside[1:]) - 1):
                 begin = self._zero(k, t[first - 1], t[first]) if first > 0 else t[0]
                 end = self._zero(k, t[last + 1], t[last]) if last + 1 < len(t) else t[-1]
@@ -202,11 +202,12 @@ class _Course:
         return t[order], d[order]
 
     def _zero(self, k: int, out: float, into: float) -> float:
-        """When a distance vanishes, between a time with a distance and one with an overlap."""
+        """When a distance vanishes, between a time with a distance, or a touch, and one with an overlap."""
         pair = np.array([k])
+        level = 0.0 if self.distance(np.array([out]), pair)[0] >= 0.0 else -self.own.touch[k]
         for _ in range(HALVINGS):
             middle = 0.5 * (out + into)
-            if self.distance(np.array([middle]), pair)[0] < 0:
+            if self.distance(np.array([middle]), pair)[0] < level:
                 into = middle
             else:
                 out = middle

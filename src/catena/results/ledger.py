@@ -119,6 +119,12 @@ class ContactLedger:
         """Of a file."""
         return None if given is None else cls(**given)
 
+    def __or__(self, other: ContactLedger) -> ContactLedger:
+        """Of the runs of both: residuals of the worst, counts and what was dissipated of all, the first remark."""
+        worst = {name: max(getattr(self, name), getattr(other, name)) for name in ("penetration", "complementarity", "cone", "angle", "gain", "residual")}
+        sums = {name: getattr(self, name) + getattr(other, name) for name in ("dissipated", "impacts", "accumulations", "changes", "unconverged")}
+        return replace(self, remark=self.remark or other.remark, **worst, **sums)
+
     def of_rows(self, seen: Extremes) -> ContactLedger:
         """With what the rows have shown."""
         force, power = seen.pressing or 1.0, (seen.pressing * seen.speed) or 1.0
@@ -131,7 +137,7 @@ class ContactLedger:
         ends = f", {self.accumulations} accumulation{'s' * (self.accumulations != 1)} taken to the limit" if self.accumulations else ""
         return [
             ("contact laws", f"{kept}, friction against slip to {self.angle:.2g} rad, energy gained {self.gain:.2g}"),
-            ("impacts", f"{self.impacts} by {self.law}, {self.dissipated:.6g} J dissipated{ends}; {self.changes} changes of mode"),
+            ("impacts", f"{self.impacts} by {self.law}, {self.dissipated:.6g} J dissipated{ends}; {self.changes} change{'s' * (self.changes != 1)} of mode"),
             *([("contact solver", f"residual {self.residual:.2g}, {self.asked:.2g} asked; {self.unconverged} steps above it")] if self.stepped else []),
             *([("contact remark", self.remark)] if self.remark else []),
         ]
@@ -278,6 +284,8 @@ class Ledger:
         asked = MET * self.tolerance * max(1.0, size)
         met = difference <= asked
         said = f"{difference:.2g} from a tighter run, {asked:.2g} allowed"
+        if difference > POOR * size:  # below one (rad or m) the tolerance is absolute
+            said += f"; that is {difference / size if size else np.inf:.2g} of the largest coordinate: a motion this small needs a smaller tolerance"
         verdict = f"accuracy met: {said}" if met else f"accuracy NOT met: {said}; the motion may be sensitive to its start, or a force may have a pulse shorter than the steps (largest_step, switches)"
         verdict = f"{self.verdict}; {said}" if self.doubts() else "; ".join(filter(None, (verdict, self.verdict)))
         return replace(self, verified=difference, verdict=verdict, met=met and not self.doubts())

@@ -23,6 +23,7 @@ import numpy as np
 from ..errors import CatenaError, FormatError, UnknownNameError
 from ..errors.registry import loaded
 from . import plotting, storage
+from .event_table import event_table, impact_table
 from .labels import TEXT, read_text
 from .ledger import Ledger
 from .storage import reason
@@ -354,11 +355,12 @@ def _unpacked(file: xr.Dataset, every: int) -> tuple[xr.Dataset, Ledger]:
     entry = storage.latest(file[storage.JOURNAL].values)
     if entry is None:
         raise OSError("no part of its journal can be read")
-    data = file.drop_vars(storage.JOURNAL).isel(time=slice(0, entry.row, every))
-    if entry.happened:
-        times, words = zip(*entry.happened)
-        data = data.assign_coords(event_time=("occurrence", list(times), {"units": "s"}))
-        data["event"] = ("occurrence", np.array(words))
+    log = storage.read_log(entry, file[storage.LOG].values)
+    if entry.lost:
+        log.events.append((log.events[-1][0], f"and {entry.lost} more events and impacts, for which the file has no room"))
+    data = file.drop_vars([storage.JOURNAL, storage.LOG]).isel(time=slice(0, entry.row, every))
+    for shown, along in (event_table(log.events), impact_table(log.impacts, data["contact"].values.tolist() if log.impacts else [])):
+        data = data.assign_coords(along).assign(shown)
     return data, Ledger.read(entry.ledger)
 
 

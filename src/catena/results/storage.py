@@ -2,6 +2,7 @@
 
     time      known from the beginning                     the other rows are NaN until they are computed
     journal   two slots, written in turn: how far the run has come, its ledger, and what is needed to go on
+    log       lines that are only added: events, and the impacts of contacts; the journal says how many bytes of it count
 
 HDF5 makes the file and takes all its space. Afterwards nothing but bytes are written, in place and past HDF5: rows first,
 then a slot of the journal with its own checksum. So a process may die at any instant; what it leaves is a netCDF file whose
@@ -18,11 +19,11 @@ import os
 import re
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
     import xarray as xr
 
 JOURNAL = "journal"
+LOG = "log"
 SLOT = 1 << 16  # bytes of a slot, besides what the state takes
+LINES = 1 << 21  # bytes of the log of a run that may have events: some ten thousand of them
 BUSY = (errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK, errno.EDEADLK)  # what a lock says that another process holds
 HEAD = struct.Struct("<II")  # length and checksum of what a slot holds
 
@@ -42,51 +45,79 @@ HEAD = struct.Struct("<II")  # length and checksum of what a slot holds
 class Journal:
     """How far the run of a file has come, its ledger, and what is needed to go on.
 
-    number: of this journal. row: rows that count. state: the checkpoint. happened: events, (time, words). energy: kinetic
-    and potential at the start, J. extremes: of all rows. wall_time: s. key: what decides the run.
+    number: of this journal. row: rows that count. state: the checkpoint. energy: kinetic and potential at the start, J. extremes: of
+    all rows. wall_time: s. key: what decides the run. logged, checksum: bytes of the log that count, and theirs; lost: lines for
+    which it had no room.
     """
 
     number: int
     row: int
     state: dict[str, Any]
-    happened: list[tuple[float, str]]
     energy: list[float]
     extremes: dict[str, float]
     wall_time: float
     key: dict[str, str | float]
     ledger: dict[str, Any]
+    logged: int = 0
+    checksum: int = 0
+    lost: int = 0
 
     @staticmethod
     def read(text: bytes) -> Journal:
         """The journal of a slot's text; a ValueError where it is none."""
         try:
             found = Journal(**json.loads(text))
-            kinds = (dict, found.state), (dict, found.extremes), (dict, found.key), (dict, found.ledger), (list, found.happened), (list, found.energy)
-            if not all(isinstance(x, kind) for kind, x in kinds) or not all(type(x) is int for x in (found.number, found.row)):
+            kinds = (dict, found.state), (dict, found.extremes), (dict, found.key), (dict, found.ledger), (list, found.energy)
+            counts = found.number, found.row, found.logged, found.checksum, found.lost
+            if not all(isinstance(x, kind) for kind, x in kinds) or not all(type(x) is int and x >= 0 for x in counts):
                 raise ValueError("a field is of another kind")
             if found.row < 1 or len(found.energy) != 2 or not all(math.isfinite(x) for x in (*found.energy, found.wall_time)):
                 raise ValueError("a number is not possible")
-            if not all(math.isfinite(t) and isinstance(what, str) and what.isprintable() for t, what in found.happened):
-                raise ValueError("an event is not possible")
         except (TypeError, RecursionError) as error:
             raise ValueError(str(error)) from None
         return found
 
 
-def create(path: Path, first: xr.Dataset, times: np.ndarray, room: int) -> None:
+# ---------------------------------------------------------------------------------------------------- the log
+class Logged(NamedTuple):
+    """What a log holds: events, (time, words), and the impacts of contacts, lists of what a `Hit` of the run has."""
+
+    events: list[tuple[float, str]]
+    impacts: list[list[Any]]
+
+
+def log_lines(events: Iterable[Any], impacts: Iterable[Any]) -> list[bytes]:
+    """The lines of events and impacts."""
+    return [json.dumps(line).encode() + b"\n" for line in (*(["event", *e] for e in events), *(["impact", *i] for i in impacts))]
+
+
+def read_log(entry: Journal, log: np.ndarray) -> Logged:
+    """What counts of a log (bytes,); a ValueError where it is damaged."""
+    text = log[: entry.logged].tobytes()
+    if len(text) < entry.logged or zlib.crc32(text) != entry.checksum:
+        raise ValueError("its log is damaged")
+    lines = [json.loads(line) for line in text.splitlines()]
+    events = [(t, what) for kind, t, what in (line for line in lines if line[0] == "event")]
+    if not all(isinstance(t, float) and math.isfinite(t) and isinstance(what, str) and what.isprintable() for t, what in events):
+        raise ValueError("an event is not possible")
+    return Logged(events, [line[1:] for line in lines if line[0] == "impact"])
+
+
+# ---------------------------------------------------------------------------------------------------- the file
+def create(path: Path, first: xr.Dataset, times: np.ndarray, room: int, lines: int = LINES) -> None:
     """Make the file: the labels and attributes of `first`, its rows at the head of as many as there are `times`.
 
-    room: how many numbers the state holds that the journal keeps.
+    room: how many numbers the state holds that the journal keeps. lines: bytes of the log.
     """
     import h5netcdf
     import h5py  # type: ignore[import-untyped]
 
     slot = SLOT + 64 * room
     row = sum(v.nbytes for v in first.variables.values() if "time" in v.dims) // max(1, first.sizes["time"])
-    reserve(path, len(times) * row + 2 * slot + SLOT)
+    reserve(path, len(times) * row + 2 * slot + SLOT + lines)
     with h5netcdf.File(path, "w") as file:
         sizes = {str(name): size for name, size in first.sizes.items()}
-        file.dimensions = {**sizes, "time": len(times), "slot": 2, "byte": slot}
+        file.dimensions = {**sizes, "time": len(times), "slot": 2, "byte": slot, "log_byte": max(1, lines)}
         for name, variable in first.variables.items():
             over_time = "time" in variable.dims
             text = variable.dtype.kind in "UOT"
@@ -102,6 +133,7 @@ def create(path: Path, first: xr.Dataset, times: np.ndarray, room: int) -> None:
                 made[...] = values
             made.attrs.update(variable.attrs)
         file.create_variable(JOURNAL, ("slot", "byte"), "u1", data=np.zeros((2, slot), "u1"))
+        file.create_variable(LOG, ("log_byte",), "u1", data=np.zeros(max(1, lines), "u1"))
         file.attrs.update(first.attrs)
         beside = [str(name) for name in first.coords if name not in first.dims]
         if beside:
@@ -120,11 +152,12 @@ def reserve(path: Path, size: int) -> None:
 
 @dataclass(frozen=True)
 class FileRegion:
-    """Where a variable's bytes stand in the file: the first, how many a row has, its type."""
+    """Where a variable's bytes stand in the file: the first, how many a row has, its type, how many rows it has room for."""
 
     offset: int
     width: int
     dtype: np.dtype
+    count: int
 
 
 def places(path: Path) -> dict[str, FileRegion]:
@@ -137,20 +170,22 @@ def places(path: Path) -> dict[str, FileRegion]:
                 raise FormatError(path, "this result was not written while it ran; it cannot be resumed")
             found = {name: x for name, x in file.items() if x.id.get_offset() is not None and x.ndim}
             return {
-                name: FileRegion(x.id.get_offset(), x.dtype.itemsize * int(np.prod(x.shape[1:])), x.dtype)
+                name: FileRegion(x.id.get_offset(), x.dtype.itemsize * int(np.prod(x.shape[1:])), x.dtype, len(x))
                 for name, x in found.items()
             }
     except OSError as error:
         raise FormatError(path, f"this is not a result of catena: {reason(error)}") from None
 
 
-def append(path: Path, known: dict[str, FileRegion], row: int, rows: dict[str, np.ndarray], journal: Journal) -> None:
-    """Write rows (n, ...) from `row` on, then the journal into the slot that its number says."""
+def append(path: Path, known: dict[str, FileRegion], row: int, rows: dict[str, np.ndarray], journal: Journal, lines: bytes = b"") -> None:
+    """Write rows (n, ...) from `row` on, the last lines of the log, then the journal into the slot that its number says."""
     slot, text = known[JOURNAL], packed(journal, known[JOURNAL].width)
     with path.open("r+b", buffering=0) as file:
         for name, values in rows.items():
             place = known[name]
             _put(file, place.offset + row * place.width, np.ascontiguousarray(values, place.dtype).tobytes())
+        if lines:
+            _put(file, known[LOG].offset + journal.logged - len(lines), lines)
         _put(file, slot.offset + journal.number % 2 * slot.width, text)
 
 
@@ -163,13 +198,19 @@ def rows_of(path: Path, place: FileRegion, first: int, last: int) -> NDArray[np.
 
 def journal_of(path: Path) -> Journal:
     """The last good journal of a file."""
-    slot = places(path)[JOURNAL]
+    return with_log(path)[0]
+
+
+def with_log(path: Path) -> tuple[Journal, Logged]:
+    """The last good journal of a file, and its log; a ValueError where the latter is damaged."""
+    known = places(path)
     with path.open("rb") as file:
-        file.seek(slot.offset)
-        found = latest(np.frombuffer(file.read(2 * slot.width), "u1").reshape(2, -1))
-    if found is None:
-        raise FormatError(path, "its journal is damaged; it cannot be resumed")
-    return found
+        file.seek(known[JOURNAL].offset)
+        found = latest(np.frombuffer(file.read(2 * known[JOURNAL].width), "u1").reshape(2, -1))
+        if found is None:
+            raise FormatError(path, "its journal is damaged; it cannot be resumed")
+        file.seek(known[LOG].offset)
+        return found, read_log(found, np.frombuffer(file.read(known[LOG].count), "u1"))
 
 
 def latest(slots: np.ndarray) -> Journal | None:
@@ -179,12 +220,8 @@ def latest(slots: np.ndarray) -> Journal | None:
 
 
 def packed(journal: Journal, width: int) -> bytes:
-    """The bytes of a slot; of very many events the earliest are left out."""
-    fields = asdict(journal)
-    text = json.dumps(fields).encode()
-    while len(text) > width - HEAD.size and fields["happened"]:
-        fields["happened"] = fields["happened"][len(fields["happened"]) // 2 or 1 :]
-        text = json.dumps(fields).encode()
+    """The bytes of a slot."""
+    text = json.dumps(asdict(journal)).encode()
     if len(text) > width - HEAD.size:
         raise CatenaError(f"the journal of a run takes {len(text)} bytes; its file has room for {width - HEAD.size}")
     return HEAD.pack(len(text), zlib.crc32(text)) + text

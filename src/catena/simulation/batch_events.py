@@ -186,7 +186,8 @@ class SpeedEvents:
         runs, part, side, sign, limit, approach = (x[~touches] for x in (runs, part, side, sign, limit, approach))
         if not len(runs):
             return
-        resting, rebound = self.touching[runs].any(axis=-1), self.restitution[part] * approach
+        rests: NDArray[np.bool_] = np.any(self.touching[runs], axis=-1)
+        rebound = self.restitution[part] * approach
         for run, k, n, fast, after in zip(runs.tolist(), part.tolist(), side.tolist(), approach.tolist(), rebound.tolist()):
             h = self.speeds[k]
             then = f"rebounds with {after:.6g} {h.unit}/s" if after else "does not rebound"
@@ -195,8 +196,9 @@ class SpeedEvents:
         ends = np.array([self._accumulated(*key) for key in zip(runs.tolist(), part.tolist(), side.tolist(), approach.tolist())])
         stays = (rebound == 0.0) | ends
         self.touching[runs[stays], part[stays], side[stays]] = True
-        if (again := (rebound != 0.0) & ends).any():
-            self._jump(runs[again], part[again], np.zeros(again.sum()), resting[again])
+        again = np.flatnonzero((rebound != 0.0) & ends)
+        if len(again):
+            self._jump(runs[again], part[again], np.zeros(len(again)), rests[again])
 
     def _accumulated(self, run: int, k: int, side: int, approach: float) -> bool:
         """Count an impact; whether the series it belongs to has come to its limit."""

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.closure_search import by_loop, called
-from ..equations.formulation import FORMULATIONS
-from ..equations.formulations import formulation
+from ..equations.formulations import formulation, formulations
 from ..errors import ClosureError, SimulationError, StateError, unknown
 from ..machine import arguments
+from ..machine.constraint_rows import metric
 from ..machine.lookup import coordinates, states, where
 from ..machine.machine import Machine
 from .integrators import METHODS, Method
@@ -27,7 +27,7 @@ MOST_ROWS = 100_000_000
 LIMITS = ("check", "ignore", "stop")
 FRICTION = ("smooth", "stick")
 CONTACT = ("events", "time_stepping", "ignore")
-OPEN = 1e-6  # m, cosine (m/s, 1/s): a loop that starts wider open than this is a mistake; less is closed silently
+OPEN = 1e-6  # beside its length, or cosine (per second): a loop that starts wider open than this is a mistake; less is closed silently
 
 
 def output_times(start: float, until: float, output: Any) -> Array:
@@ -112,14 +112,15 @@ def closed(machine: Machine, t: float, q: Array, v: Array, p: Array) -> None:
     """Raise where a start (runs, ...) leaves a loop open, or has speeds that open one, naming the loop and the gap."""
     if not machine.rows:
         return
-    error, rate, _, _ = machine.constraint_rows(q, v, p if p.shape[1] else None, t)
+    error, rate, _, A = machine.constraint_rows(q, v, p if p.shape[1] else None, t)
+    by = metric(machine)
     words = (("stays open by", "m (or, of a direction, its cosine)", error, 1.0),
-             ("is torn open at", "m/s (or 1/s)", rate, max(1.0, float(np.abs(v).max(initial=0.0)))))  # fmt: skip
+             ("is torn open at", "m/s (or 1/s)", rate, max(1.0, float(np.abs(v / np.sqrt(by.column)).max(initial=0.0)))))  # fmt: skip
     for what, unit, found, scale in words:
-        worst = np.abs(found).max(axis=0, initial=0.0)
-        if not worst.max(initial=0.0) <= OPEN * scale:
+        worst, beside = (np.abs(x).max(axis=0, initial=0.0) for x in (found, by.beside(found, A)))
+        if not beside.max(initial=0.0) <= OPEN * scale:
             gaps = by_loop(machine.rows, worst)
-            loop, label = machine.rows[int(worst.argmax())]
+            loop, label = machine.rows[int(beside.argmax())]
             raise ClosureError(
                 f"simulate: {where(machine)}: at the start {called(machine.mechanism, loop)} {what} {gaps[loop]:.3g} {unit} in its {label}; "
                 "begin with q, v = catena.assemble(mechanism, q, v)",
@@ -165,5 +166,5 @@ def events_possible(scheme: EventPlan, how: Method, by: str, start: float, until
             f"need one that chooses its steps: {', '.join(m.name for m in METHODS.values() if m.chooses_steps)}"
         )
     if formulation(by).approximate and scheme.holding.size:
-        exact = ", ".join(f.name for f in FORMULATIONS.values() if not f.approximate)
+        exact = ", ".join(f.name for f in formulations() if not f.approximate)
         raise SimulationError(f"{by} holds nothing exactly: contacts, stops, locks and friction that sticks need another formulation: {exact}")

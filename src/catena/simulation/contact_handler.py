@@ -47,7 +47,7 @@ class ContactHandler:
     # ------------------------------------------------------------------------------------------------ to continue later
     def checkpoint(self) -> dict[str, Any]:
         """The state as JSON values; the modes are in the engine."""
-        return {"touching": sorted(self.terms.touching), "series": [[k, *x] for k, x in self.impacts.series.items()], "hits": self.impacts.hits,
+        return {"touching": sorted(self.terms.touching), "series": [[k, *x] for k, x in self.impacts.series.items()], "hits": list(self.impacts.hits),
                 "kept": asdict(self.terms.kept)}  # fmt: skip
 
     def restore(self, state: dict[str, Any]) -> None:

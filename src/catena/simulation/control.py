@@ -7,6 +7,7 @@
     Impedance        a frame as on a spring and damper; Hybrid: a force along a normal, a place across it (`force_control.py`)
     Actuator         tau = gear (gain u + b0 + b1 l + b2 l'): motors and servos behind a gear, as MuJoCo's
     DCMotor          L i' = u - R i - k gear v, tau = gear k i: a motor with its electrical time constant
+    Thruster         a force and a torque at a frame, along its axes, times a signal
     Sequence         one controller after another
     Hold             any of them sampled: asked every so often, held in between
     traced           a Python function (t, q, v) -> tau
@@ -31,7 +32,7 @@ from ..machine.lookup import Coordinate, coordinates, speeds_of
 from ..model.expression_functions import apply
 from ..model.expressions import evaluate
 from ..model.values import value_of
-from .actuators import Actuator, DCMotor
+from .actuators import Actuator, DCMotor, Thruster
 from .control_laws import Controller, Hold, Sequence, held, sampling, traced
 from .control_laws import ticking as ticking  # for the engine
 from .fmu_control import FMU
@@ -41,7 +42,7 @@ from .prescribed import partitioned
 from .system import System
 from .traced_law import Law
 
-__all__ = ["FMU", "PD", "PID", "Actuator", "ComputedTorque", "Controller", "DCMotor", "Forces", "Hold", "Hybrid", "Impedance", "Law", "Sequence", "traced"]
+__all__ = ["FMU", "PD", "PID", "Actuator", "ComputedTorque", "Controller", "DCMotor", "Forces", "Hold", "Hybrid", "Impedance", "Law", "Sequence", "Thruster", "traced"]
 
 Gain = Any  # a number, or a SymPy expression of the mechanism's parameters
 Gains = Gain | Mapping[str, Gain]

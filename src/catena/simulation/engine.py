@@ -12,11 +12,12 @@ from ..compiler.lanes import LaneKernel
 from ..errors import SimulationError
 from . import drivers, fixed_step
 from .integrators import Method
-from .lane_runs import LaneRuns
+from .lane_runs import LaneRuns, address_of
 from .system import System
 from .time_stepping import stepper
 
 Array = np.ndarray
+ONE, NOTHING_HELD = np.array([0]), np.empty((1, 0, 0))  # the list of a single run; rows without inputs
 AT_ONCE = 2000  # steps of runs side by side, between which they can be interrupted
 SHARE, FINEST = 0.05, 2.3e-14  # the part of the tolerance a single step may use, and the smallest that doubles allow
 
@@ -59,7 +60,6 @@ class Engine:
         size, self.W = self.x.shape
         self.h, self.largest = step, largest
         self.rtol = max(SHARE * tolerance, FINEST)
-        self.atol = np.full(size, self.rtol)  # one per state, the same in all lanes
         mapped = method.kind in ("map", "stepping")
         first, last = 1 + size + system.nu, 1 + size + system.nu + len(p)
         self.buffer = np.zeros((last + mapped, self.W))
@@ -71,7 +71,6 @@ class Engine:
         self.room = np.zeros(self.stepper.size if self.stepper is not None else 0)
         self.settle = self._kernel("settle")
         self.K = np.zeros((max(len(method.A), 1), self.x.size))
-        self.new = np.zeros(self.x.size)
         self.tally = Tally()
         self.store: Array | None = None
         self.filled = 0
@@ -120,30 +119,21 @@ class Engine:
         return getattr(self, f"_{self.method.kind}")(float(t), float(end), np.ascontiguousarray(times))
 
     def _adaptive(self, t: float, end: float, times: Array) -> Segment:
-        if self.system.guard is not None:
-            return self._guarded(t, end, times)
-        if self.W > 1:
-            return self._each_its_steps(t, end, times)
-        m, (out, first) = self.method, self._room(len(times))
-        status, t, self.h, row, accepted, rejected, evaluations = drivers.adaptive(
-            _address(self.kernel), _address(self.settle), m.A, m.stages, m.C, m.E, m.P, m.D[None],
-            float(m.order), float(m.dense), *self._flat, self.K, self.new, t, end, self.h,
-            self.largest, self.rtol, np.repeat(self.atol, self.W), times, 0, out, first, self._left, self.W,
-        )  # fmt: skip
-        self._count(accepted, rejected, evaluations, self.h)
-        self.kernel.used(evaluations)
-        return Segment(status, t, self._written(out, first, first + row))
+        return self._alone(t, end, times) if self.W == 1 else self._each_its_steps(t, end, times)
 
-    def _guarded(self, t: float, end: float, times: Array) -> Segment:
-        """A single run up to its next event, as one of many is advanced."""
-        out, whole = np.empty((1, len(times), len(self.x))), lambda k: np.array([k])
-        runs = LaneRuns(self.system, self.method, self.x.reshape(1, -1), self.buffer[1 + len(self.x) :].reshape(1, -1), t=t, h=self.h,
-                        width=1, rtol=self.rtol, largest=self.largest)  # fmt: skip
-        runs.advance(whole(0), np.array([end]), whole(len(times)), whole(self._left), times, out, np.empty((1, 0, 0)), 0)
+    def _alone(self, t: float, end: float, times: Array) -> Segment:
+        """A single run up to `end` or its next event, as one of many is advanced."""
+        (out, first), inputs = self._room(len(times)), self.buffer[1 + len(self.x) :]
+        runs = self._lanes = self._lanes or self._lane_runs(self.x.reshape(1, -1), inputs.reshape(1, -1))  # views
+        runs.t[:], runs.h[:], runs.row[:], runs.tally[:] = t, self.h, 0, 0
+        runs.advance(ONE, np.array([end]), np.array([len(times)]), np.array([self._left]), times, out, NOTHING_HELD, first)
         self.h = float(runs.h[0])
         accepted, rejected, evaluations, status, event = map(int, (*runs.tally[0], *runs.ended[0]))
         self._count(accepted, rejected, evaluations, self.h)
-        return Segment(status, float(runs.t[0]), self._written(out, 0, int(runs.row[0])), event)
+        return Segment(status, float(runs.t[0]), self._written(out, first, first + int(runs.row[0])), event)
+
+    def _lane_runs(self, x: Array, given: Array) -> LaneRuns:
+        return LaneRuns(self.system, self.method, x, given, h=self.h, width=self.W, rtol=self.rtol, largest=self.largest)
 
     def _each_its_steps(self, t: float, end: float, times: Array) -> Segment:
         """Runs side by side, each with steps of its own, so that none depends on its neighbours.
@@ -151,8 +141,7 @@ class Engine:
         Where one cannot go on, all lanes hold that run in the end.
         """
         first, (out, row) = 1 + len(self.x), self._room(len(times))
-        runs = self._lanes = self._lanes or LaneRuns(self.system, self.method, np.empty(self.x.T.shape), np.empty(self.buffer[first:].T.shape), t=t,
-                                                     h=self.h, width=self.W, rtol=self.rtol, largest=self.largest)  # fmt: skip
+        runs = self._lanes = self._lanes or self._lane_runs(np.empty(self.x.T.shape), np.empty(self.buffer[first:].T.shape))
         runs.x[:], runs.given[:], runs.t[:], runs.row[:] = self.x.T, self.buffer[first:].T, t, 0
         rows, ends, going = np.full(self.W, len(times)), np.full(self.W, end), np.arange(self.W)
         while len(going):
@@ -207,9 +196,9 @@ class Engine:
         if self.stepper is not None:
             return self._contact_steps(t, h, steps, every, out, first)
         self.kernel.used(steps * max(1, len(m.A)))
-        settle = _address(self.settle) if m.kind == "fixed" or self.system.binds else 0  # others keep quaternions unit
+        settle = address_of(self.settle) if m.kind == "fixed" or self.system.binds else 0  # others keep quaternions unit
         status, t, row, evaluations = drive(
-            _address(self.kernel), settle, m.A, m.B[None], m.C, *self._flat, self.K, *self.pieces.at(t, h), t, h, steps, every, out,
+            address_of(self.kernel), settle, m.A, m.B[None], m.C, *self._flat, self.K, *self.pieces.at(t, h), t, h, steps, every, out,
             first, self.W,
         )  # fmt: skip
         self._count(steps, 0, evaluations, h)
@@ -219,7 +208,7 @@ class Engine:
         """The same with contacts by time stepping."""
         assert self.stepper is not None
         self.stepper.used(steps)
-        settle = _address(self.settle) if self.system.binds else 0
+        settle = address_of(self.settle) if self.system.binds else 0
         status, t, row, evaluations = fixed_step.stepping(
             *self.stepper.addresses, settle, *self._flat, self.room, self.stepper.given, *self.pieces.at(t, h), t, h, steps, every, out, first,
             self.W,
@@ -275,10 +264,6 @@ class Pieces:
         """Which piece acts just before t (or just `after` it)."""
         found = np.floor((np.asarray(t) - self.begin) / self.span + 1e-9) if after else np.ceil((np.asarray(t) - self.begin) / self.span - 1e-9) - 1
         return np.clip(found.astype(int), 0, self.forces.shape[1] - 1)
-
-
-def _address(kernel: LaneKernel | None) -> int:
-    return 0 if kernel is None else kernel.block_address
 
 
 def _stretches(t: float, end: float, times: Array) -> Iterator[tuple[float, int, bool]]:

@@ -15,6 +15,7 @@ from ..kernels.motion import BALL
 from ..kernels.rank import usual_length
 from ..machine.machine import Machine
 from ..model.contact_points import contact_points
+from ..model.followers import per_speed
 from ..model.loop_stops import can_stop, has_limits, loop_stops
 from ..results.labels import units
 from .contact_rows import TouchingPoint
@@ -109,8 +110,8 @@ def _speed(machine: Machine, k: int) -> HoldableSpeed:
 def _of_joints(machine: Machine, limits: str, friction: str, restitution: float) -> dict[int, HoldableSpeed]:
     """{index: speed} of those that the joints' own limits and dry friction may hold."""
     found: dict[int, HoldableSpeed] = {}
-    own = [values for j in machine.mechanism.moving for values in zip(j.lower, j.upper, j.friction)]
-    for k, (lower, upper, dry) in enumerate(own):
+    own = [values for j in machine.mechanism.moving for values in zip(j.lower, j.upper)]
+    for k, ((lower, upper), dry) in enumerate(zip(own, per_speed(machine.mechanism, "friction"))):
         h: Any = _speed(machine, k)
         if limits == "stop":
             h = replace(h, lower=lower, upper=upper, restitution=restitution)

@@ -1,15 +1,10 @@
-"""Adaptive steps of many runs, each lane with a time, a step and an end of its own.
+"""Adaptive steps of runs side by side, each lane with a time, a step and an end of its own.
 
 A list of runs is advanced W at a time. Where a run ends its segment (its end is reached, a guard falls to zero, it cannot go on), its
 lane is given the next run of the list: lanes do not wait for each other. No number of a run depends on its neighbours, so that the
-runs of a batch are what they would be alone.
+runs of a batch are what they would be alone; a single run has W = 1.
 
-Arrays of lanes are flat, entry k of lane l at k W + l, as in `drivers.py`. Of the lanes themselves:
-
-    who       the run in each lane, -1 where there is none         t, h, step     its time, the step wanted and the one tried, s
-    verdict   whether the step is accepted                         error, last    of this step and the last accepted, beside what is allowed
-    needs     whether its dense output is needed                   later          the step after this one, s
-    event     the guard that falls in this step, -1 for none       theta          where, as a part of the step
+Arrays of lanes are flat, entry k of lane l at k W + l, as in `drivers.py`.
 """
 
 from __future__ import annotations
@@ -20,45 +15,111 @@ from ..compiler.machine_function import call_block, machine_function, weighted
 from .drivers import BEFORE, BETWEEN, EVENT, GROW, NOT_FINITE, NOW, REACHED, SAFETY, SHRINK, TOO_MANY, TOO_SMALL
 from .lane_arithmetic import allowed, dense, put, settled, squares, stage, take
 from .lane_events import locate
+from .lane_records import Code, Runs, Tableau, lanes_of, memory_of
 
 ACCEPTED, REJECTED, EVALUATIONS = range(3)  # columns of `tally`
 
 
-# ---------------------------------------------------------------------------------------------------- lanes
-def write(out, held, r, row, x, buffer, l, W):
-    """A row of one run: its state, and what is held."""
-    size, first = out.shape[2], (1 + out.shape[2]) * W + l
+# ---------------------------------------------------------------------------------------------------- runs and lanes
+def write(runs, r, x, buffer, l, W):
+    """The next row of a run: its state, and what is held."""
+    size, row = runs.X.shape[1], runs.first + runs.row[r]
     for n in range(size):
-        out[r, row, n] = x[n * W + l]
-    for n in range(held.shape[2]):
-        held[r, row, n] = buffer[first + n * W]
+        runs.out[r, row, n] = x[n * W + l]
+    for n in range(runs.held.shape[2]):
+        runs.held[r, row, n] = buffer[(1 + size + n) * W + l]
+    runs.row[r] += 1
 
 
-def enter(r, l, X, given, T, H, x, buffer, t, h, last, who, refused, fresh, W):
+def enter(r, l, runs, lanes, memory, W):
     """Put run r into lane l."""
-    size = X.shape[1]
+    size = runs.X.shape[1]
     for n in range(size):
-        x[n * W + l] = X[r, n]
-    for n in range(given.shape[1]):
-        buffer[(1 + size + n) * W + l] = given[r, n]
-    t[l] = T[r]
-    h[l] = H[r]
-    last[l] = 1.0
-    who[l] = r
-    refused[l] = 0
-    fresh[l] = 1.0
+        memory.x[n * W + l] = runs.X[r, n]
+    for n in range(runs.given.shape[1]):
+        memory.buffer[(1 + size + n) * W + l] = runs.given[r, n]
+    lanes.t[l] = runs.T[r]
+    lanes.h[l] = runs.H[r]
+    lanes.last[l] = 1.0
+    lanes.who[l] = r
+    lanes.refused[l] = 0
+    lanes.fresh[l] = 1.0
+    runs.tally[r, EVALUATIONS] += 1
 
 
-def leave(status, event, l, X, T, H, ended, x, t, h, who, W):
+def leave(status, event, l, runs, lanes, memory, W):
     """Take the run of lane l out of it."""
-    r = who[l]
-    for n in range(X.shape[1]):
-        X[r, n] = x[n * W + l]
-    T[r] = t[l]
-    H[r] = h[l]
-    ended[r, 0] = status
-    ended[r, 1] = event
-    who[l] = -1
+    r = lanes.who[l]
+    for n in range(runs.X.shape[1]):
+        runs.X[r, n] = memory.x[n * W + l]
+    runs.T[r] = lanes.t[l]
+    runs.H[r] = lanes.h[l]
+    runs.ended[r, 0] = status
+    runs.ended[r, 1] = event
+    lanes.who[l] = -1
+
+
+def admit(code, which, coming, runs, lanes, memory, W):
+    """The next runs of the list into lanes that are empty. Returns how many lanes have a run, and which of the list comes next."""
+    live, entering = 0, False
+    for l in range(W):
+        lanes.fresh[l] = 0.0
+        if lanes.who[l] < 0 and coming < len(which):
+            enter(which[coming], l, runs, lanes, memory, W)
+            coming += 1
+            entering = True
+        if lanes.who[l] >= 0:
+            live += 1
+    if entering:
+        put(memory.buffer, memory.x, lanes.t, lanes.none, lanes.step, W)
+        call_block(code.rate, memory.buffer, memory.scratch)
+        take(memory.K[0], memory.scratch, lanes.fresh, W)
+        if code.guarded:
+            call_block(code.guard, memory.buffer, memory.values)
+            take(memory.g, memory.values, lanes.fresh, W)
+    return live, coming
+
+
+def retire(largest, runs, lanes, memory, W):
+    """Take out the runs that are done, and choose the steps of the others. Returns whether one was taken out."""
+    left = False
+    for l in range(W):
+        if lanes.who[l] >= 0:
+            r, t, status = lanes.who[l], lanes.t[l], -1
+            if not t < runs.end[r]:
+                status = REACHED
+            elif runs.most[r] <= 0:
+                status = TOO_MANY
+            else:
+                lanes.h[l] = min(lanes.h[l], largest)
+                if lanes.h[l] < 16.0 * np.spacing(max(abs(t), abs(runs.end[r]))) and runs.end[r] - t > lanes.h[l]:
+                    status = TOO_SMALL
+            if status >= 0:
+                leave(status, -1, l, runs, lanes, memory, W)
+                left = True
+            else:
+                lanes.clipped[l] = 1 if t + lanes.h[l] * 1.0000001 >= runs.end[r] else 0
+                lanes.step[l] = runs.end[r] - t if lanes.clipped[l] > 0 else lanes.h[l]
+    return left
+
+
+def end_of_step(r, l, runs, lanes):
+    """The time at which the step of a lane ends, s."""
+    return runs.end[r] if lanes.clipped[l] > 0 else lanes.t[l] + lanes.step[l]
+
+
+# ---------------------------------------------------------------------------------------------------- errors
+def attempt(code, method, rtol, lanes, memory, W):
+    """A step of all lanes, and the sums of squares of its errors."""
+    for i in range(1, method.s):
+        stage(code.rate, memory.buffer, memory.x, memory.K, method.A, method.C, i, lanes.t, lanes.step, W)
+    stage(code.rate, memory.buffer, memory.x, memory.K, method.A, method.C, method.s, lanes.t, lanes.step, W)  # at the step's end; its state stands in buffer
+    for n in range(len(memory.x)):
+        memory.new[n] = memory.buffer[W + n]
+    allowed(memory.x, memory.new, rtol, memory.beside, W)
+    for i in range(len(method.E)):
+        weighted(memory.zero, memory.K, method.E, i, method.E.shape[1], 1.0, memory.e, 0)
+        squares(memory.e, memory.beside, memory.sums[i], W)
 
 
 def lane_error(sums, both, step, nx, l):
@@ -74,210 +135,183 @@ def lane_error(sums, both, step, nx, l):
     return size
 
 
-# ---------------------------------------------------------------------------------------------------- the time loop
-@machine_function("W", "s")
-def advance(
-    address, settle, guard, A, s, C, E, P, D, looks, order, degree, largest, rtol, times, runs, X, given, T, H, end, row, until_row,
-    most, out, held, first, tally, ended, buffer, K, g, whole, W,
-):  # fmt: skip
-    """Advance the runs of a list, run r from T[r] to end[r] (s), with rows of `out` at times[row[r]:until_row[r]].
+def judge(code, method, runs, lanes, memory, W):
+    """Which steps are accepted, and the next step of each. Returns whether dense output is needed."""
+    exponent, wanted = -1.0 / method.order, False
+    for l in range(W):
+        lanes.accepted[l] = 0.0
+        lanes.needs[l] = 0.0
+        if lanes.who[l] >= 0:
+            r, step = lanes.who[l], lanes.step[l]
+            runs.tally[r, EVALUATIONS] += method.s
+            runs.most[r] -= 1
+            error = lane_error(memory.sums, len(method.E), step, runs.X.shape[1], l)
+            if error < 1.0:
+                error = max(error, 1e-6)
+                lanes.accepted[l] = 1.0
+                lanes.error[l] = error
+                lanes.later[l] = min(GROW, SAFETY * error ** (NOW * exponent) * lanes.last[l] ** (BEFORE * exponent))
+                if code.guarded or (runs.row[r] < runs.until_row[r] and runs.times[runs.row[r]] < end_of_step(r, l, runs, lanes)):
+                    lanes.needs[l] = 1.0
+                    wanted = True
+            else:
+                runs.tally[r, REJECTED] += 1
+                lanes.refused[l] = 1
+                if np.isfinite(error):
+                    lanes.h[l] = step * max(SHRINK, SAFETY * error**exponent)
+                elif lanes.h[l] < 1e-12 * max(1.0, abs(lanes.t[l])):
+                    leave(NOT_FINITE, -1, l, runs, lanes, memory, W)
+                else:
+                    lanes.h[l] = 0.1 * step
+    return wanted
 
-    runs: (n,) whole numbers. X (R, size), given (R, inputs): states; inputs, modes and parameters. H (R,): steps, s. most (R,):
-    steps, after which a segment ends. out (R, rows, size), held (R, rows, nu): rows are written from `first` on. tally (R, 3)
-    is added to; ended (R, 2): status and guard. g: guards and their rates of W lanes. whole: (4, W) whole numbers. looks: of `locate`.
+
+def judge_dense_output(code, method, runs, lanes, memory, W):
+    """Refuse steps whose dense output is needed and not good enough."""
+    for i in range(method.s + 1, len(memory.K)):
+        stage(code.rate, memory.buffer, memory.x, memory.K, method.A, method.C, i, lanes.t, lanes.step, W)
+    weighted(memory.zero, memory.K, method.D, 0, method.D.shape[1], 1.0, memory.e, 0)
+    squares(memory.e, memory.beside, memory.sums[0], W)
+    for l in range(W):
+        if lanes.needs[l] > 0.0:
+            r = lanes.who[l]
+            runs.tally[r, EVALUATIONS] += len(memory.K) - method.s - 1
+            inside = abs(lanes.step[l]) * np.sqrt(memory.sums[0, l] / runs.X.shape[1]) / BETWEEN
+            if not np.isfinite(inside):
+                inside = np.inf
+            fits = GROW if inside == 0.0 else SAFETY * inside ** (-1.0 / method.degree)
+            if fits < 0.7:
+                lanes.h[l] = lanes.step[l] * max(SHRINK, fits)
+                runs.tally[r, REJECTED] += 1
+                lanes.refused[l] = 1
+                lanes.accepted[l] = 0.0
+            else:
+                lanes.later[l] = min(lanes.later[l], fits)
+
+
+def accept(runs, lanes, W):
+    """Count the accepted steps, and choose those after them."""
+    count = 0
+    for l in range(W):
+        lanes.event[l] = -1
+        lanes.high[l] = 1.0
+        if lanes.accepted[l] > 0.0:
+            count += 1
+            runs.tally[lanes.who[l], ACCEPTED] += 1
+            lanes.last[l] = lanes.error[l]
+            lanes.later[l] = lanes.step[l] * min(1.0, lanes.later[l]) if lanes.refused[l] > 0 else lanes.step[l] * lanes.later[l]
+            lanes.refused[l] = 0
+    return count
+
+
+# ---------------------------------------------------------------------------------------------------- what a step leaves
+def rows_due(runs, lanes, W):
+    """Mark the lanes whose next row lies within their step, and where. Returns whether there are any."""
+    any_due = False
+    for l in range(W):
+        lanes.due[l] = 0.0
+        lanes.part[l] = 0.0
+        if lanes.accepted[l] > 0.0:
+            r = lanes.who[l]
+            stop = lanes.t[l] + lanes.high[l] * lanes.step[l] if lanes.event[l] >= 0 else end_of_step(r, l, runs, lanes)
+            if runs.row[r] < runs.until_row[r]:
+                time = runs.times[runs.row[r]]
+                if time < stop or (time == stop and lanes.event[l] >= 0):  # the settled end of a step is better than dense output
+                    lanes.due[l] = 1.0
+                    lanes.part[l] = (time - lanes.t[l]) / lanes.step[l]
+                    any_due = True
+    return any_due
+
+
+def rows_within(code, method, runs, lanes, memory, W):
+    """Rows within the steps, the next one of each lane at a time."""
+    while rows_due(runs, lanes, W):
+        dense(method.P, lanes.part, memory.w, memory.x, memory.K, lanes.step, memory.scratch, 0, W)
+        settled(code.settle, memory.buffer, memory.scratch, lanes.t, lanes.part, lanes.step, 1, W)
+        for l in range(W):
+            if lanes.due[l] > 0.0:
+                write(runs, lanes.who[l], memory.scratch, memory.buffer, l, W)
+
+
+def stop_at_events(code, method, runs, lanes, memory, W):
+    """Leave the runs that meet an event at its instant."""
+    met = False
+    for l in range(W):
+        lanes.part[l] = 0.0
+        lanes.due[l] = 0.0
+        if lanes.event[l] >= 0:
+            lanes.part[l] = lanes.high[l]
+            lanes.due[l] = 1.0
+            lanes.accepted[l] = 0.0
+            met = True
+    if met:
+        dense(method.P, lanes.part, memory.w, memory.x, memory.K, lanes.step, memory.scratch, 0, W)
+        settled(code.settle, memory.buffer, memory.scratch, lanes.t, lanes.part, lanes.step, 2, W)
+        take(memory.x, memory.scratch, lanes.due, W)
+        for l in range(W):
+            if lanes.due[l] > 0.0:
+                lanes.t[l] = lanes.t[l] + lanes.high[l] * lanes.step[l]
+                lanes.h[l] = min(lanes.later[l], lanes.step[l])
+                leave(EVENT, lanes.event[l], l, runs, lanes, memory, W)
+
+
+def move_on(code, method, runs, lanes, memory, W):
+    """Let the runs whose steps were accepted go to the end of these, with the rows that lie there."""
+    take(memory.x, memory.new, lanes.accepted, W)
+    if code.guarded:
+        take(memory.g, memory.g_new, lanes.accepted, W)
+    for l in range(W):
+        if lanes.accepted[l] > 0.0:
+            lanes.t[l] = end_of_step(lanes.who[l], l, runs, lanes)
+            lanes.h[l] = max(lanes.later[l], lanes.h[l]) if lanes.clipped[l] > 0 else lanes.later[l]
+    if code.settle != 0:
+        put(memory.buffer, memory.x, lanes.t, lanes.none, lanes.step, W)
+        call_block(code.settle, memory.buffer, memory.scratch)
+        take(memory.x, memory.scratch, lanes.accepted, W)
+        put(memory.buffer, memory.x, lanes.t, lanes.none, lanes.step, W)
+        call_block(code.rate, memory.buffer, memory.scratch)
+        take(memory.K[0], memory.scratch, lanes.accepted, W)
+    else:
+        take(memory.K[0], memory.K[method.s], lanes.accepted, W)
+    for l in range(W):
+        if lanes.accepted[l] > 0.0:
+            r = lanes.who[l]
+            if code.settle != 0:
+                runs.tally[r, EVALUATIONS] += 1
+            while runs.row[r] < runs.until_row[r] and runs.times[runs.row[r]] <= lanes.t[l]:
+                write(runs, r, memory.x, memory.buffer, l, W)
+
+
+# ---------------------------------------------------------------------------------------------------- the time loop
+@machine_function("W", "s", "guarded")
+def advance(
+    rate, settle, guard, A, s, C, E, P, D, looks, order, degree, largest, rtol, times, which, X, given, T, H, end, row, until_row,
+    most, out, held, first, tally, ended, buffer, K, g, whole, guarded, W,
+):  # fmt: skip
+    """Advance the runs of a list `which`, run r from T[r] to end[r] (s), with rows of `out` at times[row[r]:until_row[r]].
+
+    The arrays are those of `lane_records.py`. g: guards and their rates of W lanes. whole: (4, W) whole numbers.
     """
-    size, stages = X.shape[1], K.shape[0]
-    x, new, scratch, zero = np.zeros(size * W), np.zeros(size * W), np.zeros(size * W), np.zeros(size * W)
-    e, beside, sums = np.zeros(size * W), np.zeros(size * W), np.zeros((2, W))
-    g_new, values, before, w = np.zeros(len(g)), np.zeros(len(g)), np.zeros(len(g)), np.zeros((P.shape[0], W))
-    floats, none = np.zeros((15, W)), np.zeros(W)
-    t, h, step, last, later, error, part = floats[0], floats[1], floats[2], floats[3], floats[4], floats[5], floats[6]
-    low, high, below, above = floats[7], floats[8], floats[9], floats[10]
-    verdict, needs, fresh, due = floats[11], floats[12], floats[13], floats[14]
-    who, event, refused, clipped = whole[0], whole[1], whole[2], whole[3]
-    exponent, coming = -1.0 / order, 0
-    for l in range(len(who)):
-        who[l] = -1
+    code, method = Code(rate, settle, guard, guarded), Tableau(A, s, C, E, P, D, looks, order, degree)
+    runs = Runs(X, given, T, H, end, times, row, until_row, most, out, held, first, tally, ended)
+    lanes, memory, coming = lanes_of(whole, W), memory_of(X.shape[1], K, buffer, g, P.shape[0], W), 0
     while True:
-        # the next runs into lanes that are empty
-        live, entering = 0, False
-        for l in range(len(who)):
-            fresh[l] = 0.0
-            if who[l] < 0 and coming < len(runs):
-                enter(runs[coming], l, X, given, T, H, x, buffer, t, h, last, who, refused, fresh, W)
-                tally[runs[coming], EVALUATIONS] += 1
-                coming += 1
-                entering = True
-            if who[l] >= 0:
-                live += 1
+        live, coming = admit(code, which, coming, runs, lanes, memory, W)
         if live == 0:
             break
-        if entering:
-            put(buffer, x, t, none, step, W)
-            call_block(address, buffer, scratch)
-            take(K[0], scratch, fresh, W)
-            if guard != 0:
-                call_block(guard, buffer, values)
-                take(g, values, fresh, W)
-        # which of them are done, and the steps of the others
-        left = False
-        for l in range(len(who)):
-            if who[l] >= 0:
-                r, status = who[l], -1
-                if not t[l] < end[r]:
-                    status = REACHED
-                elif most[r] <= 0:
-                    status = TOO_MANY
-                else:
-                    h[l] = min(h[l], largest)
-                    if h[l] < 16.0 * np.spacing(max(abs(t[l]), abs(end[r]))) and end[r] - t[l] > h[l]:
-                        status = TOO_SMALL
-                if status >= 0:
-                    leave(status, -1, l, X, T, H, ended, x, t, h, who, W)
-                    left = True
-                else:
-                    clipped[l] = 1 if t[l] + h[l] * 1.0000001 >= end[r] else 0
-                    step[l] = end[r] - t[l] if clipped[l] > 0 else h[l]
-        if left:
+        if retire(largest, runs, lanes, memory, W):
             continue
-        for i in range(1, s):
-            stage(address, buffer, x, K, A, C, i, t, step, W)
-        stage(address, buffer, x, K, A, C, s, t, step, W)  # the derivative at the step's end; its state stands in buffer
-        for n in range(size * W):
-            new[n] = buffer[W + n]
-        allowed(x, new, rtol, beside, W)
-        for i in range(len(E)):
-            weighted(zero, K, E, i, E.shape[1], 1.0, e, 0)
-            squares(e, beside, sums[i], W)
-        wanted = False
-        for l in range(len(who)):
-            verdict[l] = 0.0
-            needs[l] = 0.0
-            if who[l] >= 0:
-                r = who[l]
-                tally[r, EVALUATIONS] += s
-                most[r] -= 1
-                error[l] = lane_error(sums, len(E), step[l], size, l)
-                if error[l] < 1.0:
-                    verdict[l] = 1.0
-                    error[l] = max(error[l], 1e-6)
-                    later[l] = min(GROW, SAFETY * error[l] ** (NOW * exponent) * last[l] ** (BEFORE * exponent))
-                    stop = end[r] if clipped[l] > 0 else t[l] + step[l]
-                    if guard != 0 or (row[r] < until_row[r] and times[row[r]] < stop):
-                        needs[l] = 1.0
-                        wanted = True
-                else:
-                    tally[r, REJECTED] += 1
-                    refused[l] = 1
-                    if np.isfinite(error[l]):
-                        h[l] = step[l] * max(SHRINK, SAFETY * error[l] ** exponent)
-                    elif h[l] < 1e-12 * max(1.0, abs(t[l])):
-                        leave(NOT_FINITE, -1, l, X, T, H, ended, x, t, h, who, W)
-                    else:
-                        h[l] = 0.1 * step[l]
-        # is dense output good enough where it is needed?
+        attempt(code, method, rtol, lanes, memory, W)
+        wanted = judge(code, method, runs, lanes, memory, W)
         if wanted:
-            for i in range(s + 1, stages):
-                stage(address, buffer, x, K, A, C, i, t, step, W)
-            weighted(zero, K, D, 0, D.shape[1], 1.0, e, 0)
-            squares(e, beside, sums[0], W)
-            for l in range(len(who)):
-                if needs[l] > 0.0:
-                    tally[who[l], EVALUATIONS] += stages - s - 1
-                    inside = abs(step[l]) * np.sqrt(sums[0, l] / size) / BETWEEN
-                    if not np.isfinite(inside):
-                        inside = np.inf
-                    fits = GROW if inside == 0.0 else SAFETY * inside ** (-1.0 / degree)
-                    if fits < 0.7:
-                        h[l] = step[l] * max(SHRINK, fits)
-                        tally[who[l], REJECTED] += 1
-                        refused[l] = 1
-                        verdict[l] = 0.0
-                    else:
-                        later[l] = min(later[l], fits)
-        accepted = 0
-        for l in range(len(who)):
-            event[l] = -1
-            high[l] = 1.0
-            if verdict[l] > 0.0:
-                accepted += 1
-                tally[who[l], ACCEPTED] += 1
-                last[l] = error[l]
-                later[l] = step[l] * min(1.0, later[l]) if refused[l] > 0 else step[l] * later[l]
-                refused[l] = 0
-        if accepted == 0:
+            judge_dense_output(code, method, runs, lanes, memory, W)
+        if accept(runs, lanes, W) == 0:
             continue
-        if guard != 0:
-            locate(guard, buffer, x, new, K, P, looks, w, t, step, g, g_new, values, before, verdict, event, needs, low, high, below, above,
-                   part, W)  # fmt: skip
-        # rows within the steps, each lane's next one at a time
-        rows_left = wanted
-        while rows_left:
-            rows_left = False
-            for l in range(len(who)):
-                due[l] = 0.0
-                part[l] = 0.0
-                if verdict[l] > 0.0:
-                    r = who[l]
-                    stop = end[r] if clipped[l] > 0 else t[l] + step[l]
-                    if event[l] >= 0:
-                        stop = t[l] + high[l] * step[l]
-                    if row[r] < until_row[r]:
-                        time = times[row[r]]
-                        if time < stop or (time == stop and event[l] >= 0):  # the settled end of a step is better than dense output
-                            due[l] = 1.0
-                            part[l] = (time - t[l]) / step[l]
-                            rows_left = True
-            if rows_left:
-                dense(P, part, w, x, K, step, scratch, 0, W)
-                settled(settle, buffer, scratch, t, part, step, 1, W)
-                for l in range(len(who)):
-                    if due[l] > 0.0:
-                        r = who[l]
-                        write(out, held, r, first + row[r], scratch, buffer, l, W)
-                        row[r] += 1
-        # runs that meet an event are left at its instant
-        met = False
-        for l in range(len(who)):
-            part[l] = 0.0
-            due[l] = 0.0
-            if event[l] >= 0:
-                part[l] = high[l]
-                due[l] = 1.0
-                verdict[l] = 0.0
-                met = True
-        if met:
-            dense(P, part, w, x, K, step, scratch, 0, W)
-            settled(settle, buffer, scratch, t, part, step, 2, W)
-            take(x, scratch, due, W)
-            for l in range(len(who)):
-                if due[l] > 0.0:
-                    t[l] = t[l] + high[l] * step[l]
-                    h[l] = min(later[l], step[l])
-                    leave(EVENT, event[l], l, X, T, H, ended, x, t, h, who, W)
-        # the others go to the end of their steps
-        take(x, new, verdict, W)
-        take(g, g_new, verdict, W)
-        for l in range(len(who)):
-            if verdict[l] > 0.0:
-                r = who[l]
-                t[l] = end[r] if clipped[l] > 0 else t[l] + step[l]
-                h[l] = max(later[l], h[l]) if clipped[l] > 0 else later[l]
-        if settle != 0:
-            put(buffer, x, t, none, step, W)
-            call_block(settle, buffer, scratch)
-            take(x, scratch, verdict, W)
-            put(buffer, x, t, none, step, W)
-            call_block(address, buffer, scratch)
-            take(K[0], scratch, verdict, W)
-        else:
-            take(K[0], K[s], verdict, W)
-        for l in range(len(who)):
-            if verdict[l] > 0.0:
-                r = who[l]
-                if settle != 0:
-                    tally[r, EVALUATIONS] += 1
-                while row[r] < until_row[r] and times[row[r]] <= t[l]:
-                    write(out, held, r, first + row[r], x, buffer, l, W)
-                    row[r] += 1
+        if guarded:
+            locate(code.guard, method, lanes, memory, W)
+        if wanted:
+            rows_within(code, method, runs, lanes, memory, W)
+        if guarded:
+            stop_at_events(code, method, runs, lanes, memory, W)
+        move_on(code, method, runs, lanes, memory, W)
     return coming

@@ -23,72 +23,72 @@ def fell(before, values, l, W):
     return -1
 
 
-def locate(guard, buffer, x, new, K, P, looks, w, t, step, g, g_new, values, before, verdict, event, looking, low, high, below, above,
-           part, W):  # fmt: skip
+def locate(guard, method, lanes, memory, W):
     """For each lane the first guard that falls to zero within its step, and where (`high`): looked for at some places, then closed in.
 
     Guards at the step's end are left in g_new. The place is found to the last digit of its distance from the step's start, so
-    that an event soon after the last one is located as precisely as a late one. looks (LOOKS, stages): the weights of dense output
-    at those places. below, above: the guard's values at both ends.
+    that an event soon after the last one is located as precisely as a late one. method.looks (LOOKS, stages): the weights of dense
+    output at those places. The records are those of `lane_records.py`.
     """
-    for n in range(len(g)):
-        before[n] = g[n]
-    for l in range(len(event)):
-        looking[l] = verdict[l]
+    for n in range(len(memory.g)):
+        memory.before[n] = memory.g[n]
+    for l in range(W):
+        lanes.needs[l] = lanes.accepted[l]
     found = False
     for k in range(1, LOOKS + 1):
-        for l in range(len(event)):
-            part[l] = k / LOOKS
+        for l in range(W):
+            lanes.part[l] = k / LOOKS
         if k == LOOKS:
-            put(buffer, new, t, part, step, W)
+            put(memory.buffer, memory.new, lanes.t, lanes.part, lanes.step, W)
         else:
-            lane_sums(x, K, looks[k], P.shape[0], step, buffer, W, W)
-            times_of(buffer, t, part, step, W)
-        call_block(guard, buffer, values)
-        for l in range(len(event)):
-            if looking[l] > 0.0:
-                event[l] = fell(before, values, l, W)
-                if event[l] >= 0:
-                    looking[l] = 0.0
+            lane_sums(memory.x, memory.K, method.looks[k], method.P.shape[0], lanes.step, memory.buffer, W, W)
+            times_of(memory.buffer, lanes.t, lanes.part, lanes.step, W)
+        call_block(guard, memory.buffer, memory.values)
+        for l in range(W):
+            if lanes.needs[l] > 0.0:
+                event = fell(memory.before, memory.values, l, W)
+                lanes.event[l] = event
+                if event >= 0:
+                    lanes.needs[l] = 0.0
                     found = True
-                    high[l] = part[l]
-                    low[l] = (k - 1) / LOOKS
-                    below[l] = before[event[l] * W + l]
-                    above[l] = values[event[l] * W + l]
-        take(before, values, looking, W)  # those of a lane that has its event stay
-    for n in range(len(g)):
-        g_new[n] = values[n]
+                    lanes.high[l] = lanes.part[l]
+                    lanes.low[l] = (k - 1) / LOOKS
+                    lanes.below[l] = memory.before[event * W + l]
+                    lanes.above[l] = memory.values[event * W + l]
+        take(memory.before, memory.values, lanes.needs, W)  # those of a lane that has its event stay
+    for n in range(len(memory.g)):
+        memory.g_new[n] = memory.values[n]
     if found:
-        close_in(guard, buffer, x, K, P, w, t, step, values, before, event, low, high, below, above, part, W)
+        close_in(guard, method, lanes, memory, W)
 
 
-def close_in(guard, buffer, x, K, P, w, t, step, values, before, event, low, high, below, above, part, W):
+def close_in(guard, method, lanes, memory, W):
     """Close in on each lane's event between low and high, until there is no number between them."""
     for k in range(MOST_LOOKS):
         going = False
-        for l in range(len(event)):
-            part[l] = 1.0
-            if event[l] >= 0:
-                part[l] = between(low[l], high[l], below[l], above[l], k)
-                if part[l] > low[l] and part[l] < high[l]:
+        for l in range(W):
+            lanes.part[l] = 1.0
+            if lanes.event[l] >= 0:
+                lanes.part[l] = between(lanes.low[l], lanes.high[l], lanes.below[l], lanes.above[l], k)
+                if lanes.part[l] > lanes.low[l] and lanes.part[l] < lanes.high[l]:
                     going = True
         if not going:
             break
-        dense(P, part, w, x, K, step, buffer, W, W)
-        times_of(buffer, t, part, step, W)
-        call_block(guard, buffer, values)
-        for l in range(len(event)):
-            if event[l] >= 0 and part[l] > low[l] and part[l] < high[l]:
-                now = fell(before, values, l, W)
+        dense(method.P, lanes.part, memory.w, memory.x, memory.K, lanes.step, memory.buffer, W, W)
+        times_of(memory.buffer, lanes.t, lanes.part, lanes.step, W)
+        call_block(guard, memory.buffer, memory.values)
+        for l in range(W):
+            if lanes.event[l] >= 0 and lanes.part[l] > lanes.low[l] and lanes.part[l] < lanes.high[l]:
+                now = fell(memory.before, memory.values, l, W)
                 if now >= 0:
-                    high[l] = part[l]
-                    if now != event[l]:
-                        below[l] = 0.0  # another guard: its value at the lower end is not known
-                    event[l] = now
-                    above[l] = values[now * W + l]
+                    lanes.high[l] = lanes.part[l]
+                    if now != lanes.event[l]:
+                        lanes.below[l] = 0.0  # another guard: its value at the lower end is not known
+                    lanes.event[l] = now
+                    lanes.above[l] = memory.values[now * W + l]
                 else:
-                    low[l] = part[l]
-                    below[l] = values[event[l] * W + l]
+                    lanes.low[l] = lanes.part[l]
+                    lanes.below[l] = memory.values[lanes.event[l] * W + l]
 
 
 def between(low, high, below, above, k):

@@ -6,6 +6,8 @@ constraints have dropped out, the others by the whole one; which of the two is c
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,17 +21,16 @@ Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 
-class LaneRuns:
-    """R runs of one system by one adaptive method.
+class AdaptiveRuns:
+    """R runs by one adaptive method, W of them side by side.
 
     x (R, size): states. given (R, nu + count): inputs, modes, parameters. t, h (R,): times and next steps, s. row (R,): the next of
     the output times. tally (R, 3): accepted and rejected steps, evaluations. ended (R, 2): the status with which the last
     segment of each ended, and the guard. out (R, rows, size), held (R, rows, nu): where rows are written, from `first` on.
     """
 
-    def __init__(self, system: System, method: Method, x: Array, given: Array, *, t: float, h: float, width: int, rtol: float,
-                 largest: float = np.inf):  # fmt: skip
-        self.system, self.method, self.width, self.rtol, self.largest = system, method, width, rtol, largest
+    def __init__(self, method: Method, x: Array, given: Array, *, h: float, t: float = 0.0, width: int, rtol: float, largest: float = np.inf):
+        self.method, self.width, self.rtol, self.largest = method, width, rtol, largest
         self.x, self.given, count = x, given, len(x)
         self.t, self.h = np.full(count, t), np.full(count, h)
         self.row, self.tally, self.ended = np.zeros(count, np.int64), np.zeros((count, 3), np.int64), np.zeros((count, 2), np.int64)
@@ -38,6 +39,35 @@ class LaneRuns:
         self._K, self._whole = np.zeros((len(method.A), size * W)), np.zeros((4, W), np.int64)
         places = np.arange(LOOKS)[:, None] / LOOKS
         self._looks = np.ascontiguousarray(places ** np.arange(1, method.P.shape[1] + 1) @ method.P.T)
+
+    def drive(self, rate: int, settle: int, guard: int, guards: int, runs: Whole, end: Array, until_row: Whole, most: Whole, times: Array,
+              out: Array, held: Array, first: int) -> int:  # fmt: skip
+        """Advance some runs, each to its end (R,) or its next event, by code at addresses; how many evaluations that took.
+
+        guards: numbers that the guards give. Rows at times[row:until_row]; most (R,): steps of each.
+        """
+        m, before = self.method, self.tally[:, 2].sum()
+        lane_driver.advance(
+            rate, settle, guard, m.A, m.stages, m.C, m.E, m.P, m.D[None], self._looks, float(m.order), float(m.dense), float(self.largest),
+            np.array([self.rtol]), times, runs, self.x, self.given, self.t, self.h, end, self.row, until_row, most, out, held, first, self.tally,
+            self.ended, self._buffer, self._K, np.zeros(self.width * guards), self._whole, guards > 0, self.width,
+        )  # fmt: skip
+        return int(self.tally[:, 2].sum() - before)
+
+    def finish(self, rate: int, settle: int, end: float, most: int) -> int:
+        """Advance all runs to one end, or by so many steps, without rows; the worst status."""
+        count, size = self.x.shape
+        none, rows = np.zeros(count, np.int64), np.empty((count, 0, size))
+        self.drive(rate, settle, 0, 0, np.arange(count), np.full(count, end), none, np.full(count, most), np.empty(0), rows, rows[:, :, :0], 0)
+        return int(self.ended[:, 0].max())
+
+
+class LaneRuns(AdaptiveRuns):
+    """Such runs of one system, by its tapes."""
+
+    def __init__(self, system: System, method: Method, x: Array, given: Array, **options: Any):
+        super().__init__(method, x, given, **options)
+        self.system = system
 
     @property
     def modes(self) -> Array:
@@ -50,22 +80,14 @@ class LaneRuns:
         busy = holding.held(self.modes[runs]) if not holding.contacts else np.ones(len(runs), bool)
         for some, prefix in ((runs[~busy], "free_"), (runs[busy], "")):
             if len(some):
-                self._advance(prefix, some, end, until_row, most, times, out, held, first)
+                rate, settle, guard = (self.system.kernel(name, self.width) for name in (f"{prefix}derivative", "settle", f"{prefix}guard"))
+                guards = guard.output_sizes[0] if guard is not None else 0
+                evaluations = self.drive(address_of(rate), address_of(settle), address_of(guard), guards, some, end, until_row, most, times, out, held, first)
+                for kernel in (rate, guard):
+                    if kernel is not None:
+                        kernel.used(evaluations / self.width)
 
-    def _advance(self, prefix: str, runs: Whole, end: Array, until_row: Whole, most: Whole, times: Array, out: Array, held: Array,
-                 first: int) -> None:  # fmt: skip
-        m, (rate, settle, guard) = self.method, (self._kernel(name) for name in (f"{prefix}derivative", "settle", f"{prefix}guard"))
-        g = np.zeros(self.width * (guard.output_sizes[0] if guard is not None else 0))
-        before = self.tally[:, 2].sum()
-        lane_driver.advance(
-            rate.block_address if rate is not None else 0, settle.block_address if settle is not None else 0,
-            guard.block_address if guard is not None else 0, m.A, m.stages, m.C, m.E, m.P, m.D[None], self._looks, float(m.order), float(m.dense),
-            float(self.largest), np.array([self.rtol]), times, runs, self.x, self.given, self.t, self.h, end, self.row, until_row, most,
-            out, held, first, self.tally, self.ended, self._buffer, self._K, g, self._whole, self.width,
-        )  # fmt: skip
-        for kernel in (rate, guard):
-            if kernel is not None:
-                kernel.used((self.tally[:, 2].sum() - before) / self.width)
 
-    def _kernel(self, name: str) -> LaneKernel | None:
-        return self.system.kernel(name, self.width)
+def address_of(kernel: LaneKernel | None) -> int:
+    """Where its block of lanes is, zero for none."""
+    return 0 if kernel is None else kernel.block_address

@@ -42,7 +42,7 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
     try:
         first = min(engine.h, end - t)
         jacobian = lambda s, y: _evaluated(engine, "jacobian", s, y).reshape(n, n)  # noqa: E731
-        solver = Radau(rate, t, x, end, engine.largest, engine.rtol, engine.atol, jacobian, first_step=first)
+        solver = Radau(rate, t, x, end, engine.largest, engine.rtol, engine.rtol, jacobian, first_step=first)
         g = guard(t, x) if guard else np.zeros(0)
         while solver.status == "running":
             if engine.tally.accepted >= engine.most:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.flexible import frequency_error, strain_energy
+from ..results.event_table import event_table, impact_table
 from ..results.labels import labelled
 from ..results.ledger import ContactLedger, Extremes, Ledger, versions
 from . import contact_record, drivers, stepping_record
@@ -115,9 +116,10 @@ def ledger(plan: RunPlan, seen: Extremes, tallies: Iterable[Tally], status: int,
     )  # fmt: skip
 
 
-def dataset(plan: RunPlan, rows: ObservedRows, happened: Iterable[tuple[int, Occurrence]] = (), hits: Iterable[Hit] = ()) -> xr.Dataset:
-    """The labelled dataset of a run, or of several."""
-    machine, single, happened = plan.machine, not plan.lead, list(happened)
+def dataset(plan: RunPlan, rows: ObservedRows, happened: Iterable[tuple[int, Occurrence]] = (),
+            hits: Iterable[tuple[int, Hit]] = ()) -> xr.Dataset:  # fmt: skip
+    """The labelled dataset of a run, or of several. happened, hits: events and impacts, each with the number of its run."""
+    machine, single = plan.machine, not plan.lead
     found = variables(plan, rows)
     along: dict[str, Any] = {"time": ("time", rows.t, {"units": "s"})}
     if "closure" in found:
@@ -126,22 +128,19 @@ def dataset(plan: RunPlan, rows: ObservedRows, happened: Iterable[tuple[int, Occ
         found["parameters"] = (("parameter",), plan.p)
         along["parameter"] = list(machine.parameter_names)
     shown = {name: (dims, values[0]) if single else (("run", *dims), values) for name, (dims, values) in found.items()}
-    if happened:
-        shown["event"] = (("occurrence",), np.array([o.what for _, o in happened]))
-        along["event_time"] = ("occurrence", [o.time for _, o in happened], {"units": "s"})
-        if not single:
-            along["event_run"] = ("occurrence", [run for run, _ in happened])
-    if hits := list(hits):
-        names = [c.name for c in plan.system.holding.contacts]
-        shown["impulse"] = (("impact", "component"), np.array([hit.impulse for hit in hits]))
-        shown["impulse_sum"] = (("impact", "component"), np.array([hit.total for hit in hits]))
-        shown["approach"] = (("impact",), np.array([hit.approach for hit in hits]))
-        along["component"] = ["normal", "tangent 1", "tangent 2"]
-        along["impact_contact"] = ("impact", [names[hit.point] for hit in hits])
-        along["impact_time"] = ("impact", [hit.time for hit in hits], {"units": "s"})
+    (in_runs, events), (in_others, impacts) = _numbered(happened), _numbered(hits)
+    names = [c.name for c in plan.system.holding.contacts]
+    for variables_, coordinates in (event_table(events, None if single else in_runs), impact_table(impacts, names, None if single else in_others)):
+        shown, along = shown | variables_, along | coordinates
     if not single:
         along["run"] = np.arange(len(rows.x))
     return labelled(shown, along, plan.system.labels)
+
+
+def _numbered(pairs: Iterable[tuple[int, Any]]) -> tuple[list[int], list[Any]]:
+    """(numbers, others) of pairs."""
+    pairs = list(pairs)
+    return [k for k, _ in pairs], [x for _, x in pairs]
 
 
 def variables(plan: RunPlan, rows: ObservedRows) -> dict[str, tuple[tuple[str, ...], Array]]:

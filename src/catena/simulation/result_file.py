@@ -6,9 +6,12 @@
 from __future__ import annotations
 
 import time as clock
+import zlib
 from dataclasses import asdict, dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 from types import TracebackType
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +33,42 @@ EVERY = 1.0  # seconds between writes
 BUFFER = 16384  # rows that wait at most
 
 
+class WrittenLog(NamedTuple):
+    """How many events and impacts the log of the file has, in how many bytes, their checksum; and how many more it had no room for."""
+
+    events: int = 0
+    impacts: int = 0
+    size: int = 0
+    checksum: int = 0
+    lost: int = 0
+
+    def and_(self, last: Checkpoint, room: int) -> tuple[WrittenLog, bytes]:
+        """With those of a checkpoint that are new, as far as there is room; and their lines."""
+        events, impacts = _logged(last)
+        lines = storage.log_lines(events[self.events :], impacts[self.impacts :])
+        ends = list(accumulate(map(len, lines), initial=self.size))
+        fit = 0 if self.lost else sum(end <= room for end in ends[1:])
+        text = b"".join(lines[:fit])
+        return WrittenLog(len(events), len(impacts), ends[fit], zlib.crc32(text, self.checksum), self.lost + len(lines) - fit), text
+
+
+def _logged(last: Checkpoint) -> tuple[list[Any], list[Any]]:
+    """Events and impacts of a checkpoint."""
+    events = last.events or {"log": [], "contacts": None}
+    return events["log"], (events["contacts"] or {"hits": []})["hits"]
+
+
+def _without_log(events: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What the journal keeps of the event handler: all but what the log has."""
+    return events and {**events, "log": [], "contacts": events["contacts"] and {**events["contacts"], "hits": []}}
+
+
 @dataclass(frozen=True)
 class Progress:
     """How far the file has come at a slice boundary. It is replaced as a whole, so that no signal finds half of it.
 
-    row, number: the next row and journal to write. waiting: rows that are not written yet. seen: of all rows so far.
+    row, number: the next row and journal to write. waiting: rows that are not written yet. seen: of all rows so far. log: how much of the
+    events and impacts is written.
     """
 
     row: int
@@ -42,6 +76,7 @@ class Progress:
     waiting: tuple[dict[str, Array], ...]
     seen: Extremes
     last: Checkpoint
+    log: WrittenLog
 
     @property
     def count(self) -> int:
@@ -142,11 +177,13 @@ class File(ResultSink):
     def _create(self, first: ObservedRows, last: Checkpoint) -> Progress:
         """Make the file, with the first row and its journal."""
         plan, beside, self.start = self.plan, self.path.with_name(f".{self.path.name}.new"), first.start
-        made = Progress(1, 0, (), record.extremes(plan, first), last)
+        made = Progress(1, 0, (), record.extremes(plan, first), last, WrittenLog())
         try:
-            storage.create(beside, record.dataset(plan, first), np.append(plan.start, plan.times), plan.system.size + plan.system.nu)
+            storage.create(beside, record.dataset(plan, first), np.append(plan.start, plan.times), plan.system.size + plan.system.nu,
+                           0 if last.events is None else storage.LINES)  # fmt: skip
             self.places = storage.places(beside)
-            storage.append(beside, self.places, 0, {}, self.journal(made))
+            made, lines = self._with_log(made)
+            storage.append(beside, self.places, 0, {}, self.journal(made), lines)
             beside.replace(self.path)
         except (OSError, RuntimeError) as error:
             raise CatenaError(
@@ -158,16 +195,23 @@ class File(ResultSink):
 
     def _reopen(self) -> None:
         """Find out where the run of the file stands, if it is this one."""
-        self.places, found = storage.places(self.path), storage.journal_of(self.path)
+        self.places = storage.places(self.path)
+        try:
+            found, log = storage.with_log(self.path)
+        except (ValueError, TypeError, KeyError) as error:
+            raise FormatError(self.path, f"its journal is damaged ({error}); the run cannot be resumed") from None
         for name in (name for name, now in self.key.items() if found.key.get(name) != now):
             short = not isinstance(self.key[name], str) or name in ("catena", "formulation", "integrator")
             shown = f": it was {found.key.get(name)}, and is {self.key[name]}" if short else ""
             raise CatenaError(f"{self.path} holds another run, whose {name} differs{shown}; resume it as it was, or begin anew")
         try:
-            events = found.state["events"] and {**found.state["events"], "log": found.happened}
+            events = found.state["events"]
+            if events:
+                events = {**events, "log": log.events, "contacts": events["contacts"] and {**events["contacts"], "hits": log.impacts}}
             last = Checkpoint(**{**found.state, "events": events, "tally": Tally(**found.state["tally"])})
             self._possible(last, found.row)
-            self.progress = Progress(found.row, found.number + 1, (), Extremes(**found.extremes), last)
+            self.progress = Progress(found.row, found.number + 1, (), Extremes(**found.extremes), last,
+                                     WrittenLog(len(log.events), len(log.impacts), found.logged, found.checksum, found.lost))  # fmt: skip
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise FormatError(self.path, f"its journal is damaged ({error}); the run cannot be resumed") from None
         self.start, self.before = np.array([found.energy]), found.wall_time
@@ -191,15 +235,20 @@ class File(ResultSink):
     def write(self, now: Progress) -> None:
         """Everything that waits, then the journal. A write that was cut short is done again in the same place."""
         rows = {name: np.concatenate([part[name] for part in now.waiting]) for name in now.waiting[0]} if now.waiting else {}
-        after = replace(now, row=now.row + now.count, waiting=())
+        after, lines = self._with_log(replace(now, row=now.row + now.count, waiting=()))
         try:
-            storage.append(self.path, self.places, now.row, rows, self.journal(after))
+            storage.append(self.path, self.places, now.row, rows, self.journal(after), lines)
         except (OSError, RuntimeError) as error:
             raise CatenaError(
                 f"{self.path}: the results could not be written ({storage.reason(error)}); the file holds the first "
                 f"{now.row} rows, and --resume goes on from there"
             ) from None
         self.progress, self.written = replace(after, number=now.number + 1), clock.perf_counter()
+
+    def _with_log(self, now: Progress) -> tuple[Progress, bytes]:
+        """As if what is new of events and impacts were in the log; and their lines."""
+        log, lines = now.log.and_(now.last, self.places[storage.LOG].count)
+        return replace(now, log=log), lines
 
     def journal(self, now: Progress) -> storage.Journal:
         """What the file must say to be read, and to be continued."""
@@ -210,6 +259,6 @@ class File(ResultSink):
         contact = ContactLedger(**touched["kept"]) if touched else None
         ledger, d = record.ledger(self.plan, now.seen, [last.tally], status, outcome, spent, contact), self.difference
         ledger = ledger if d is None else ledger.judged(d.largest, d.size, d.steps)
-        events = last.events or {"log": []}
-        state = {**asdict(last), "events": last.events and {**events, "log": []}}
-        return storage.Journal(now.number, now.row, state, events["log"], self.start[0].tolist(), asdict(now.seen), spent, self.key, asdict(ledger))
+        state = asdict(replace(last, events=_without_log(last.events)))
+        return storage.Journal(now.number, now.row, state, self.start[0].tolist(), asdict(now.seen), spent, self.key, asdict(ledger),
+                               now.log.size, now.log.checksum, now.log.lost)  # fmt: skip

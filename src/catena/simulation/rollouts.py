@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from ..errors import SimulationError
 from . import drivers, fixed_step
-from .engine import Pieces, Tally, _address, _stretches
+from .engine import Pieces, Tally, _stretches
+from .lane_runs import address_of
 from .plan import RunPlan
 from .runner import EQUAL_STEPS, Slice, forces, held_at, rows_of_slice
 
@@ -65,7 +66,7 @@ class Rollout:
         groups = len(x0) // W
         kernel.used(groups * self.steps * max(1, len(m.A)))
         X, held = (np.ascontiguousarray(y.reshape(groups, W, -1).transpose(0, 2, 1)).reshape(groups, -1) for y in (x0, held))
-        ended, settle = np.empty((groups, 2)), _address(s.kernel("settle")) if m.kind == "fixed" or s.binds else 0
+        ended, settle = np.empty((groups, 2)), address_of(s.kernel("settle")) if m.kind == "fixed" or s.binds else 0
         buffer, K = np.zeros(sum(kernel.input_sizes) * W), np.zeros((max(len(m.A), 1), size * W))
         F, hold, _ = (pieces or Pieces(np.zeros((groups * W, 0, s.nv)))).at(plan.start, self.h)
         fixed_step.rollout(

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import time as clock
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, reduce
+from operator import or_
 from typing import Any, Protocol
 
 import numpy as np
@@ -175,9 +176,9 @@ class Memory(ResultSink):
         plan, end, spent = self.plan, self.outcome, clock.perf_counter() - self.began
         happened = [(k, o) for k, end in sorted(self.ended.items()) for o in end.log]
 
-        touched = [end.contacts for _, end in sorted(self.ended.items()) if end.contacts is not None]
-        hits = [hit for contacts in touched for hit in contacts.impacts.hits]
-        contact = touched[0].ledger() if touched else None
+        touched = {k: end.contacts for k, end in sorted(self.ended.items()) if end.contacts is not None}
+        hits = [(k, hit) for k, contacts in touched.items() for hit in contacts.impacts.hits]
+        contact = reduce(or_, [contacts.ledger() for contacts in touched.values()]) if touched else None
 
         def trust() -> Ledger:
             tallies, seen = [r.tally for r in self.ended.values()], record.extremes(plan, self.rows)

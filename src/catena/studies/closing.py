@@ -14,7 +14,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from ..analysis.assembly import CLOSED
-from ..machine.constraint_rows import position_count
+from ..machine.constraint_rows import metric, position_count
 from ..machine.machine import Machine
 
 Array = NDArray[np.float64]
@@ -43,8 +43,10 @@ def close(machine: Machine, start: Nominal, q: Array, v: Array, p: Array, t: flo
         return q, v, said
     if position_count(machine):
         q = _continued(machine, start, q, p, t)
-        gap = np.abs(machine.constraint_rows(q, np.zeros_like(v), _given(p), t)[0][:, : position_count(machine)])
-        for k in np.flatnonzero(~(gap.max(axis=1) < CLOSED)):
+        count = position_count(machine)
+        error, _, _, A = (x[:, :count] for x in machine.constraint_rows(q, np.zeros_like(v), _given(p), t))
+        gap, apart = np.abs(error), np.abs(metric(machine).rows(slice(count)).beside(error, A))
+        for k in np.flatnonzero(~(apart.max(axis=1) < CLOSED)):
             said[k] = _open(machine, gap[k])
     return q, _consistent(machine, start, q, v, p, t, said), said
 

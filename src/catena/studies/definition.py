@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 SECONDS = 15.0  # of one core's work in a shard, about: what a kill may lose
 MOST_RUNS = 1_000_000  # of a shard
+FEWEST, MANY = 4, 16  # shards of a worker: many where each is a second of work or more
 PILOT = 0.3  # s that a pilot takes at least
 MOST_BYTES = 4e9  # of a table that is held in memory
 Progress = Callable[[int, int], None]
@@ -124,7 +125,8 @@ class Study:
             runs = min(8 * runs, experiment.block_size, count)
         series = sum(m.over_time for m in self.measures)
         each = 8 * (len(self.design.names) + len(self.measures) - series + series * len(experiment.rows)) + 16
-        return Estimate(count, spent / runs, _workers(on, threads), count * each, runs)
+        with engines.connected(on) as where:
+            return Estimate(count, spent / runs, _workers(where, threads), count * each, runs)
 
     def run(self, out: str | Path | None = None, on: Any = None, *, resume: bool = False, threads: int | None = None, shard: int | None = None,
             progress: Progress | None = None) -> xr.Dataset:  # fmt: skip
@@ -137,15 +139,16 @@ class Study:
         work. progress: called with the runs that are done, and all.
         """
         self.check(out, on, resume)
-        cost = None if shard is not None else self.estimate(on, threads)
-        runs, workers = self.design.runs, _workers(on, threads)
-        span = _rounded(shard, runs) if cost is None else _shard(cost, runs, workers)
-        columns = self.columns()
-        experiment = engines.experiment_of(self)
-        if out is None:
-            return self._in_memory(on, threads, span, columns, experiment.rows, progress)
-        path = Path(out)
-        store = self._opened(path, columns, span, experiment.rows, resume)
+        with engines.connected(on) as where:
+            _workers(where, threads)
+            span = _shard(self.estimate(where, threads), self.design.runs) if shard is None else _rounded(shard, self.design.runs)
+            if out is None:
+                return self._in_memory(where, threads, span, progress)
+            return self._on_disk(Path(out), where, threads, span, progress, resume)
+
+    def _on_disk(self, path: Path, on: Any, threads: int | None, span: int, progress: Progress | None, resume: bool) -> xr.Dataset:
+        runs = self.design.runs
+        store = self._opened(path, self.columns(), span, engines.experiment_of(self).rows, resume)
         with store.locked():
             spans = [(k, *store.span(k)) for k in store.missing()]
             done = runs - sum(b - a for _, a, b in spans)
@@ -191,15 +194,15 @@ class Study:
             return engines.in_threads(self, spans, _workers(on, threads), tell)
         if on == "processes":
             return engines.in_processes(self, spans, _workers(on, threads), tell)
-        return engines.on_dask(engines.client_of(on) if isinstance(on, str) else on, self, spans, tell)
+        return engines.on_dask(on, self, spans, tell)
 
     def _arrays(self, block: Block) -> dict[str, Any]:
         return {**{name: block.variables[:, k] for k, name in enumerate(self.design.names)}, **block.measures}
 
-    def _in_memory(self, on: Any, threads: int | None, span: int, columns: tuple[Column, ...], rows: Any, progress: Progress | None) -> xr.Dataset:
+    def _in_memory(self, on: Any, threads: int | None, span: int, progress: Progress | None) -> xr.Dataset:
         import xarray as xr
 
-        runs = self.design.runs
+        runs, columns, rows = self.design.runs, self.columns(), engines.experiment_of(self).rows
         needed = 8 * runs * sum(len(rows) if c.over_time else 1 for c in columns)
         if needed > MOST_BYTES:
             raise StudyError(f"the table of {runs} runs takes {size(needed)}; write it to a folder, out='study.zarr'")
@@ -248,9 +251,11 @@ def _workers(on: Any, threads: int | None) -> int:
     return max(1, sum(on.nthreads().values())) if hasattr(on, "nthreads") else 1
 
 
-def _shard(cost: Estimate, runs: int, workers: int) -> int:
-    """Runs of a shard: some seconds of work, and several for each worker."""
-    return _rounded(min(int(SECONDS / cost.each) + 1, MOST_RUNS, -(-runs // (4 * workers))), runs)
+def _shard(cost: Estimate, runs: int) -> int:
+    """Runs of a shard: some seconds of work, and so many for each worker that none waits long for the last of another."""
+    share = -(-runs // cost.cores)
+    several = min(-(-share // FEWEST), max(-(-share // MANY), int(1.0 / cost.each)))
+    return _rounded(min(int(SECONDS / cost.each) + 1, MOST_RUNS, several), runs)
 
 
 def _rounded(shard: int | None, runs: int) -> int:
@@ -280,7 +285,7 @@ def study(mechanism: Mechanism | Machine | str | Path, variables: Mapping[str, A
     if twice := [name for name in listed if name in given]:
         raise StudyError(f"{twice[0]!r} is a column of {rows} and is varied beside it; leave one of them out")
     if not given and not listed:
-        raise StudyError("nothing is varied; say what is: {'crank': '8..12 cm:200'}")
+        raise StudyError("nothing is varied; say what is: {'crank': '8..12 cm:200'}, or --set 'crank=8..12 cm:200'")
     varied = vary(model, control, [*listed, *given])
     values, grid = _values(varied, given, rows)
     made = design(values, grid, samples, sampling, seed)

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
@@ -132,29 +133,42 @@ def _pickled(study: Study) -> bytes:
 
 # ---------------------------------------------------------------------------------------------------- Dask
 def on_dask(client: Any, study: Study, spans: Sequence[Span], tell: Tell) -> Iterator[tuple[int, Block]]:
-    """Shards as tasks of a Dask cluster. A worker that is lost loses its shards, which Dask runs again elsewhere."""
+    """Shards as tasks of a Dask cluster. A worker that is lost loses its shards, which Dask runs again elsewhere; where it was the last
+    that had the study, the study is sent anew."""
     from distributed import as_completed
 
-    text = _pickled(study)
-    waiting, running = list(reversed(spans)), {}
-    shared = client.scatter(text, broadcast=True, hash=False)
+    text, waiting, running = _pickled(study), list(reversed(spans)), dict[str, Span]()
+    shared = _sent(client, text)
 
-    def give() -> Any:
-        k, first, last = waiting.pop()
-        future = client.submit(_task, shared, first, last, pure=False, retries=AGAIN)
-        running[future.key] = k
+    def give(span: Span) -> Any:
+        future = client.submit(_task, shared, *span[1:], pure=False, retries=AGAIN)
+        running[future.key] = span
         return future
 
     ahead = max(1, AHEAD * sum(client.nthreads().values()))
-    queue = as_completed([give() for _ in range(min(ahead, len(waiting)))])
+    queue = as_completed([give(waiting.pop()) for _ in range(min(ahead, len(waiting)))], loop=client.loop)
     for future in queue:
+        span = running.pop(future.key)
+        if future.cancelled():  # the study itself went with a worker
+            shared = _sent(client, text)
+            queue.add(give(span))
+            continue
         block = _gathered(future)
-        k = running.pop(future.key)
         future.release()
         tell(len(block.failure))
-        yield k, block
+        yield span[0], block
         if waiting:
-            queue.add(give())
+            queue.add(give(waiting.pop()))
+
+
+def _sent(client: Any, text: bytes) -> Any:
+    """The study, on all workers."""
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+        return client.scatter(text, broadcast=True, hash=False)
+    except (TimeoutError, OSError) as why:
+        raise StudyError(f"the Dask cluster has no worker that answers ({type(why).__name__}); start some with `dask worker ADDRESS`. Finished shards stay: "
+                         "go on with resume=True (--resume)") from None  # fmt: skip
 
 
 def _gathered(future: Any) -> Block:
@@ -165,6 +179,16 @@ def _gathered(future: Any) -> Block:
     except KilledWorker as why:
         raise StudyError(f"workers of the cluster died again and again with the same shard ({why}), for want of memory perhaps; finished shards stay. Take "
                          "smaller ones (shard=...), and go on with resume=True") from None  # fmt: skip
+
+
+@contextmanager
+def connected(on: Any) -> Iterator[Any]:
+    """Where a study runs, with a client in the place of the address of a cluster."""
+    if not isinstance(on, str) or on == "processes":
+        yield on
+        return
+    with client_of(on) as client:
+        yield client
 
 
 def client_of(address: str) -> Any:

@@ -10,7 +10,7 @@ one of a group fails, each of them is run again by itself.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -166,7 +166,7 @@ class Experiment:
     # ------------------------------------------------------------------------------------------------ rows
     def trajectories(self, q: Array, v: Array, p: Array, u: Array, failure: list[str]) -> Iterator[Rows]:
         """The rows of all runs that start, in parts that have the same times; failures are noted."""
-        width, source = self._lanes([not said for said in failure])
+        width, source = self._lanes(np.array([not said for said in failure]))
         if not len(source):
             return
         x0 = started(self.plan.system, self.plan.start, q[source], v[source], p[source])
@@ -176,7 +176,7 @@ class Experiment:
         if plan.batched:
             yield from _alike(_side_by_side(plan, runs, failure))
             return
-        groups = [np.arange(k, k + width) for k in range(0, len(source), width)]
+        numbers: Sequence[int] = range(len(source) // width)
         if self.rollout is not None:
             part, failed = rows_of(self.rollout, x0, p[source], u[source])
             own = source[part.runs]
@@ -186,17 +186,17 @@ class Experiment:
                 yield replace(part, runs=own)
             elif len(keep):
                 yield replace(part, runs=own[keep], x=part.x[keep], u=part.u[keep])
-            groups = [groups[g] for g in failed]
+            numbers = failed
+        groups = [np.arange(g * width, (g + 1) * width) for g in numbers]
         yield from _alike(self._one_by_one(groups, source, x0, p, u, failure))
 
-    def _lanes(self, good: list[bool]) -> tuple[int, NDArray[np.intp]]:
+    def _lanes(self, good: NDArray[np.bool_]) -> tuple[int, NDArray[np.intp]]:
         """Lanes, and which run is in each: groups by number; one that cannot start is replaced by another of its group."""
         width = max(default_width(), 1)
-        found: list[int] = []
-        for first in range(0, len(good), width):
-            own = [k for k in range(first, min(first + width, len(good))) if good[k]]
-            found += [k if k < len(good) and good[k] else own[0] for k in range(first, first + width)] if own else []
-        return width, np.array(found, dtype=np.intp)
+        runs = np.arange(-(-len(good) // width) * width).reshape(-1, width)
+        sound = np.resize(good, runs.size).reshape(runs.shape) & (runs < len(good))
+        other = np.take_along_axis(runs, sound.argmax(axis=1)[:, None], axis=1)
+        return width, np.where(sound, runs, other)[sound.any(axis=1)].reshape(-1)
 
     def _one_by_one(self, groups: list[NDArray[np.intp]], source: NDArray[np.intp], x0: Array, p: Array, u: Array, failure: list[str]) -> Iterator[Rows]:
         """Group by group; where one fails, each of its runs by itself."""

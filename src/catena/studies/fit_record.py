@@ -78,7 +78,15 @@ class Fit:
 
     @property
     def width(self) -> float:
-        """Standard deviations to either side of a 95 % interval."""
+        """Standard deviations to either side of a 95 % interval, each estimate for itself."""
+        return self._quantile(0.95)
+
+    @property
+    def width_together(self) -> float:
+        """The same for intervals that hold all at once in at least 95 % of cases, whatever the correlations ([Sidak1967])."""
+        return self._quantile(0.95 ** (1 / len(self.estimates)))
+
+    def _quantile(self, level: float) -> float:
         from scipy.stats import t
 
-        return float(t.ppf(0.975, max(1, self.rows - len(self.estimates))))
+        return float(t.ppf(0.5 + 0.5 * level, max(1, self.rows - len(self.estimates))))

@@ -10,6 +10,7 @@ from ..compiler.host import default_width
 from ..errors import StudyError
 from ..simulation import drivers, fixed_step
 from ..simulation.engine import FINEST, SHARE
+from ..simulation.lane_runs import AdaptiveRuns
 from ..simulation.plan import RunPlan
 from .legs import Leg
 from .linearised import Linearised
@@ -43,34 +44,31 @@ def _advance(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, p: Array, dx:
     """(2 size, W): the state and its variations, W of them in lanes, at the end of a leg."""
     W, m = dx.shape[1], plan.how
     whole = [np.repeat(y[:, None], W, axis=1) for y in (x, leg.held, p)]
-    state = np.ascontiguousarray(np.vstack([whole[0], dx])).reshape(-1)
-    buffer = np.ascontiguousarray(np.vstack([np.zeros((1, W)), state.reshape(-1, W), whole[1], whole[2], dp, du])).reshape(-1)
+    state, given = np.vstack([whole[0], dx]), np.vstack([whole[1], whole[2], dp, du])
     addresses = tapes.address("tangent flow", W), tapes.address("tangent settle", W)
-    begin, end = plan.after_switch(leg.begin), _end(plan, leg)
-    K = np.zeros((max(len(m.A), 1), state.size))
     if m.kind == "fixed":
         steps, h = equal_steps(plan, leg)
-        status, t, _, _ = fixed_step.explicit(*addresses, m.A, m.B[None], m.C, state, buffer, K, np.zeros((W, 0, tapes.nv)), 1, 0, leg.begin, h, steps, steps + 1,
-                                              np.zeros((W, 1, len(state) // W)), 0, W)  # fmt: skip
+        buffer, K = np.vstack([np.zeros((1, W)), state, given]).reshape(-1), np.zeros((max(len(m.A), 1), state.size))
+        status, t, _, _ = fixed_step.explicit(*addresses, m.A, m.B[None], m.C, state.reshape(-1), buffer, K, np.zeros((W, 0, tapes.nv)), 1, 0, leg.begin, h,
+                                              steps, steps + 1, np.zeros((W, 1, len(state))), 0, W)  # fmt: skip
     else:
-        status, t, *_ = _adaptive(plan, addresses, state, buffer, K, begin, end, _first(plan, begin, end), plan.most, W)
+        runs = _adaptive(plan, leg, state.T, given.T)
+        status, t, state = runs.finish(*addresses, _end(plan, leg), plan.most), runs.t.min(), runs.x.T
     if status != drivers.REACHED:
         raise StudyError(f"the variations of the run stop at t = {t:.6g} s: {drivers.OUTCOMES[status]}")
-    return state.reshape(-1, W)
+    return state
 
 
 def _end(plan: RunPlan, leg: Leg) -> float:
     return min(leg.end - leg.short, plan.before_switch(leg.begin))
 
 
-def _first(plan: RunPlan, begin: float, end: float) -> float:
-    return min(1e-3, plan.largest, end - begin)
-
-
-def _adaptive(plan: RunPlan, addresses: tuple[int, int], x: Array, buffer: Array, K: Array, t: float, end: float, h: float, most: int, W: int) -> tuple:
-    m, rtol = plan.how, max(SHARE * plan.tolerance, FINEST)
-    return drivers.adaptive(*addresses, m.A, m.stages, m.C, m.E, m.P, m.D[None], float(m.order), float(m.dense), x, buffer, K, np.zeros(len(x)), t, end, h,
-                            plan.largest, rtol, np.full(len(x), rtol), np.zeros(0), 0, np.zeros((W, 1, len(x) // W)), 0, most, W)  # fmt: skip
+def _adaptive(plan: RunPlan, leg: Leg, x: Array, given: Array) -> AdaptiveRuns:
+    """Runs (W, size) side by side from the beginning of a leg on."""
+    begin = plan.after_switch(leg.begin)
+    first = min(1e-3, plan.largest, _end(plan, leg) - begin)
+    x, given = np.ascontiguousarray(x), np.ascontiguousarray(given)
+    return AdaptiveRuns(plan.how, x, given, h=first, t=begin, width=len(x), rtol=max(SHARE * plan.tolerance, FINEST), largest=plan.largest)
 
 
 def taken(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, p: Array) -> tuple[Array, Array]:
@@ -78,25 +76,22 @@ def taken(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, p: Array) -> tup
     if plan.how.kind == "fixed":
         count, h = equal_steps(plan, leg)
         return np.asarray(leg.begin + h * np.arange(count), np.float64), np.full(count, h)
-    x, addresses, buffer = _followed(plan, tapes, leg, x, p)
-    K = np.zeros((len(plan.how.A), len(x)))
-    t, end = plan.after_switch(leg.begin), _end(plan, leg)
-    h, begins = _first(plan, t, end), [t]
-    while t < end:
-        status, t, h, _, accepted, *_ = _adaptive(plan, addresses, x, buffer, K, t, end, h, 1, 1)
-        if accepted:
-            begins.append(t)
+    state, given, addresses = _followed(plan, tapes, leg, x, p)
+    runs, begins = _adaptive(plan, leg, state[None], given[None]), [plan.after_switch(leg.begin)]
+    while begins[-1] < _end(plan, leg):
+        status = runs.finish(*addresses, _end(plan, leg), 1)
+        if runs.t[0] > begins[-1]:
+            begins.append(float(runs.t[0]))
         if status not in (drivers.REACHED, drivers.TOO_MANY) or len(begins) > plan.most:
-            raise StudyError(f"the run of which sensitivities are asked stops at t = {t:.6g} s: {drivers.OUTCOMES[status]}")
+            raise StudyError(f"the run of which sensitivities are asked stops at t = {runs.t[0]:.6g} s: {drivers.OUTCOMES[status]}")
     found = np.array(begins, dtype=np.float64)
     return found[:-1], found[1:] - found[:-1]
 
 
-def _followed(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, p: Array) -> tuple[Array, tuple[int, int], Array]:
-    """What decides the steps: the state; where something slips, with a variation, across whose direction it is stiff as the slip ends."""
-    h, nv = plan.system.holding, plan.system.nv
+def _followed(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, p: Array) -> tuple[Array, Array, tuple[int, int]]:
+    """What decides the steps: the state; where something slips, with a variation, across whose direction it is stiff as the slip ends. Then inputs, tapes."""
+    h, nv, given = plan.system.holding, plan.system.nv, np.concatenate([leg.held, p])
     if not any(h.mode(h.first_contact + k, leg.held[nv:]).word == SLIP and c.rough for k, c in enumerate(h.contacts)):
-        return x.copy(), (tapes.address("flow", 1), tapes.address("settle", 1)), np.concatenate([[0.0], x, leg.held, p])
+        return x.copy(), given, (tapes.address("flow", 1), tapes.address("settle", 1))
     both = np.append(x, np.random.default_rng(0).standard_normal(len(x)))
-    buffer = np.concatenate([[0.0], both, leg.held, p, np.zeros(tapes.np + nv)])
-    return both, (tapes.address("tangent flow", 1), tapes.address("tangent settle", 1)), buffer
+    return both, np.append(given, np.zeros(tapes.np + nv)), (tapes.address("tangent flow", 1), tapes.address("tangent settle", 1))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ class Measure:
     function: Callable[[Any], Any] | None = None
     batch: bool = False
 
-    @property
+    @cached_property
     def over_time(self) -> bool:
         """Whether it is kept over time."""
         if self.function is not None or isinstance(self.expression, int | float):
@@ -111,7 +112,7 @@ def read_measures(given: Mapping[str, Any] | Any, machine: Machine) -> tuple[Mea
         except CatenaError as why:
             faults.append(f"measure {shown(str(name))}: {why}" if str(name) != what else f"measure {why}")
     if not named:
-        faults.append("there is none; say what is wanted of each run, such as {'peak': \"max(abs(q['elbow']))\"}")
+        faults.append("there is none; say what is wanted of each run, such as {'peak': \"max(abs(q['elbow']))\"}, or --measure \"max(abs(q['elbow']))\"")
     if faults:
         raise StudyError("the measures of a study cannot be read:", faults)
     return tuple(found)

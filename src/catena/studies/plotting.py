@@ -83,7 +83,7 @@ def measures(table: Any, over_time: bool = False) -> list[str]:
 
 def telling(table: Any) -> list[str]:
     """The measures, one number per run, that are not the same in all runs."""
-    return [n for n in measures(table) if len(np.unique(table[n].values)) > 1]
+    return [n for n in measures(table) if len(np.unique(table[n].values[np.isfinite(table[n].values)])) > 1]
 
 
 def axes(table: Any) -> list[str]:

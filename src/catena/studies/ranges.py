@@ -41,7 +41,8 @@ class Distribution:
 
     def quantile(self, u: Array) -> Array:
         """The values below which a draw falls with probabilities u."""
-        return np.asarray(self.frozen.ppf(u), float)
+        kind = DISTRIBUTIONS.find(self.name)
+        return np.asarray(self.frozen.ppf(u) if kind.quantile is None else kind.quantile(u, *self.numbers), float)
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(f'{x:g}' for x in self.numbers)})"
@@ -82,13 +83,15 @@ Values = Axis | Distribution | Scipy
 # ---------------------------------------------------------------------------------------------------- the family
 @dataclass(frozen=True)
 class DistributionKind:
-    """A family of distributions: its word, what its numbers are called, SciPy's frozen one of them, what must hold, one line."""
+    """A family of distributions: its word, what its numbers are called, SciPy's frozen one of them, one line, what must hold. quantile: of
+    (u, *numbers), where it is simpler than SciPy's."""
 
     name: str
     numbers: tuple[str, ...]
     make: Callable[..., Any]
     doc: str
     wrong: Callable[..., str] = lambda *numbers: ""
+    quantile: Callable[..., Array] | None = None
 
 
 def _scipy() -> Any:
@@ -99,7 +102,7 @@ def _scipy() -> Any:
 
 DISTRIBUTIONS: Registry[DistributionKind] = Registry("distribution", [
     DistributionKind("uniform", ("lowest", "highest"), lambda a, b: _scipy().uniform(a, b - a), "equally likely between two values",
-                     lambda a, b: "" if a < b else "lowest is below highest"),
+                     lambda a, b: "" if a < b else "lowest is below highest", lambda u, a, b: u * (b - a) + a),
     DistributionKind("loguniform", ("lowest", "highest"), lambda a, b: _scipy().loguniform(a, b), "its logarithm is uniform",
                      lambda a, b: "" if 0 < a < b else "0 < lowest < highest"),
     DistributionKind("normal", ("mean", "deviation"), lambda m, s: _scipy().norm(m, s), "of Gauss, with a standard deviation",

@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import CatenaError
 from ..errors.registry import Registry
 from ..model.mechanism import GROUND, Mechanism
+from ..results.scene.view import upward
 from .document import Document
 
 SPEED = "30 rpm"  # of a new motor
@@ -133,7 +134,13 @@ def _contact(document: Document, m: Mechanism | None, selected: str, size: float
     bodies = [str(b.get("name")) for b in data.get("body", [])]
     if not bodies:
         raise CatenaError("a contact is between a body and a surface; add a body first")
-    document.add([("contact", {"between": [on if on != GROUND else bodies[-1], GROUND], "friction": 0.5, "restitution": 0.2, "radius": _length(size / 10)})])
+    on, frame, floor = on if on != GROUND else bodies[-1], _fresh(data, "foot"), _fresh(data, "floor")
+    up = upward(m) if m is not None else np.array([0.0, 0.0, 1.0])
+    k = int(np.argmax(np.abs(up)))
+    turned: dict[str, Any] = {} if k == 2 and up[2] > 0 else {"rotate": {"axis": [[0, 1, 0], [1, 0, 0], [1, 0, 0]][k], "angle": f"{[90, -90, 180][k] * int(np.sign(up[k]))} deg"}}
+    below = [0 if x != k else _length(-size * float(np.sign(up[k]))) for x in range(3)]
+    frames: list[tuple[str, dict[str, Any]]] = [("frame", {"name": frame, "body": on, "at": _tip(data, on)}), ("frame", {"name": floor, "body": GROUND, "at": below, **turned})]
+    document.add([*frames, ("contact", {"between": [frame, floor], "friction": 0.5, "restitution": 0.2, "radius": _length(size / 20)})])
 
 
 def _torque(document: Document, m: Mechanism | None, selected: str, size: float) -> None:
@@ -152,7 +159,7 @@ for _name, _doc, _add in (
     ("body", "a rod on the selected body, or on the ground, with a pin", _body), ("joint", "a joint for a body that has none", _joint),
     ("loop", "a joint that closes a loop", _loop), ("spring", "a spring and damper from the ground to the selected body", _spring),
     ("motor", "a constant speed of the selected joint", _motor), ("torque", "a force along a coordinate, as an expression", _torque),
-    ("frame", "a named point of the selected body", _frame), ("contact", "the selected body may touch the ground", _contact),
+    ("frame", "a named point of the selected body", _frame), ("contact", "the end of the selected body may touch a floor below", _contact),
     ("parameter", "a number with a name, and a slider", _parameter),
 ):  # fmt: skip
     register(Addition(_name, _doc, _add))

@@ -52,11 +52,11 @@ class Pencil {
     p.font = "11px system-ui, sans-serif"; p.lineWidth = 1;
     for (const [axis, other] of [[0, 1], [1, 0]]) for (let v = Math.ceil(a[axis] / cell) * cell; v < b[axis]; v += cell) {
       const q = [0, 0]; q[axis] = v; q[other] = a[other]; const from = s.screen(this.world(q)); q[other] = b[other]; const to = s.screen(this.world(q));
-      p.strokeStyle = Math.abs(v) < 1e-9 ? "#8b97a5" : "#c9d2db"; p.beginPath(); p.moveTo(...from); p.lineTo(...to); p.stroke();
-      p.fillStyle = "#6b7785"; const text = short(1000 * v, 4); if (axis === 0) { if (from[0] > 60) p.fillText(text, from[0] + 4, h - 6); } else if (from[1] < h - 24) p.fillText(text, 4, from[1] - 4);
+      p.strokeStyle = Math.abs(v) < 1e-9 ? tint("faint") : tint("line"); p.beginPath(); p.moveTo(...from); p.lineTo(...to); p.stroke();
+      p.fillStyle = tint("faint"); const text = short(1000 * v, 4); if (axis === 0) { if (from[0] > 60) p.fillText(text, from[0] + 4, h - 6); } else if (from[1] < h - 24) p.fillText(text, 4, from[1] - 4);
     }
     const [ox, oy] = s.screen([0, 0, 0]); p.fillText("mm", 4, h - 6);
-    p.font = "bold 13px system-ui, sans-serif"; p.fillStyle = "#46525f"; p.fillText(words[0], w - 16, oy - 6); p.fillText(words[1], ox + 6, 14);
+    p.font = "bold 13px system-ui, sans-serif"; p.fillStyle = tint("soft"); p.fillText(words[0], w - 16, oy - 6); p.fillText(words[1], ox + 6, 14);
     for (const pin of s.header.pins || []) { p.strokeStyle = "#0072b2"; p.lineWidth = 1.5; p.beginPath(); p.arc(...s.screen(pin.at), 8, 0, 7); p.stroke(); }
     const all = [...this.points, ...(this.mouse ? [this.mouse] : [])], at = all.map((q) => s.screen(this.world(q.at)));
     p.strokeStyle = "#0072b2"; p.lineWidth = 5; p.lineCap = p.lineJoin = "round"; p.globalAlpha = 0.85;

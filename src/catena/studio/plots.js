@@ -1,5 +1,5 @@
 // Plots of runs: the newest in colour, those that were kept dashed and pale beside it.
-const SHADES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5a5a5a", "#8c564b"];
+const SHADES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8a8a", "#8c564b"];
 class Plots {
   constructor(box, picker, on) { this.box = box; this.picker = picker; this.on = on; this.run = null; this.kept = []; this.chosen = null; }
   take(run) {
@@ -41,22 +41,22 @@ class Plots {
     let low = Infinity, high = -Infinity;
     for (const r of runs) for (const s of list) { const y = this.values(r, s); if (y) for (const v of y) { if (v < low) low = v; if (v > high) high = v; } }
     if (!(high > low)) { const m = Math.abs(high) || 1; low = (Number.isFinite(low) ? low : 0) - 0.1 * m; high = low + 0.2 * m; }
-    const size = Math.max(Math.abs(low), Math.abs(high)); if (high - low < 1e-9 * size) { low -= 1e-3 * size; high += 1e-3 * size; }
+    const size = Math.max(Math.abs(low), Math.abs(high)); if (high - low < 1e-5 * size) { low -= 0.05 * size; high += 0.05 * size; }
     const pad = 0.06 * (high - low); low -= pad; high += pad; c.span = [first, last];
     const X = (t) => 50 + (w - 62) * (t - first) / ((last - first) || 1), Y = (y) => h - 20 - (h - 42) * (y - low) / (high - low);
     p.font = "11px system-ui, sans-serif"; p.textBaseline = "middle"; p.lineWidth = 1;
-    for (const y of ticks(low, high, 4)) { p.strokeStyle = "#e8ecf0"; p.beginPath(); p.moveTo(50, Y(y)); p.lineTo(w - 12, Y(y)); p.stroke(); p.fillStyle = "#6b7785"; p.textAlign = "right"; p.fillText(short(y, 4), 45, Y(y)); }
+    for (const y of ticks(low, high, 4)) { p.strokeStyle = tint("grid"); p.beginPath(); p.moveTo(50, Y(y)); p.lineTo(w - 12, Y(y)); p.stroke(); p.fillStyle = tint("faint"); p.textAlign = "right"; p.fillText(short(y, 4), 45, Y(y)); }
     p.textAlign = "center"; for (const t of ticks(first, last, 6)) p.fillText(`${short(t)} s`, X(t), h - 8);
     let x = 50;
     const whole = p.measureText(`${group}, ${unit}`).width + list.reduce((s, y) => s + p.measureText(y.name).width + 30, 14), title = whole < w - 58 ? `${group}, ${unit}` : unit;
-    p.textAlign = "left"; p.fillStyle = "#1d2733"; p.fillText(title, x, 10); x += p.measureText(title).width + 14;
+    p.textAlign = "left"; p.fillStyle = tint("ink"); p.fillText(title, x, 10); x += p.measureText(title).width + 14;
     list.forEach((s, k) => {
       const colour = SHADES[k % SHADES.length];
       for (const r of this.kept) this.line(p, r, s, X, Y, colour, [5, 4], 0.45);
       this.line(p, this.run, s, X, Y, colour, [], 1);
-      if (x + 16 + p.measureText(s.name).width < w - 4) { p.fillStyle = colour; p.fillRect(x, 9, 12, 3); p.fillStyle = "#1d2733"; p.fillText(s.name, x + 16, 10); x += p.measureText(s.name).width + 30; }
+      if (x + 16 + p.measureText(s.name).width < w - 4) { p.fillStyle = colour; p.fillRect(x, 9, 12, 3); p.fillStyle = tint("ink"); p.fillText(s.name, x + 16, 10); x += p.measureText(s.name).width + 30; }
     });
-    if (this.now !== undefined) { p.strokeStyle = "#1d273388"; p.lineWidth = 1; p.setLineDash([]); p.beginPath(); p.moveTo(X(this.now), 20); p.lineTo(X(this.now), h - 20); p.stroke(); }
+    if (this.now !== undefined) { p.strokeStyle = tint("faint"); p.lineWidth = 1; p.setLineDash([]); p.beginPath(); p.moveTo(X(this.now), 20); p.lineTo(X(this.now), h - 20); p.stroke(); }
   }
   line(p, run, s, X, Y, colour, dashes, alpha) {
     const y = this.values(run, s); if (!y) return;

@@ -68,29 +68,43 @@ def program(mechanism: Mechanism) -> Program:
 
 def page(
     mechanism: Mechanism, path: str | Path, *, q: ArrayLike | None = None, v: ArrayLike | None = None, step: float = 1e-3,
-    notes: Sequence[str] = (), folders: Sequence[Path] | None = None,
+    notes: Sequence[str] = (), folders: Sequence[Path] | None = None, contact: str = "events",
 ) -> Path:  # fmt: skip
     """Write a page in which the mechanism runs: one HTML file, without a server and without a network.
 
     q (nq), v (nv): the state it starts from, the neutral one unless given, on its loops. step: s, of the Runge-Kutta steps. notes:
-    sentences that the page shows below its title. folders: where files of meshes may lie. Raises CatenaError where the mechanism cannot
-    be simulated, and CompileError where a load uses a function that browsers do not have.
+    sentences that the page shows below its title. folders: where files of meshes may lie. contact: "ignore" leaves out the contacts, which
+    the page then says; otherwise a mechanism that has some is refused, for equal steps do not find where bodies touch. Raises CatenaError where the
+    mechanism cannot be simulated, and CompileError where a load uses a function that browsers do not have.
     """
     if not 0 < step < np.inf:
         raise CatenaError(f"step = {step}; it is a time above zero, s")
     m = discretise(mechanism)
+    left_out = _without_contacts(m, contact)
     machine = compile(m)
-    start = simulate(machine, q=q, v=v, until=HORIZON, tolerance=1e-6)
+    start = simulate(machine, q=q, v=v, until=HORIZON, tolerance=1e-6, contact="ignore" if left_out else "events")
     scene, slopes = page_scene(m, folders)
     made = film(start, 1.0, 30, scene=scene)
     header, triangles = wire.header(scene, made.at[0], made.box())
     header["tips"] = [tip for tip in header["tips"] if tip["name"] in made.tracks]
-    data = {"scene": header, "triangles": wire.packed(triangles), "slopes": slopes, "step": step, "notes": list(notes)}
+    data = {"scene": header, "triangles": wire.packed(triangles), "slopes": slopes, "step": step, "notes": [*left_out, *notes]}
     data |= _program(program(m)) | _state(machine, start.data["q"].values[0], start.data["v"].values[0])
     text = (resources.files("catena.studio") / "page.html").read_text(encoding="utf-8")
-    text = text.replace("{{stage}}", wire.stage()).replace("{{title}}", html.escape(m.name)).replace("{{data}}", wire.text(data))
+    text = wire.page(text, title=html.escape(m.name), data=wire.text(data))
     files.write(Path(path), text)
     return Path(path)
+
+
+def _without_contacts(m: Mechanism, contact: str) -> list[str]:
+    """What the page says of contacts that are left out; a CatenaError where they must not be."""
+    if not m.contacts:
+        return []
+    if contact != "ignore":
+        raise CatenaError(
+            f"page of mechanism {m.name!r}: it has contacts, and a page runs by equal Runge-Kutta steps, which do not find where bodies touch. "
+            "Leave the contacts out with contact='ignore' (--contact ignore), or make a film of a run: catena run, then catena animate --out FILE.html"
+        )
+    return ["Its contacts are left out: bodies go through each other."]
 
 
 def _program(made: Program) -> dict[str, Any]:

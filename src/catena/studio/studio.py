@@ -58,10 +58,7 @@ class Studio(Edits):
         """The page with its code written into it."""
         folder = resources.files("catena.studio")
         read = lambda name: (folder / name).read_text(encoding="utf-8")  # noqa: E731
-        text = read("studio.html")
-        for name, code in (("stage", wire.stage()), ("live", read("live.js")), ("tree", read("tree.js")), ("plots", read("plots.js")), ("draw", read("draw.js"))):
-            text = text.replace("{{" + name + "}}", code)
-        return text
+        return wire.page(read("studio.html"), **{name: read(f"{name}.js") for name in ("live", "tree", "plots", "draw")})
 
     def opened(self, client: Client) -> None:
         """A browser has come: it gets everything."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,16 +24,17 @@ from ..model.flexible import discretise
 from ..model.freedom_units import coordinate_units
 from ..model.mechanism import Mechanism
 from ..results.forces import forces
-from ..results.scene import describe, wire
+from ..results.scene import Scene, describe, wire
 from ..results.scene.description import poses
 from .posing import Posed, pull, set_coordinate
 from .server import Client
 
 if TYPE_CHECKING:
+    from ..results.film import Film
     from ..results.result import Result
 
 Array = np.ndarray
-SWING = 0.35  # rad or m: how far the coordinate that moves most goes in a mode that is shown
+SWING, SHIFT = 0.35, 0.12  # rad, and of what is seen: how far bodies turn, and go, in a mode that is shown
 RATE = 60  # pictures per second of film
 
 
@@ -53,7 +55,7 @@ class Viewer:
         for c in coordinates(self.machine):  # within the limits
             q[c.qi] = min(max(q[c.qi], c.lower), c.upper)
         try:
-            return assemble(self.machine, q)[0] if self.machine.mechanism.closes else q
+            return _closing(self.machine, q)
         except CatenaError:
             return q
 
@@ -62,16 +64,16 @@ class Viewer:
         """The page with its code written into it."""
         folder = resources.files("catena.studio")
         text, live = ((folder / name).read_text(encoding="utf-8") for name in ("view.html", "live.js"))
-        return text.replace("{{stage}}", wire.stage()).replace("{{live}}", live)
+        return wire.page(text, live=live)
 
     def opened(self, client: Client) -> None:
         """A browser gets the scene, the coordinates, and the film of a result."""
         with self._lock:
             self.clients.append(client)
-            header, blob = wire.header(self.scene, poses(self.scene, self.machine, self.q))
+            seen = None if self.film is None else self.film.box()
+            header, blob = wire.header(self.scene, poses(self.scene, self.machine, self.q), seen)
         client.send("scene", blob, scene=header, coordinates=self._coordinates(), loops=len(self.machine.mechanism.loops), notes=self._notes())
-        if self.result is not None:
-            self._send_result(client)
+        self._send_result(client)
 
     def closed(self, client: Client) -> None:
         """A browser has gone."""
@@ -106,12 +108,9 @@ class Viewer:
                 angles[("roll", "pitch", "yaw").index(label)] = value
                 q = self.q.copy()
                 q[at : at + 4] = Rotation.from_euler("xyz", angles).as_quat(scalar_first=True)
-                self._posed(Posed(self._closed(q)))
+                self._posed(Posed(_closing(self.machine, q)))
                 return
         raise CatenaError(f"there is no coordinate {name!r}")
-
-    def _closed(self, q: Array) -> Array:
-        return assemble(self.machine, q)[0] if self.machine.mechanism.closes else q
 
     def _on_grab(self, client: Client, message: dict[str, Any]) -> None:
         body, point = str(message["body"]), np.array(message["point"], float)
@@ -157,18 +156,21 @@ class Viewer:
 
     def _on_mode(self, client: Client, message: dict[str, Any]) -> None:
         k = int(message["number"])
-        shape = self.found_modes.shapes[:, k]
-        shape = shape * SWING / (np.abs(shape).max() or 1.0)
-        phase = np.linspace(0, 2 * np.pi, 60, endpoint=True)
-        q = np.stack([self.machine.move(self.q, np.sin(p) * shape) for p in phase])
-        at = poses(self.scene, self.machine, q)
-        client.send("film", _bytes(at), times=np.linspace(0, 2.0, 60).tolist(), tracks=[], name=f"mode {k + 1}", loop=True)
+        at = swing(self.scene, self.machine, self.q, self.found_modes.shapes[:, k])
+        client.send("film", _bytes(at), times=np.linspace(0, 2.0, len(at)).tolist(), tracks=[], name=f"mode {k + 1}", loop=True,
+                    box=self.scene.box({name: at[:, b] for b, name in enumerate(self.scene.bodies)}).tolist())  # fmt: skip
 
-    def _send_result(self, client: Client) -> None:
+    @cached_property
+    def film(self) -> Film | None:
+        """The result that is played, as pictures; None where there is none."""
         from ..results.film import film
 
-        assert self.result is not None
-        made = film(self.result.select(run=0), 1.0, RATE, scene=self.scene)
+        return None if self.result is None else film(self.result.select(run=0), 1.0, RATE, scene=self.scene)
+
+    def _send_result(self, client: Client) -> None:
+        made = self.film
+        if made is None:
+            return
         tracks = [np.asarray(made.tracks.get(name, np.zeros((0, 3)))).round(6).ravel().tolist() for name in self.scene.tips]
         client.send("film", _bytes(made.at), times=made.times.round(6).tolist(), tracks=tracks, name="result", loop=False)
         self._send_forces(client, joints=False)
@@ -219,6 +221,28 @@ class Viewer:
 
     def _notes(self) -> list[str]:
         return [*self.scene.notes, *self.machine.mechanism.notes]
+
+
+def swing(scene: Scene, machine: Machine, q: Array, shape: Array) -> Array:
+    """(n, bodies, 4, 4): one swing of a mode about q, as far as it can be seen well and, where there are loops, as far as they close."""
+    at = lambda x: poses(scene, machine, x)  # noqa: E731
+    size = float(np.linalg.norm(np.ptp(scene.box(dict(zip(scene.bodies, at(q)))), axis=0)))
+    shape = shape / (np.abs(shape).max() or 1.0)
+    small = 1e-6
+    X, Y = at(q), at(machine.move(q, small * shape))
+    gone = np.linalg.norm(Y[:, :3, 3] - X[:, :3, 3], axis=1).max() / (small * SHIFT * size)
+    turned = np.linalg.norm(Y[:, :3, :3] - X[:, :3, :3], axis=(1, 2)).max() / (np.sqrt(2) * small * SWING)
+    far = 1 / (max(gone, turned) or 1.0)
+    for reach in (far, far / 3, far / 10):
+        try:
+            return at(np.stack([_closing(machine, machine.move(q, reach * np.sin(p) * shape)) for p in np.linspace(0, 2 * np.pi, 61)]))
+        except CatenaError:
+            continue  # its loops do not close so far away
+    raise CatenaError("the loops of this mode do not close away from where it rests")
+
+
+def _closing(machine: Machine, q: Array) -> Array:
+    return assemble(machine, q)[0] if machine.mechanism.closes else q
 
 
 def _bytes(at: Array) -> bytes:

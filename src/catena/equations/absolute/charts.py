@@ -4,6 +4,7 @@
     free    the centre of mass in the ground and a unit quaternion; its velocity in the ground's axes and the angular
             velocity in the link's own, the speeds of a free joint                                                    7 and 6
     hinged  the coordinates and speeds of the joint itself, for a link joined to the ground                          nq and nv
+    bent    the amplitudes of a body that bends by modes, beside the chart of its link; their rates                  n and n
 
 A flat link's angle is zero where all joints are; it is never cut at a turn, so joint angles come back as they went in.
 """
@@ -83,9 +84,17 @@ def hinged(bodies: Bodies, k: int) -> Chart:
     return Chart(names, y, w, P, _column(R), V, s.coordinate_rate()[pair.q], (y, w), angle, hinged=True)
 
 
+def bent(bodies: Bodies, body: str) -> Chart:
+    """Amplitudes; their rates, which stand in V as they are."""
+    s, at = bodies.tracer, bodies.bending[body]
+    names, n = bodies.mechanism.speed_names[at.v], at.v.stop - at.v.start
+    y, w, none = ca.SX.sym("e", n), ca.SX.sym("e_rate", n), ca.SX(0, 1)
+    return Chart((names, tuple(f"{x}'" for x in names)), y, w, none, none, w, w, (s.q[at.q], s.v[at.v]), hinged=True)
+
+
 @dataclass(frozen=True)
 class State:
-    """The charts of all links as one state x = (all y, all w): what it says, and where it comes from.
+    """The charts of all links, then those of bodies that bend, as one state x = (all y, all w): what it says, and where it comes from.
 
     names: of x. P, R, V: motion of the links. rate: y'. q, v: the joints' coordinates and speeds, read from the bodies. start:
     x as q and v make it.
@@ -105,9 +114,12 @@ class State:
 
 def state(bodies: Bodies, charts: Sequence[Chart]) -> State:
     """One state out of the charts of all links."""
+    amplitudes = {body: bent(bodies, body) for body in bodies.bending}
     s, own = bodies.tracer, [(c, pair) for c, pair in zip(charts, bodies.pairs) if pair.joint.mimic is None]
+    charts = (*charts, *amplitudes.values())
     y, w, P, R, V, rate = (ca.vertcat(*(getattr(c, name) for c in charts)) for name in ("y", "w", "P", "R", "V", "rate"))
     turned = [c.angle for c in charts]
+    own = [(amplitudes[pair.joint.deflection.body] if pair.joint.deflection else c, pair) for c, pair in own]
     q = ca.vertcat(*(z for c, pair in own for z in (elements(c.y) if c.hinged else bodies.coordinates(pair, turned))))
     v = ca.vertcat(*(z for c, pair in own for z in (elements(c.w) if c.hinged else bodies.speeds(pair))))
     q = ca.substitute(q, ca.vertcat(bodies.P, bodies.R), ca.vertcat(P, R))

@@ -77,7 +77,7 @@ def joint(b: Bodies, pair: Pair) -> BodyRows:
 def mimics(b: Bodies, s: JointSpeeds) -> Iterator[BodyRows]:
     """One row for each joint that mimics another: its speed less the ratio times the other's; by a function f, f'(q) is the ratio."""
     for j in (pair.joint for pair in b.pairs):
-        if j.mimic is not None:
+        if j.mimic is not None and not j.deflection:
             ratio, drift = follows(b, j)
             along = ca.SX(1, s.u.numel())
             along[s.first[j.name]], along[s.first[j.mimic.joint]] = 1.0, -ratio

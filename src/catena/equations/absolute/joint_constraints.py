@@ -1,12 +1,16 @@
 """Joint constraints between two free bodies: what the joint forbids, how fast it moves and where it stands.
 
     P, R     where a link is: its centre of mass in the ground (m), and its axes, row by row          3 and 9 numbers per link
-    V        how it moves: velocity of the centre of mass in the ground's axes, angular velocity in the link's    6 numbers
+    V        how it moves: velocity of the centre of mass in the ground's axes, angular velocity in the link's    6 numbers per link;
+             after those of all links, the rates e' of the amplitudes of bodies that bend by modes
     f        what a joint forbids: zero as long as it holds, read from the poses of its two bodies    6 - nv rows
     v        how fast a joint moves, read from the motion of its two bodies                           nv rows
 
 `rate` differentiates any of these along the motion, P' = u and R' = R tilde(w), so f' and what f'' has beside accelerations
 are never written by hand. A planar mechanism is the same thing with fewer rows: what is forbidden across the plane is left out.
+
+A place of a body that bends is a body without mass of its own; its modal joint is a weld to the frame that the amplitudes have carried
+there, so that its rows have columns for e' beside those of two links.
 """
 
 from __future__ import annotations
@@ -24,19 +28,15 @@ from ...compiler.trace import Tracer, elements
 from ...kernels import kinematics
 from ...kernels.constraint_rows import active_rows
 from ...kernels.tree import layout
-from ...model.closure import ClosureRow, RowKind
+from ...model.closure import POINT, WELD, ClosureRow, RowKind
 from ...model.mechanism import Joint, Mechanism
-from ...model.motions import Motion, X, Y, Z, onto_z
+from ...model.motions import GENERAL, Motion, X, Y, Z, onto_z
 from ...model.planarity import plane
 from ...model.pose import vector
-from ...spatial import add, cross, dot, product, rotate, sub, tilde, transpose, unrotate
+from ...spatial import add, cross, dot, product, rotate, scale, sub, tilde, transpose, unrotate
 from .attitude import angles, components, quaternion, rotation
 from .links import SNAP, JointSide, Welded, snapped
 
-BETWEEN_RIGID_BODIES = {
-    "flexible bodies by modes": "its joints are rows between the poses of two rigid bodies, and the end of a body that bends follows "
-    "amplitudes that such rows do not know"
-}  # what a formulation cannot treat whose joints are these rows, and why
 ACROSS = (RowKind.ACROSS_P, RowKind.ACROSS_C)
 
 
@@ -58,12 +58,21 @@ class Pair:
     sense: float = 1.0
 
 
+@dataclass(frozen=True)
+class Amplitudes:
+    """Where the amplitudes of a body that bends stand: in q, in v, and their rates in V."""
+
+    q: slice
+    v: slice
+    V: slice
+
+
 class Bodies:
     """The links of a mechanism as free bodies: symbols P, R, V of their motion, and the pairs that join them.
 
     `pairs[i]` carries `links[i]`; `loops` are the pairs that close the tree. The symbols q, v, tau and p are the tracer's, and
     `value` turns a scalar of the mechanism into a number or an expression of p. normal: of the plane, if there is one; with
-    planar=False every mechanism is a spatial one.
+    planar=False every mechanism is a spatial one. bending: {body: its amplitudes}, of bodies that bend by modes.
     """
 
     def __init__(self, mechanism: Mechanism, planar: bool = True):
@@ -71,10 +80,23 @@ class Bodies:
         self.value, self._welded = self.tracer.value, Welded(mechanism, self.tracer.value)
         self.links, self.ground = self._welded.links, self._welded.ground
         n = len(self.links)
-        self.P, self.R, self.V = ca.SX.sym("P", 3 * n), ca.SX.sym("R", 9 * n), ca.SX.sym("V", 6 * n)
+        self.bending = self._amplitudes(6 * n)
+        self.P, self.R = ca.SX.sym("P", 3 * n), ca.SX.sym("R", 9 * n)
+        self.V = ca.SX.sym("V", 6 * n + sum(x.v.stop - x.v.start for x in self.bending.values()))
         normal = None if mechanism.planar is False or not planar else plane(mechanism)
         self.normal = None if normal is None else tuple(snapped(x) for x in normal)
         self.pairs, self.loops = list(self._pairs()), list(self._loops())
+
+    def _amplitudes(self, first: int) -> dict[str, Amplitudes]:
+        """{body: its amplitudes}. first: where their rates begin in V."""
+        q = v = 0
+        found = {}
+        for j in self.mechanism.moving:
+            if j.deflection:
+                found[j.deflection.body] = Amplitudes(slice(q, q + j.nq), slice(v, v + j.nv), slice(first, first + j.nv))
+                first += j.nv
+            q, v = q + j.nq, v + j.nv
+        return found
 
     # ------------------------------------------------------------------------------------------------ motion
     def axes(self, k: int) -> tuple:
@@ -97,6 +119,21 @@ class Bodies:
         R = self.axes(side.link)
         return product(R, side.R), add(self.centre(side.link), rotate(R, side.p))
 
+    def parent_pose(self, pair: Pair) -> tuple[tuple, tuple]:
+        """Axes and origin of a joint on its parent; of a modal joint, where the amplitudes have carried them."""
+        R, p = self.pose(pair.parent)
+        if pair.joint.deflection:
+            at = self.bending[pair.joint.deflection.body].q
+            e = elements(self.tracer.q[at])
+            for shift in pair.joint.deflection.shifts:
+                z = sum(self.value(a) * x for a, x in zip(shift.a, e))
+                z += 0.5 * sum(self.value(b) * x * y for row, x in zip(shift.B, e) for b, y in zip(row, e))
+                if shift.motion.startswith("D"):
+                    p = add(p, rotate(R, scale(z, GENERAL[shift.motion])))
+                else:
+                    R = product(R, rotation(GENERAL[shift.motion], z))
+        return R, p
+
     def frame(self, name: str) -> JointSide:
         """The side that a named frame or body makes."""
         f = self.mechanism.frame(name)
@@ -115,7 +152,10 @@ class Bodies:
         n, s = len(self.links), self.tracer
         u = [self.V[6 * k : 6 * k + 3] for k in range(n)]
         R = [x for k in range(n) for row in product(self.axes(k), tilde(self.spin(k))) for x in row]
-        return ca.vertcat(self.P, self.R, s.q), ca.vertcat(*u, *R, s.coordinate_rate())
+        q = ca.SX(s.coordinate_rate())
+        for x in self.bending.values():
+            q[x.q] = self.V[x.V]
+        return ca.vertcat(self.P, self.R, s.q), ca.vertcat(*u, *R, q)
 
     @cached_property
     def motion(self) -> tuple[ca.SX, ca.SX, ca.SX]:
@@ -131,6 +171,7 @@ class Bodies:
             P.extend(add(p, rotate(axes, link.at)))
             R.extend(x for row in axes for x in row)
             V.extend((*rotate(axes, add(u, cross(w, link.at))), *w))
+        V.extend(s.v[x.v] for x in self.bending.values())
         return ca.vertcat(*P), ca.vertcat(*R), ca.vertcat(*V)
 
     @cached_property
@@ -151,11 +192,11 @@ class Bodies:
         for j in (link.joint for link in self.links):
             nq, nv = (j.nq, j.nv) if j.mimic is None else (0, 0)
             parent, child = self._welded.side(j.parent, j.placement), self._welded.side(j.child, j.offset)
-            found, sense = j.closure, 1.0
+            found, sense = (*POINT, *WELD) if j.deflection else j.closure, 1.0
             if self.normal is not None:
                 n = self._normal_in(parent)
                 found = _in_plane(found, n)
-                sense = next((1.0 * round(dot(n, a)) for a in _turns(j)), 1.0)
+                sense = 1.0 if j.deflection else next((1.0 * round(dot(n, a)) for a in _turns(j)), 1.0)
             found = tuple(sorted(found, key=lambda r: r.kind != RowKind.ANGLE))  # angles first: less fill in elimination
             point = sum(r.kind in ACROSS for r in found) == len(self.directions)
             yield Pair(j, parent, child, found, point, slice(q, q + nq), slice(v, v + nv), sense)
@@ -198,7 +239,7 @@ class Bodies:
 
         A joint that forbids every displacement does so along the ground's directions, others across what they leave free.
         """
-        (R_P, p_P), (R_C, p_C) = self.pose(pair.parent), self.pose(pair.child)
+        (R_P, p_P), (R_C, p_C) = self.parent_pose(pair), self.pose(pair.child)
         d, level, f = sub(p_C, p_P), iter(self.directions), []
         for r in pair.rows:
             if r.kind == RowKind.ANGLE:
@@ -216,8 +257,10 @@ class Bodies:
     def speeds(self, pair: Pair) -> list:
         """v of a joint: turns along their axes, slides as rates, a ball in the child's axes.
 
-        Of three turns the middle axis depends on the first angle, which is taken from the symbols q.
+        Of three turns the middle axis depends on the first angle, which is taken from the symbols q. Those of a modal joint are e'.
         """
+        if pair.joint.deflection:
+            return elements(self.V[self.bending[pair.joint.deflection.body].V])
         (R_P, p_P), (R_C, p_C) = self.pose(pair.parent), self.pose(pair.child)
         w, turns = sub(self.turning(pair.child), self.turning(pair.parent)), _turns(pair.joint)
         axes = [rotate(R_P, a) for a in turns[:1]] + [rotate(R_C, a) for a in turns[1:][-1:]]

@@ -18,7 +18,7 @@ SNAP = 1e-12  # residues of right angles in placements; finer than the kernels',
 class Member:
     """A body of a link, in the link's axes and seen from its centre of mass: axes R, origin, com (m), inertia (kg m2).
 
-    A member of the ground is seen from the ground's origin.
+    A member of the ground is seen from the ground's origin. A body that bends by modes is here without its mass, which moves in its frame.
     """
 
     name: str
@@ -62,6 +62,7 @@ class Welded:
 
     def __init__(self, m: Mechanism, value: Callable[[Any], Any]):
         self._value = value
+        self._bending = {x.modal.body for x in m.beams if x.modal}
         home: dict[str, tuple[int, Pose]] = {GROUND: (-1, Pose())}
         carried: list[Joint] = []
         for j in m.ordered:
@@ -75,12 +76,15 @@ class Welded:
         seen = [self._member(m, name) for name in home if name != GROUND]
         self.ground = tuple(x for x in seen if home[x.name][0] < 0)
         groups = [tuple(x for x in seen if home[x.name][0] == k) for k in range(len(carried))]
-        self.links = [_link(j, group, m) for j, group in zip(carried, groups)]
+        heavy = {b.name for b in m.bodies if b.name not in self._bending and value_of(b.mass, m.parameters)}
+        self.links = [_link(j, group, heavy) for j, group in zip(carried, groups)]
 
     def _member(self, m: Mechanism, name: str) -> Member:
         """A body in its link's frame."""
         b, pose = m.body(name), self._home[name][1]
         R, p = self._seen(pose)
+        if name in self._bending:
+            return Member(name, 0.0, R, p, p, (0.0,) * 6)
         com, inertia = (tuple(self._value(x) for x in values) for values in (b.com, b.inertia))
         turned = inertia if pose == Pose() else unrotate_symmetric(transpose(R), inertia)
         return Member(name, self._value(b.mass), R, p, add(p, rotate(R, com)), turned)
@@ -101,12 +105,12 @@ def snapped(x: Any) -> Any:
     return float(round(x)) if isinstance(x, float) and abs(x - round(x)) < SNAP else x
 
 
-def _link(j: Joint, members: Sequence[Member], m: Mechanism) -> Link:
-    """Members put together about their common centre of mass."""
+def _link(j: Joint, members: Sequence[Member], heavy: set[str]) -> Link:
+    """Members put together about their common centre of mass. heavy: the bodies that have mass."""
     if len(members) == 1:
         (only,) = members
         mass, at = only.mass, only.com
-    elif any(value_of(m.body(x.name).mass, m.parameters) for x in members):
+    elif any(x.name in heavy for x in members):
         mass = sum(x.mass for x in members)
         moment = (0.0, 0.0, 0.0)
         for x in members:

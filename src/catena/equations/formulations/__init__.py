@@ -18,7 +18,7 @@ from ...errors import FormulationError, unknown
 from ...kernels.tree import layout
 from ...model.flexible import discretise
 from ...model.mechanism import Mechanism
-from ..equations import Equations, operations
+from ..equations import Equations, Later, operations
 from ..features import FEATURES, needs
 from ..formulation import FORMULATIONS, Formulation
 
@@ -60,7 +60,7 @@ def derive(mechanism: Mechanism, by: str = DEFAULT, **options: object) -> Equati
     for feature in needs(m):
         if feature in f.cannot:
             raise FormulationError(_refusal(f, m, feature))
-    equations = replace(f.derive(m, **options), written=lambda: _with_gravity_as_a_letter(f, m, options))
+    equations = f.derive(m, **options).with_(written=lambda: _with_gravity_as_a_letter(f, m, options))
     return equations if f.own_loads or not m.loads else with_loads(equations)
 
 
@@ -84,18 +84,20 @@ def with_loads(e: Equations) -> Equations:
     s = Tracer(layout(e.mechanism))
     Q = ca.Function("loads", [s.t, s.q, s.v, s.p], [s.applied.generalised()])
     t, tau, x = s.t, s.tau, ca.SX.sym("x", len(e.state_names))
-    at_x = e.derivative(t, x, tau + Q(t, *e.decode(x, s.p), s.p), s.p)
     given = [t, s.q, s.v, tau, s.p]
+
+    def derivative() -> ca.Function:
+        at_x = e.derivative(t, x, tau + Q(t, *e.decode(x, s.p), s.p), s.p)
+        return ca.Function("derivative", [t, x, tau, s.p], [ca.cse(at_x)])
 
     def at(f: ca.Function) -> ca.Function:
         return ca.Function(f.name(), given, [ca.cse(f(t, s.q, s.v, tau + Q(t, s.q, s.v, s.p), s.p))])
 
     acceleration = at(e.acceleration)
-    return replace(
-        e,
-        derivative=ca.Function("derivative", [t, x, tau, s.p], [ca.cse(at_x)]),
+    return e.with_(
+        derivative=Later(derivative),
         acceleration=acceleration,
-        multipliers=None if e.multipliers is None else at(e.multipliers),
+        multipliers=Later(lambda: None if e.multipliers is None else at(e.multipliers)),
         reactions=None,  # a load moves reactions where it acts, which a generalised force does not say
         counts=replace(e.counts, operations=operations(acceleration)),
     )

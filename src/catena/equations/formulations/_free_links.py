@@ -1,24 +1,35 @@
 """Free links for formulations in absolute velocities: their mass, what acts on them, and what their members need to move.
 
-V = (velocity of the centre of mass in the ground's axes, angular velocity in the link's own) for every link, 6 numbers each.
+V = (velocity of the centre of mass in the ground's axes, angular velocity in the link's own) for every link, 6 numbers each; then the
+rates of the amplitudes of bodies that bend (`_free_beams`).
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import casadi as ca
 
 from ...compiler.trace import matrix, vector
 from ...spatial import full
 from ..absolute.joint_constraints import Bodies
+from ._free_beams import beam_bias, beam_masses, beam_wrenches
 
 
 def masses(b: Bodies) -> ca.SX:
-    """(6 n, 6 n): the mass and the inertia of each link."""
-    return ca.sparsify(ca.diagcat(*(ca.diagcat(x.mass * ca.SX.eye(3), ca.SX(matrix(full(x.inertia)))) for x in b.links)))
+    """The mass and the inertia of each link and of bodies that bend: square, of the size of V."""
+    rigid = (ca.diagcat(x.mass * ca.SX.eye(3), ca.SX(matrix(full(x.inertia)))) for x in b.links)
+    bending = b.V.numel() - 6 * len(b.links)
+    return ca.sparsify(ca.diagcat(*rigid, ca.SX(bending, bending)) + beam_masses(b))
+
+
+def _of_links(b: Bodies, parts: Iterable[ca.SX]) -> ca.SX:
+    """A column of the size of V: of links, with nothing along amplitudes."""
+    return ca.vertcat(*parts, ca.SX.zeros(b.V.numel() - 6 * len(b.links)))
 
 
 def loads(b: Bodies) -> ca.SX:
-    """(6 n,): force on each link's centre of mass in the ground's axes, and torque about it in the link's, of loads alone."""
+    """Force on each link's centre of mass in the ground's axes, and torque about it in the link's, of loads alone."""
     found = []
     for k, link in enumerate(b.links):
         R, total = matrix(b.axes(k)), ca.SX.zeros(6)
@@ -26,23 +37,23 @@ def loads(b: Bodies) -> ca.SX:
             torque, force = b.tracer.applied.wrenches[x.name]
             total += ca.vertcat(force, R.T @ torque + ca.cross(vector(x.origin), R.T @ force))
         found.append(total)
-    return ca.vertcat(*found)
+    return _of_links(b, found)
 
 
 def weights(b: Bodies) -> ca.SX:
-    """(6 n,): the links' weights."""
+    """The links' weights; that of bodies that bend is in `gyration`."""
     g = vector([b.value(z) for z in b.mechanism.gravity])
-    return ca.vertcat(*(ca.vertcat(x.mass * g, ca.SX.zeros(3)) for x in b.links))
+    return _of_links(b, (ca.vertcat(x.mass * g, ca.SX.zeros(3)) for x in b.links))
 
 
 def gyration(b: Bodies) -> ca.SX:
-    """(6 n,): -w x I w of each link."""
+    """-w x I w of each link, and of bodies that bend their weight less all that their inertia has beside accelerations."""
     spins = ((vector(b.spin(k)), matrix(full(link.inertia))) for k, link in enumerate(b.links))
-    return ca.vertcat(*(ca.vertcat(ca.SX.zeros(3), ca.cross(I @ w, w)) for w, I in spins))
+    return _of_links(b, (ca.vertcat(ca.SX.zeros(3), ca.cross(I @ w, w)) for w, I in spins)) - beam_bias(b)
 
 
 def needed(b: Bodies, moved: ca.SX) -> dict[str, ca.SX]:
-    """{body: wrench} about the ground's origin in its axes: what each body needs beside its weight. moved: V' (6 n)."""
+    """{body: wrench} about the ground's origin in its axes: what each body needs beside its weight. moved: V'."""
     g, found = vector([b.value(z) for z in b.mechanism.gravity]), {}
     for x in b.ground:
         f = -x.mass * g
@@ -54,4 +65,6 @@ def needed(b: Bodies, moved: ca.SX) -> dict[str, ca.SX]:
             f = x.mass * (du + R @ (ca.cross(dw, c) + ca.cross(w, ca.cross(w, c))) - g)
             t = R @ (I @ dw + ca.cross(w, I @ w))
             found[x.name] = ca.vertcat(t + ca.cross(vector(b.centre(k)) + R @ c, f), f)
+    for body, wrench in beam_wrenches(b, moved).items():
+        found[body] = found[body] + wrench
     return found

@@ -10,6 +10,7 @@ from ...compiler.trace import elements, matrix
 from ...spatial import add, apply, cross, dot, neg, rotate, scale, sub, unrotate
 from ..absolute.joint_constraints import Bodies
 from ..absolute.links import JointSide, Member
+from ._free_beams import beam_wrenches
 
 Wrench = tuple[tuple, tuple]  # torque about the ground's origin and force, in the ground's axes
 
@@ -23,11 +24,14 @@ def reactions(b: Bodies, held: Sequence[ca.SX], pushed: Sequence[tuple[tuple[str
     """
     seen = {x.name: (k, x) for k, link in enumerate(b.links) for x in link.members} | {x.name: (-1, x) for x in b.ground}
     needed, found = {name: _needed(b, k, x, moved) for name, (k, x) in seen.items()}, []
+    bent = {body: (tuple(elements(w[:3])), tuple(elements(w[3:]))) for body, w in beam_wrenches(b, moved).items()}
 
     def pass_on(body: str, w: Wrench) -> None:
         if body in needed:
             needed[body] = add(needed[body][0], w[0]), add(needed[body][1], w[1])
 
+    for name, wrench in bent.items():
+        pass_on(name, wrench)
     for bodies, on in pushed:
         body, other = bodies if bodies[0] in seen and seen[bodies[0]][0] >= 0 else reversed(bodies)
         t, f = _about_ground(b, seen[body][0], on[seen[body][0]])

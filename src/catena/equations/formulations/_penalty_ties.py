@@ -67,7 +67,7 @@ def ties(b: Bodies, u: JointSpeeds, length: float, hinged: set[int]) -> Ties:
 
 
 def added_inertia(b: Bodies, share: float) -> ca.SX:
-    """(6 n, 6 n): what links that lack mass, or inertia about some axis, are given. share: step / T."""
+    """Of the size of V: what links that lack mass, or inertia about some axis, are given. share: step / T."""
     blocks, p = [], list(b.mechanism.parameters.values())
     for k, link in enumerate(b.links):
         at = ca.Function("at", [b.tracer.p], [ca.SX(link.mass), ca.SX(matrix(full(link.inertia)))])
@@ -77,7 +77,8 @@ def added_inertia(b: Bodies, share: float) -> ca.SX:
         lacking = axes[:, sizes <= NOTHING * max(sizes[-1], m * arm**2)]
         weight = m or total_mass(b)
         blocks.append(ca.diagcat((0.0 if m > 0 else share * weight) * ca.DM.eye(3), share * weight * arm**2 * ca.DM(lacking @ lacking.T)))
-    return ca.sparsify(ca.SX(ca.diagcat(*blocks)))
+    bent = b.V.numel() - 6 * len(b.links)
+    return ca.sparsify(ca.SX(ca.diagcat(*blocks, ca.DM(bent, bent))))
 
 
 def _arm(b: Bodies, k: int, p: list[float]) -> float:

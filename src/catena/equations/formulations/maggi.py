@@ -26,7 +26,7 @@ import numpy as np
 from ...compiler.trace import vector
 from ...model.mechanism import Mechanism
 from ..absolute.constraint_rows import BodyRows, JointSpeeds, follows, joint, nonholonomic, speeds
-from ..absolute.joint_constraints import BETWEEN_RIGID_BODIES, Bodies
+from ..absolute.joint_constraints import Bodies
 from ..equations import Equations, assembled
 from ..formulation import Formulation, register
 from ._free_links import gyration, loads, masses, needed, weights
@@ -65,14 +65,18 @@ def maggi(mechanism: Mechanism) -> Equations:
 
 
 def _left_free(b: Bodies, u: JointSpeeds, tree: list[BodyRows]) -> tuple[ca.SX, ca.SX]:
-    """R (6 n x nv) and N (6 n) with V' = R v' + N: the rows of each joint, six with its speeds, give the motion of its link, root to leaves."""
-    (driven, drift), n = _driven(b, u), b.tracer.layout.nv
-    found = ca.SX(0, n + 1)
-    for k, (rows, own) in enumerate(zip(tree, u.columns)):
-        K = ca.sparsify(ca.vertcat(rows.A, u.G[own, :]))
-        right = ca.vertcat(ca.horzcat(ca.SX(len(rows), n), -rows.bias), ca.horzcat(driven[own, :], drift[own] - u.g[own]))
-        right = right - K[:, : 6 * k] @ found
-        found = ca.vertcat(found, ca.sparsify(ca.solve(K[:, 6 * k : 6 * k + 6], ca.SX.eye(6)) @ ca.sparsify(right)))
+    """R (of V x nv) and N with V' = R v' + N: the rows of each joint, six with its speeds, give the motion of its link, root to leaves."""
+    (driven, drift), n, links = _driven(b, u), b.tracer.layout.nv, 6 * len(tree)
+    found, bent = ca.SX(0, n + 1), ca.SX(b.V.numel() - links, n + 1)  # the amplitudes of bodies that bend are speeds as they are
+    for x in b.bending.values():
+        bent[x.V.start - links : x.V.stop - links, x.v] = ca.SX.eye(x.v.stop - x.v.start)
+    for k, (rows, own, pair) in enumerate(zip(tree, u.columns, b.pairs)):
+        K, right = rows.A, ca.horzcat(ca.SX(len(rows), n), -rows.bias)
+        if not pair.joint.deflection:
+            K, right = ca.vertcat(K, u.G[own, :]), ca.vertcat(right, ca.horzcat(driven[own, :], drift[own] - u.g[own]))
+        right = right - K[:, : 6 * k] @ found - K[:, links:] @ bent
+        found = ca.vertcat(found, ca.sparsify(ca.solve(ca.sparsify(K[:, 6 * k : 6 * k + 6]), ca.SX.eye(6)) @ ca.sparsify(right)))
+    found = ca.vertcat(found, bent)
     return ca.sparsify(found[:, :n]), ca.sparsify(found[:, n])
 
 
@@ -81,7 +85,7 @@ def _driven(b: Bodies, u: JointSpeeds) -> tuple[ca.SX, ca.SX]:
     E, e = ca.SX(u.u.numel(), len(u.own)), ca.SX(u.u.numel(), 1)
     for k, row in enumerate(u.own):
         E[row, k] = 1.0
-    following = {pair.joint.name: pair.joint for pair in b.pairs if pair.joint.mimic is not None}
+    following = {pair.joint.name: pair.joint for pair in b.pairs if pair.joint.mimic is not None and not pair.joint.deflection}
     while following:  # one that follows a follower waits for it
         name = next(n for n, j in following.items() if j.mimic and j.mimic.joint not in following)
         joint = following.pop(name)
@@ -116,5 +120,4 @@ register(Formulation(
     unknowns="speeds, with the velocities of free bodies that constraints leave",
     source="[Maggi1896], [Kurdila1990]",
     year=1896,
-    cannot=BETWEEN_RIGID_BODIES,
 ))  # fmt: skip

@@ -13,6 +13,8 @@ them. A point of the link is linear in y, so that its mass matrix is constant an
 Angular velocity is not a coordinate; where it is wanted (motors, torques, speed rows, joints that follow others) it is read from
 R' = R tilde(w): w = the axial vector of R^T R', so that w' = the axial vector of R^T R'', linear in y'': V' = L y''.
 
+A body that bends by modes has its amplitudes for further coordinates; its own mass matrix is not constant (`_natural_beams`).
+
 Where a link's own block of M is singular (a rod has J of rank one), M + Phi_y^T W Phi_y stands in place of M, with the rows' right side
 times Phi_y^T W added to Q: it says nothing new where the rows hold, and fills the pivots. No penalty is in it: the answer does
 not depend on W. The state is that of the joints: y and y' follow from q and v at every instant, so that no row ever drifts.
@@ -31,12 +33,13 @@ from ...model.closure import RowKind
 from ...model.mechanism import Mechanism
 from ...spatial import full
 from ..absolute.constraint_rows import joint, mimics, nonholonomic, speeds
-from ..absolute.joint_constraints import BETWEEN_RIGID_BODIES, Bodies, Pair
+from ..absolute.joint_constraints import Bodies, Pair
 from ..equations import Equations, assembled
 from ..formulation import Formulation, register
 from ._free_links import loads, needed
 from ._inertia import require_inertia
 from ._joint_cuts import joint_wrenches
+from ._natural_beams import natural_beams
 from ._saddle_point import saddle_point, total_mass
 
 THIN = 1e-3  # of J's extents beside the largest; to fill pivots that need it not costs operations and nothing else
@@ -56,11 +59,12 @@ def natural_coordinates(mechanism: Mechanism) -> Equations:
     V, force = ca.SX.sym("moved", moved.numel()), ca.SX.sym("lam", lam.numel())
     cut = ca.Function("cut", [*given, V, force], [joint_wrenches(s, needed(b, V), force if closed else None)])
     x, place = ca.vertcat(s.q, s.v), ca.Function("place", [s.q, s.p], [ca.vertcat(*b.motion[:2])])
+    constant = {} if b.bending else {"mass_matrix": ca.Function("mass_matrix", [s.p], [ca.densify(_masses(b))])}
     return assembled(
         s, "natural_coordinates", mechanism.coordinate_names + tuple(f"{name}'" for name in mechanism.speed_names), x,
         derivative=ca.vertcat(s.coordinate_rate(), a), encode=x, decode=[s.q, s.v], acceleration=a, largest=size,
         multipliers=lam if closed else None, reactions=None if mechanism.constraints else cut(*b.motion, s.t, s.q, s.v, s.tau, s.p, moved, lam),
-        extra={"natural_coordinates": place, "mass_matrix": ca.Function("mass_matrix", [s.p], [ca.densify(_masses(b))])},
+        extra={"natural_coordinates": place, **constant},
     )  # fmt: skip
 
 
@@ -78,15 +82,16 @@ class Rows:
 
 
 class Natural:
-    """y and y' of all links, y' as the motion of the bodies makes it; L with V' = L y''."""
+    """y and y' of all links and then of amplitudes, y' as the motion of the bodies makes it; L with V' = L y''."""
 
     def __init__(self, b: Bodies):
         self.b, n = b, len(b.links)
-        self.y = ca.vertcat(*(z for k in range(n) for z in (b.P[3 * k : 3 * k + 3], b.R[9 * k : 9 * k + 9])))
+        bent = list(b.bending.values())
+        self.y = ca.vertcat(*(z for k in range(n) for z in (b.P[3 * k : 3 * k + 3], b.R[9 * k : 9 * k + 9])), *(b.tracer.q[x.q] for x in bent))
         axes = [matrix(b.axes(k)) for k in range(n)]
         turned = [ca.vec((axes[k] @ ca.skew(vector(b.spin(k)))).T) for k in range(n)]
-        self.rate = ca.vertcat(*(z for k in range(n) for z in (b.V[6 * k : 6 * k + 3], turned[k])))
-        self.L = ca.sparsify(ca.diagcat(*(ca.diagcat(ca.SX.eye(3), _axial(R)) for R in axes)))
+        self.rate = ca.vertcat(*(z for k in range(n) for z in (b.V[6 * k : 6 * k + 3], turned[k])), b.V[6 * n :])
+        self.L = ca.sparsify(ca.diagcat(*(ca.diagcat(ca.SX.eye(3), _axial(R)) for R in axes), ca.SX.eye(b.V.numel() - 6 * n)))
         m = total_mass(b)
         self.weight = (m, m * usual_length(b.tracer.layout) ** 2)  # of a displacement, of a cosine
 
@@ -116,7 +121,7 @@ def _axial(R: ca.SX) -> ca.SX:
 
 
 def _masses(b: Bodies) -> ca.SX:
-    """M (12 n, 12 n), constant: m for the point, J for each row of R."""
+    """M (12 n, 12 n) of rigid links, constant: m for the point, J for each row of R."""
     blocks = []
     for link in b.links:
         I = ca.SX(matrix(full(link.inertia)))
@@ -135,12 +140,14 @@ def _system(b: Bodies) -> tuple[list[ca.SX], int]:
     rows = [*(r for both in tree for r in both), *tied, *closing]
     A, right = ca.vertcat(*(r.A for r in rows)), ca.vertcat(*(r.right for r in rows))
     G, g, J = u.G[u.own, :] @ y.L, u.g[u.own], ca.diag(vector(s.tree.armature))
-    weight = ca.vertcat(*(link.mass * vector([b.value(z) for z in b.mechanism.gravity] + [0.0] * 9) for link in b.links))
-    Q = weight + y.L.T @ loads(b) + G.T @ (s.tau + s.applied.forces - J @ g)
+    bends, bias = natural_beams(b, y.y, y.rate, y.L)
+    bent = ca.SX.zeros(y.y.numel() - 12 * n)
+    weight = ca.vertcat(*(link.mass * vector([b.value(z) for z in b.mechanism.gravity] + [0.0] * 9) for link in b.links), bent)
+    Q = weight - bias + y.L.T @ loads(b) + G.T @ (s.tau + s.applied.forces - J @ g)
     M, last = _masses(b), sum(len(r) for r in closing)
     W = _fill(M, tree, A.shape[0])
-    H = M + G.T @ J @ G + A.T @ W @ A
-    order = _order(n, tree, sum(len(r) for r in tied))
+    H = ca.diagcat(M, ca.SX(bent.numel(), bent.numel())) + bends + G.T @ J @ G + A.T @ W @ A
+    order = _order(b, tree, sum(len(r) for r in tied))
     moved, lam, _ = saddle_point(b, H, A, Q + A.T @ (W @ right), right, order)
     V = y.L @ moved
     return [u.G[u.own, :] @ V + g, lam[A.shape[0] - last :], V], len(order) + last
@@ -167,12 +174,16 @@ def _fill(M: ca.SX, tree: list[tuple[Rows, Rows]], rows: int) -> ca.SX:
     return ca.sparsify(ca.diag(ca.SX(weights + [0.0] * (rows - len(weights)))))
 
 
-def _order(n: int, tree: list[tuple[Rows, Rows]], tied: int) -> list[int]:
-    """The unknowns, leaves to root: a link's coordinates, its rigidity, its joint; rows that tie joints together last."""
-    first = 12 * n + np.cumsum([0, *(len(r) + len(j) for r, j in tree)])
+def _order(b: Bodies, tree: list[tuple[Rows, Rows]], tied: int) -> list[int]:
+    """The unknowns, leaves to root: amplitudes on a link, its coordinates, its rigidity, its joint; rows that tie joints together last."""
+    n = len(tree)
+    first = b.V.numel() + 6 * n + np.cumsum([0, *(len(r) + len(j) for r, j in tree)])
     order: list[int] = []
-    for k in reversed(range(n)):
-        order += [*range(12 * k, 12 * k + 12), *range(first[k], first[k + 1])]
+    for k in reversed(range(-1, n)):
+        for x in (x for body, x in b.bending.items() if b.frame(body).link == k):
+            order += range(x.V.start + 6 * n, x.V.stop + 6 * n)
+        if k >= 0:
+            order += [*range(12 * k, 12 * k + 12), *range(first[k], first[k + 1])]
     return [int(k) for k in (*order, *range(first[-1], first[-1] + tied))]
 
 
@@ -182,5 +193,4 @@ register(Formulation(
     unknowns="points and unit vectors of bodies; forces of rigidity and of joints",
     source="[GarciaDeJalon1994]",
     year=1994,
-    cannot=BETWEEN_RIGID_BODIES,
 ))  # fmt: skip

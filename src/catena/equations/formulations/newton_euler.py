@@ -13,7 +13,8 @@ With g for what v' has beside G V', this is one linear system:
     [ M + G^T J G   A^T ] [   V'    ]   [ (m g, -w x I w) + loads + G^T (tau - J g) ]
     [      A         0  ] [ -lambda ] = [ -bias                                     ]            v' = G V' + g
 
-Joints that mimic another, loops and nonholonomic rows are more rows of A.
+Joints that mimic another, loops and nonholonomic rows are more rows of A. A body that bends by modes adds its share to the laws of its
+link, and one equation per amplitude (`_free_beams`); V then ends with the rates of all amplitudes.
 
 State: pose and velocity of each link; 6 first-order equations per link in the plane, 13 in space. [Baysec1996] goes on to
 eliminate the forces (44-46) and inverts a 9 x 9 matrix for the triple pendulum; here they stay, 15 unknowns: they are wanted.
@@ -44,9 +45,10 @@ from ...model.mechanism import Mechanism
 from ...spatial import add, apply, cross, full, rotate, scale, unrotate
 from ..absolute.charts import State, chart, state
 from ..absolute.constraint_rows import BodyRows, joint, mimics, nonholonomic, speeds
-from ..absolute.joint_constraints import BETWEEN_RIGID_BODIES, Bodies
+from ..absolute.joint_constraints import Bodies
 from ..equations import Equations, assembled
 from ..formulation import Formulation, StateKind, register
+from ._free_beams import beam_bias, beam_masses
 from ._newton_euler_reactions import reactions
 from ._saddle_point import saddle_point, total_mass
 
@@ -84,8 +86,10 @@ def _system(b: Bodies, x: State) -> tuple[ca.Function, list[str]]:
     G, g, tau = u.G[u.own, :], u.g[u.own], s.tau + s.applied.forces
 
     J = ca.diag(vector(s.tree.armature))
-    M = ca.diagcat(*(ca.diagcat(link.mass * ca.SX.eye(3), ca.SX(matrix(full(link.inertia)))) for link in b.links))
-    F = ca.vertcat(*(_load(b, k) for k in range(n))) + G.T @ (tau - J @ g)
+    rigid = (ca.diagcat(link.mass * ca.SX.eye(3), ca.SX(matrix(full(link.inertia)))) for link in b.links)
+    bent = ca.SX.zeros(b.V.numel() - 6 * n)
+    M = ca.diagcat(*rigid, ca.SX(bent.numel(), bent.numel())) + beam_masses(b)
+    F = ca.vertcat(*(_load(b, k) for k in range(n)), bent) - beam_bias(b) + G.T @ (tau - J @ g)
     B = ca.diagcat(*(ca.jacobian(c.V, c.w) for c in x.charts))
     W = _weights(b, x, B.T @ M @ B, rows)
     H, AB = B.T @ (M + G.T @ J @ G + A.T @ W @ A) @ B, A @ B
@@ -116,7 +120,7 @@ def _weights(b: Bodies, x: State, M: ca.SX, rows: Sequence[BodyRows]) -> ca.SX:
     """
     weights, i, turn = [0.0] * sum(len(r) for r in rows), 0, usual_length(b.tracer.layout) ** 2
     first = np.cumsum([0, *(len(r) for r in rows)])
-    for k, c in enumerate(x.charts):
+    for k, c in enumerate(x.charts[: len(b.links)]):
         block = M[i : i + c.w.numel(), i : i + c.w.numel()]
         if ca.symvar(block) or motion_without_energy(np.array(ca.evalf(block))) is not None:
             weights[first[k] : first[k + 1]] = [total_mass(b) * (turn if angle else 1.0) for angle in rows[k].angles]
@@ -125,14 +129,24 @@ def _weights(b: Bodies, x: State, M: ca.SX, rows: Sequence[BodyRows]) -> ca.SX:
 
 
 def _order(b: Bodies, x: State, tree: Sequence[BodyRows], others: Sequence[BodyRows]) -> tuple[list[int], list[str]]:
-    """The unknowns, leaves to root: a link's speeds, then the rows of its joint; other rows last. And what each is called."""
+    """The unknowns, leaves to root: a link's speeds, then the rows of its joint; other rows last. And what each is called.
+
+    The rates of amplitudes stand before the speeds of the link whose body bends, and so after all that sits on that body.
+    """
     w = np.cumsum([0, *(c.w.numel() for c in x.charts)])
     first = w[-1] + np.cumsum([0, *(len(r) for r in tree)])
     order: list[int] = []
     names: list[str] = []
-    for k in reversed(range(len(tree))):
-        order += [*range(w[k], w[k + 1]), *range(first[k], first[k + 1])]
-        names += [*x.charts[k].names[1], *[f"force of {tree[k].name}"] * len(tree[k])]
+    bent: dict[int, list[int]] = {}
+    for i, body in enumerate(b.bending, start=len(tree)):
+        bent.setdefault(b.frame(body).link, []).append(i)
+    for k in reversed(range(-1, len(tree))):
+        for i in (*bent.get(k, ()), *([k] if k >= 0 else [])):
+            order += range(w[i], w[i + 1])
+            names += x.charts[i].names[1]
+        if k >= 0:
+            order += range(first[k], first[k + 1])
+            names += [f"force of {tree[k].name}"] * len(tree[k])
     names += [f"force of {r.name}" for r in others for _ in range(len(r))]
     return [int(k) for k in (*order, *range(first[-1], len(names)))], names
 
@@ -170,6 +184,5 @@ register(Formulation(
     unknowns="every body free; joint forces and moments among the unknowns",
     source="[Baysec1996] eq. 23-46, [Passerello1972] ch. I",
     year=1750,
-    cannot=BETWEEN_RIGID_BODIES,
     state=StateKind.BODIES,
 ))  # fmt: skip

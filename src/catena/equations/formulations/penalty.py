@@ -49,7 +49,7 @@ from ...errors import FormulationError
 from ...model.mechanism import Mechanism
 from ..absolute.charts import State, chart, hinged, state
 from ..absolute.constraint_rows import joint, nonholonomic, speeds
-from ..absolute.joint_constraints import BETWEEN_RIGID_BODIES, Bodies, Pair
+from ..absolute.joint_constraints import Bodies, Pair
 from ..equations import Equations, assembled, operations
 from ..formulation import Formulation, StateKind, register
 from ._free_links import gyration, loads, masses, needed, weights
@@ -95,7 +95,7 @@ def penalty(mechanism: Mechanism, beta: float | None = None, gamma: float | None
 
 def _grounded(pair: Pair) -> bool:
     """Whether a joint holds its link to the ground, and has coordinates of its own."""
-    return pair.parent.link < 0 and len(pair.rows) > 0 and pair.joint.mimic is None
+    return pair.parent.link < 0 and len(pair.rows) > 0 and pair.joint.mimic is None and not pair.joint.deflection
 
 
 def _faults(beta: float | None, gamma: float | None, step: float) -> Iterator[str]:
@@ -125,7 +125,7 @@ def _system(b: Bodies, x: State, share: float) -> _System:
     tied = ties(b, u, length, hinged_speeds)
     loose = [joint(b, pair) for pair in reversed(b.pairs) if not _grounded(pair)]  # leaves first: no fill when they are eliminated
     closing = [*(joint(b, pair) for pair in b.loops), *nonholonomic(b, u)]
-    rows, spins = [*loose, *closing], tied.spin.numel()
+    rows, spins, bent = [*loose, *closing], tied.spin.numel(), b.V.numel() - 6 * len(b.links)
     B = ca.horzcat(ca.diagcat(*(ca.jacobian(c.V, c.w) for c in x.charts)), ca.SX(b.V.numel(), spins))
     d = ca.vertcat(*(ca.jtimes(c.V, c.y, c.rate) for c in x.charts))
     L = ca.diag(ca.vertcat(ca.SX(0, 1), *(length if angle else 1.0 for r in rows for angle in r.angles), *tied.scale))
@@ -137,7 +137,7 @@ def _system(b: Bodies, x: State, share: float) -> _System:
     G, g = _speeds(b, x, u.G[u.own, :] @ B, u.g[u.own] + u.G[u.own, :] @ d)
 
     own = ca.diagcat(*(ca.diag(vector(s.tree.armature)[pair.v]) if c.hinged else ca.SX(c.w.numel(), c.w.numel())
-                       for c, pair in zip(x.charts, b.pairs)), ca.diag(tied.J))  # fmt: skip
+                       for c, pair in zip(x.charts, b.pairs)), ca.SX(bent, bent), ca.diag(tied.J))  # fmt: skip
     M, added = masses(b), added_inertia(b, share)
     m = _tidy(B.T @ M @ B + own)
     Q = B.T @ (weights(b) + gyration(b) + loads(b) - M @ d) + G.T @ (s.tau + s.applied.forces)
@@ -226,7 +226,6 @@ register(Formulation(
     unknowns="body coordinates held together by stiff springs and dampers",
     source="[Baysec1996] eq. 16-22, 77",
     year=1996,
-    cannot=BETWEEN_RIGID_BODIES,
     state=StateKind.BODIES,
     approximate=True,
 ))  # fmt: skip

@@ -16,7 +16,7 @@ from ...kernels.tree import SNAP, layout
 from ...model.mechanism import Mechanism
 from ...model.motions import Motion
 from ...spatial import add, cross, neg, rotate
-from ..equations import Counts, Equations, operations
+from ..equations import Counts, Equations, Later, operations
 from ..formulation import Formulation, register
 from ._joint_cuts import joint_wrenches
 
@@ -29,7 +29,11 @@ def recursive(mechanism: Mechanism, snap: float = SNAP) -> Equations:
     solved = kept_tape(mechanism, "constrained dynamics", snap, lambda: ca.Function("solved", given, ca.cse(list(s.constrained() if rows else (s.forward_dynamics(), ca.SX.zeros(0))))))
     a, lam = solved(*given)
     acceleration = ca.Function("acceleration", given, [a])
-    wrenches = kept_tape(mechanism, "joint wrenches", snap, lambda: _wrenches(s, lam.numel()))
+
+    def reactions() -> ca.Function:
+        wrenches = kept_tape(mechanism, "joint wrenches", snap, lambda: _wrenches(s, lam.numel()))
+        return ca.Function("reactions", given, [ca.cse(wrenches(t, s.q, s.v, a, s.p, lam))])
+
     x = ca.SX.sym("x", nq + nv)
     q, v = x[:nq], x[nq:]
     rate = ca.Function("rate", [s.q, s.v], [s.coordinate_rate()])
@@ -41,12 +45,12 @@ def recursive(mechanism: Mechanism, snap: float = SNAP) -> Equations:
         mechanism,
         "recursive",
         names + speeds,
-        derivative=ca.Function("derivative", [t, x, s.tau, s.p], [ca.cse(derivative)]),
+        derivative=Later(lambda: ca.Function("derivative", [t, x, s.tau, s.p], [ca.cse(derivative)])),
         encode=ca.Function("encode", [s.q, s.v, s.p], [ca.vertcat(s.q, s.v)]),
         decode=ca.Function("decode", [x, s.p], [q, v]),
         acceleration=acceleration,
-        reactions=None if mechanism.constraints else ca.Function("reactions", given, [ca.cse(wrenches(t, s.q, s.v, a, s.p, lam))]),
-        multipliers=ca.Function("multipliers", given, [ca.cse(lam)]) if rows else None,
+        reactions=None if mechanism.constraints else Later(reactions),
+        multipliers=Later(lambda: ca.Function("multipliers", given, [ca.cse(lam)])) if rows else None,
         counts=Counts(nq + nv, nv if s.flexible else 3 if balls else 1, operations(acceleration)),
     )
 

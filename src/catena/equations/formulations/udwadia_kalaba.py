@@ -30,7 +30,7 @@ from ...kernels.rank import motion_without_energy, usual_length
 from ...model.mechanism import Mechanism
 from ..absolute.charts import State, chart, state
 from ..absolute.constraint_rows import BodyRows, joint, mimics, nonholonomic, speeds
-from ..absolute.joint_constraints import BETWEEN_RIGID_BODIES, Bodies
+from ..absolute.joint_constraints import Bodies
 from ..equations import Equations, assembled
 from ..formulation import Formulation, StateKind, register
 from ._free_links import gyration, loads, masses, needed, weights
@@ -117,6 +117,5 @@ register(Formulation(
     unknowns="every body free, then the smallest correction that obeys all joints",
     source="[Udwadia1992], [Udwadia2010]",
     year=1992,
-    cannot=BETWEEN_RIGID_BODIES,
     state=StateKind.BODIES,
 ))  # fmt: skip

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 WORD = re.compile(r"(?<![\\A-Za-z{])([A-Za-z]{2,})(?![A-Za-z}])")  # a name of several letters, which TeX would take for a product
 PRODUCT = re.compile(r"(\\mathrm\{\w{2,}\}(?:[_^]\{(?:\\mathrm\{\w+\}|[^{}]*)\})*) (?=[\\A-Za-z])(?!\\right|\\,)")  # and what it is multiplied by
+FUNCTION = re.compile(r"(\\(?:sin|cos|tan|exp|log)(?:\^\{\w+\})?) (?=[{\\A-Za-z])(?!\{?\\left)")  # of an angle without brackets, which TeX sets apart and MathML does not
 SMALL, SMALLEST = 0.75, 0.6  # letters of a script beside others; how small a line may be set
 
 
@@ -25,7 +26,7 @@ def mathml(latex: str, width: int | None = None) -> str:
     body = re.sub(r"\\(?:begin|end)\{align\*\}", "", body).strip()
     shown = []
     for line in re.split(r"\\\\\s*\n", body):
-        text = PRODUCT.sub(r"\1 \\, ", WORD.sub(r"\\mathrm{\1}\\,", line.replace("&", " "))).strip()
+        text = FUNCTION.sub(r"\1 \\, ", PRODUCT.sub(r"\1 \\, ", WORD.sub(r"\\mathrm{\1}\\,", line.replace("&", " ")))).strip()
         try:
             shown += [_line(convert(part, display="block"), width) for part in _broken(text, width, convert)] if text else []
         except Exception:  # a line that it cannot read is shown as it is written

@@ -1,4 +1,4 @@
-"""Equalities: connect and weld close loops, joint equalities that are linear become mimics. MuJoCo's are soft, these are exact."""
+"""Equalities: connect and weld close loops, those of joints become mimics, those of fixed tendons couple coordinates. MuJoCo's are soft, these are exact."""
 
 from __future__ import annotations
 
@@ -7,20 +7,23 @@ from typing import Any
 import numpy as np
 
 from ...model.courses import Course
+from ...model.loads import Constraint, Coupling, Holonomic, identifier
 from ...model.mechanism import Joint, Mimic
 from ...model.pose import Pose
 from ..mapping import MappingReport
 from .names import Names
 from .poses import pose
 
-CONNECT, WELD, JOINT = range(3)  # mjtEq
+CONNECT, WELD, JOINT, TENDON = range(4)  # mjtEq
+WRAP_JOINT = 1  # mjtWrap
 SITE = 6  # mjOBJ_SITE
 
 
-def equalities(m: Any, names: Names, mapping: MappingReport) -> tuple[list[Joint], dict[str, Mimic]]:
-    """The joints that close loops, and what joints that follow others follow."""
+def equalities(m: Any, names: Names, mapping: MappingReport) -> tuple[list[Joint], dict[str, Mimic], list[Holonomic]]:
+    """The joints that close loops, what joints that follow others follow, and sums of coordinates that keep their value."""
     loops: list[Joint] = []
     mimics: dict[str, Mimic] = {}
+    held: list[Holonomic] = []
     for e in range(m.neq):
         name, kind = m.equality(e).name or f"equality{e}", int(m.eq_type[e])
         if not m.eq_active0[e]:
@@ -34,9 +37,12 @@ def equalities(m: Any, names: Names, mapping: MappingReport) -> tuple[list[Joint
             j1, j2 = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
             mimics[names.joint(j1)] = _following(m, e, j1, j2, names.joint(j2))
             mapping.approximate("equality", name, "the joint follows the other exactly, MuJoCo's equality is soft")
+        elif kind == TENDON and not (why := _uncoupled(m, e)):
+            held.append(_coupling(m, e, name, names))
+            mapping.approximate("equality", name, "a coupling that holds exactly, MuJoCo's equality is soft")
         else:
-            mapping.refuse("equality", name, "equalities of tendons and flexible bodies are not taken")
-    return loops, mimics
+            mapping.refuse("equality", name, why if kind == TENDON else "equalities of flexible bodies are not taken")
+    return loops, mimics, held
 
 
 def _closing(m: Any, e: int, name: str, names: Names) -> Joint:
@@ -68,3 +74,31 @@ def _nonlinear(m: Any, e: int) -> str:
     if not m.eq_data[e, 1:5].any():
         return "the joint does not follow the other, it is held at a value: lock it in the file instead"
     return ""
+
+
+def _uncoupled(m: Any, e: int) -> str:
+    """Why an equality of tendons is no linear coupling; nothing where it is one."""
+    tendons = [t for t in (int(m.eq_obj1id[e]), int(m.eq_obj2id[e])) if t >= 0]
+    if any(m.wrap_type[w] != WRAP_JOINT for t in tendons for w in _wraps(m, t)):
+        return "an equality of tendons is taken where they are fixed ones, sums of coordinates; this is one of spatial tendons"
+    return "an equality of tendons is taken where it is linear; this polynomial is not" if len(tendons) > 1 and m.eq_data[e, 2:5].any() else ""
+
+
+def _wraps(m: Any, t: int) -> range:
+    return range(int(m.tendon_adr[t]), int(m.tendon_adr[t] + m.tendon_num[t]))
+
+
+def _coupling(m: Any, e: int, name: str, names: Names) -> Holonomic:
+    """l1 - r1 = a0 + a1 (l2 - r2), each l a sum of coordinates and r its value where the joints stand in the file."""
+    first, second = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
+    parts = [(first, 1.0)] + ([(second, -float(m.eq_data[e, 1]))] if second >= 0 else [])
+    ratios: dict[str, float] = {}
+    for t, share in parts:
+        for w in _wraps(m, t):
+            joint = names.joint(int(m.wrap_objid[w]))
+            ratios[joint] = ratios.get(joint, 0.0) + share * float(m.wrap_prm[w])
+    ratios = {joint: r for joint, r in ratios.items() if r}
+    value = float(m.eq_data[e, 0]) + sum(share * float(m.tendon_length0[t]) for t, share in parts)
+    if len(ratios) < 2:
+        return Constraint(name, " + ".join(f"{r!r} * q_{identifier(joint)}" for joint, r in ratios.items()) + f" - ({value!r})")
+    return Coupling(name, tuple(ratios), tuple(ratios.values()), value)

@@ -41,6 +41,10 @@ class Names:
             self._centres[b] = _free(f"{self._bodies[b]} centre of mass", self._taken)
         return self._centres[b]
 
+    def medium(self, b: int) -> str:
+        """A frame along the body's principal axes, at its centre of mass."""
+        return _free(f"{self._bodies[b]} principal axes", self._taken)
+
     def surface(self, name: str) -> str:
         """A frame at a plane of the ground."""
         return _free(name, self._taken, " surface")

@@ -18,6 +18,7 @@ from .contacts import exclusions, touched
 from .equalities import equalities
 from .geoms import MeshFiles, mesh_files, shapes
 from .joints import joints
+from .medium import medium
 from .names import Names
 from .poses import pose
 from .source import compiled
@@ -27,18 +28,22 @@ SAME, SAME_AXES = 1, 3  # mjtSameFrame
 FLEXIBLE = "flexible bodies of finite elements have no counterpart; describe a beam as `flexible` in a TOML file"
 
 
-def read(path: Path, within: str | PathLike[str] | None = None, contacts: bool = False) -> Draft:
+def read(path: Path, within: str | PathLike[str] | None = None, contacts: bool = False, meshes: bool = True) -> Draft:
     """The mechanism of an MJCF file.
 
     within: the folder that holds all it may name, its own folder by default. contacts: whether bodies touch the planes of the
-    ground, rigidly and with the friction of their geoms; MuJoCo's own contacts are soft.
+    ground, rigidly and with the friction of their geoms; MuJoCo's own contacts are soft. meshes: whether files of meshes, height fields and textures
+    are opened; without them what they show is left out.
     """
-    spec, m = compiled(path, Path(within) if within else None)
+    spec, m, left_out = compiled(path, Path(within) if within else None, meshes)
     names, mapping, files = Names(m), MappingReport(), mesh_files(spec, path)
+    for element, name in left_out:
+        mapping.refuse(element, name, "it is left out with the meshes, as meshes=False asks")
     faults = [f"flex {i}: {FLEXIBLE}" for i in range(m.nflex)]
     tree = [joints(m, b, names, mapping) for b in range(1, m.nbody)]
-    loops, mimics = equalities(m, names, mapping)
-    loads = [*(x for found in tree for x in found.loads), *tendons(m, names, mapping), *_weightless(m, names)]
+    loops, mimics, held = equalities(m, names, mapping)
+    wet, fluids = medium(m, names, mapping)
+    loads = [*(x for found in tree for x in found.loads), *tendons(m, names, mapping), *_weightless(m, names, mapping), *fluids]
     run = scenario(m, names, mapping)
     _world(spec, m, mapping)
     surfaces, touching = touched(m, names, mapping, contacts)
@@ -46,10 +51,11 @@ def read(path: Path, within: str | PathLike[str] | None = None, contacts: bool =
         spec.modelname or path.stem,
         tuple(x for b, found in enumerate(tree, start=1) for x in (*found.between, _body(m, b, files, names, mapping))),
         tuple(_following(j, mimics) for found in tree for j in found.joints),
-        frames=(*_frames(m, names, mapping), *_centres(m, names), *surfaces),
+        frames=(*_frames(m, names, mapping), *_centres(m, names), *wet, *surfaces),
         gravity=_gravity(m),
         loops=tuple(loops),
         loads=tuple(loads),
+        constraints=tuple(held),
         ground=shapes(m, 0, files, names, mapping),
         collisions=exclusions(m, names, mapping),
         contacts=touching,
@@ -106,9 +112,11 @@ def _centres(m: Any, names: Names) -> list[Frame]:
     return [Frame(names.centre(b), names.body(b), Pose(position=_inertial(m, b)[0])) for b in _compensated(m)]
 
 
-def _weightless(m: Any, names: Names) -> list[Force]:
+def _weightless(m: Any, names: Names, mapping: MappingReport) -> list[Force]:
     """What carries a share of the weight of bodies: gravcomp."""
     g = _gravity(m)
+    for b in _compensated(m):
+        mapping.take("gravcomp", names.body(b), "a force at its centre of mass")
     return [Force(f"gravcomp {names.body(b)}", names.centre(b),
                   force=tuple(float(-m.body_gravcomp[b] * m.body_mass[b] * x) for x in g)) for b in _compensated(m)]  # fmt: skip
 
@@ -118,8 +126,6 @@ def _world(spec: Any, m: Any, mapping: MappingReport) -> None:
     guessed = [b.name or "(unnamed)" for b in spec.bodies if not b.explicitinertial and b.name != "world" and b.geoms]
     for name in guessed:
         mapping.take("inertial", name, "not in the file: mass and inertia are those MuJoCo takes from geoms and densities")
-    if m.opt.density or m.opt.viscosity or any(m.opt.wind):
-        mapping.refuse("option", "", "density, viscosity and wind of the surrounding medium are not felt")
     for n, word in ((m.nskin, "skin"), (m.npair, "pair"), (m.nsensor, "sensor"), (m.nplugin, "plugin")):
         if n:
             mapping.refuse(word, "", f"{n} in the file; they are not read")

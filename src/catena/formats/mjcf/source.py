@@ -14,6 +14,7 @@ import numpy as np
 from ...errors import FormatError
 from .. import files
 from ..xml import parse
+from .meshless import strip
 
 _FOLDERS = {"mesh": "meshdir", "skin": "meshdir", "texture": "texturedir", "hfield": "assetdir"}
 _WORDS = ("name", "class", "childclass", "prefix", "suffix", "file")  # attributes that are never numbers
@@ -22,28 +23,33 @@ _PLACES = ("body_pos", "body_quat", "body_ipos", "body_iquat", "body_mass", "bod
 _FILES = ("file", *(f"file{side}" for side in ("right", "left", "up", "down", "front", "back")))
 
 
-def compiled(path: Path, within: Path | None) -> tuple[Any, Any]:
-    """MuJoCo's specification and its compiled model of a file.
+def compiled(path: Path, within: Path | None, meshes: bool = True) -> tuple[Any, Any, list[tuple[str, str]]]:
+    """MuJoCo's specification and its compiled model of a file, and what was left out, (element, name).
 
-    within: the folder that holds everything the file may name; its own folder unless given.
+    within: the folder that holds everything the file may name; its own folder unless given. meshes: whether meshes, height fields and textures
+    are opened.
     """
     root = parse(files.read(path), path)
     if root.tag != "mujoco":
         what = "a part that other files include" if root.tag == "mujocoinclude" else f"an XML file of <{root.tag}>"
         raise FormatError(path, f"the file is {what}; a model of MuJoCo begins with <mujoco>")
-    _inside(path, root, (within or path.parent).resolve(), ())
+    _inside(path, root, (within or path.parent).resolve(), (), () if meshes else tuple(_FOLDERS))
     mujoco = _mujoco(path)
     try:
         spec = mujoco.MjSpec.from_file(str(path))
+        left_out = [] if meshes else strip(spec, path)
         model = spec.compile()
+    except FormatError:
+        raise
     except (ValueError, RuntimeError, mujoco.FatalError) as why:
         said = " ".join(str(why).replace("XML Error:", "").split())
-        raise FormatError(path, f"MuJoCo does not take the file: {said}") from None
+        hint = "; load(..., meshes=False) leaves meshes out" if meshes and "opening file" in said and "include" not in said else ""
+        raise FormatError(path, f"MuJoCo does not take the file: {said}{hint}") from None
     for name in _PLACES:
         found = getattr(model, name)
         if not np.isfinite(found).all() or (name.endswith("quat") and not np.linalg.norm(found, axis=-1).all()):
             raise FormatError(path, f"its numbers are too large: {name} of MuJoCo's compiled model is not finite; give smaller ones")
-    return spec, model
+    return spec, model, left_out
 
 
 def _mujoco(path: Path) -> Any:
@@ -54,21 +60,21 @@ def _mujoco(path: Path) -> Any:
     return mujoco
 
 
-def _inside(path: Path, root: Element, within: Path, trail: tuple[Path, ...]) -> None:
-    """Refuse a file that names another outside `within`, or includes itself."""
+def _inside(path: Path, root: Element, within: Path, trail: tuple[Path, ...], unopened: tuple[str, ...] = ()) -> None:
+    """Refuse a file that names another outside `within`, or includes itself. unopened: tags whose files will not be opened."""
     _finite(path, root)
     here = path.resolve()
     if here in trail:
         raise FormatError(path, f"the file includes itself, by way of {' -> '.join(p.name for p in (*trail, here))}")
     for named, tag in _named(root):
         other = (trail[0] if trail else here).parent / named
-        if not other.resolve().is_relative_to(within):
+        if tag not in unopened and not other.resolve().is_relative_to(within):
             raise FormatError(path, f"<{tag}> names {named!r}, outside {str(within)!r}; "
                                     "load(..., within=FOLDER) allows another folder")  # fmt: skip
         if tag == "include":
             beside = other if other.exists() else here.parent / named
             if beside.is_file():  # MuJoCo says what is missing
-                _inside(beside, parse(files.read(beside), beside), within, (*trail, here))
+                _inside(beside, parse(files.read(beside), beside), within, (*trail, here), unopened)
 
 
 def _finite(path: Path, root: Element) -> None:

@@ -37,6 +37,9 @@ def _tendon(m: Any, t: int, names: Names, mapping: MappingReport) -> Load | None
         ratios = tuple(float(m.wrap_prm[w]) for w in wraps)
         return CoordinateSpring(name, tuple(names.joint(j) for j in objects), ratios, stiffness, high, damping)
     else:
-        mapping.take("tendon", name, "a cable; its damping acts while it is taut" if slack and damping else "a cable")
+        if slack and damping:
+            mapping.approximate("tendon", name, "a cable; its damping acts while it is taut, MuJoCo's also while it is slack")
+        else:
+            mapping.take("tendon", name, "a cable")
         return Cable(name, tuple(names.site(s) for s in objects), stiffness, high, damping, "tension" if slack else "both")
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from ...errors import FormatError, unknown
-from ...model.mechanism import GROUND, Body, Frame, Mechanism, Mimic
+from ...model.mechanism import GROUND, Body, Frame, Joint, Mechanism, Mimic
 from ...model.pose import ORIGIN, Pose, vector
 from .. import files
 from ..draft import MISSING, Draft
@@ -21,11 +22,12 @@ from .joints import IDENTITY, SIMPLE, Chain, axes, chain, function_of
 from .muscles import muscles as read_muscles
 
 KNOWN = (*SIMPLE, "CustomJoint")
+_SCOPED = re.compile(rb"(</?\w+)::")  # OpenSim names elements as C++ does, HuntCrossleyForce::ContactParameters, which XML forbids
 
 
 def read(path: Path, muscles: bool = False) -> Draft:
     """The mechanism of an OpenSim model. muscles: whether those that go from point to point pull, each by its activation."""
-    root = parse(files.read(path), path)
+    root = parse(_SCOPED.sub(rb"\1.", files.read(path)), path)
     model = root.find("Model")
     if root.tag != "OpenSimDocument" or model is None:
         raise FormatError(path, f"the file is an XML file of <{root.tag}>; a model of OpenSim has <OpenSimDocument> and a <Model> in it")
@@ -50,6 +52,7 @@ class _Reader:
         joints = [j for c in chains for j in c.joints]
         follows = dict(self.couplers({j.name for j in joints}))
         joints = [replace(j, mimic=follows[j.name]) if j.name in follows else j for j in joints]
+        joints = [self.leading(j, follows) for j in joints]
         frames = [self.marker(n) for n in self.objects("MarkerSet", "Marker")]
         loads, points, parameters = read_muscles(self.model, self.mapping, muscles)
         self.unread()
@@ -150,6 +153,19 @@ class _Reader:
             scale = n.number("scale_factor", 1.0)
             self.mapping.take("Constraint", name, "a mimic by a function")
             yield follower, Mimic(leaders[0], function=replace(f, y=tuple(scale * y for y in f.y)))
+
+    def leading(self, j: Joint, follows: dict[str, Mimic]) -> Joint:
+        """A joint that follows one which itself follows another: it follows that one, by the function of a function."""
+        met = {j.name}
+        while j.mimic and j.mimic.joint in follows and j.mimic.joint not in met:
+            met.add(j.mimic.joint)
+            first, then = follows[j.mimic.joint], j.mimic.function
+            assert first.function is not None and then is not None  # as this reader makes them
+            if (function := then.after(first.function)) is None:
+                self.faults.append(f"joint {j.name!r} is a {then.kind} of {j.mimic.joint!r}, which is a {first.function.kind} of {first.joint!r}; one of the two is to be linear")
+                function = IDENTITY
+            j = replace(j, mimic=Mimic(first.joint, function=function))
+        return j
 
     def marker(self, n: XmlNode) -> Frame:
         name = n.text("name", MISSING)

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 from ... import spatial
 from ...errors import FormatError, unknown
-from ...model.loads import JointSpring
+from ...model.loads import GearPair, JointSpring
 from ...model.mechanism import GRAVITY, GROUND, Body, Frame, Joint, Mechanism
 from ...model.pose import IDENTITY, Pose, Vector
 from .. import files
@@ -22,7 +22,7 @@ from .shapes import shapes
 
 TYPES = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "ball": "ball", "universal": "universal",
          "revolute2": "universal", "screw": "helical", "fixed": "fixed"}  # fmt: skip
-LOST = {"gearbox": "a gearbox couples two joints through a reference body, which is not taken: the two joints would move on their own"}
+GEARBOX = "gearbox"  # SDF's word for a pair of gears: no joint, but a ratio of two turns
 HUGE = 1e15  # SDF's word for no limit is 1e16
 UNREAD = ("plugin", "sensor", "light", "audio_source", "audio_sink", "battery", "projector", "gripper", "particle_emitter", "self_collide",
           "allow_auto_disable", "enable_wind", "velocity_decay")  # fmt: skip
@@ -67,12 +67,14 @@ class _Reader:
             self.faults.append(f"model {e.get('name')!r} inside the model: it would be lost; put both together in a scene with [[include]]")
         links = [self.named(n, "link", i) for i, n in enumerate(m.children("link"), start=1)]
         bodies = tuple(self.body(n) for n in links)
-        joints = tuple(self.joint(self.named(n, "joint", i), X_WM) for i, n in enumerate(m.children("joint"), start=1))
+        found = [self.named(n, "joint", i) for i, n in enumerate(m.children("joint"), start=1)]
+        joints = tuple(self.joint(n, X_WM) for n in found if n.element.get("type") != GEARBOX)
+        gears = [self.gearbox(n, X_WM) for n in found if n.element.get("type") == GEARBOX]
         base = self.base(links, joints, X_WM)
         frames = tuple(self.frame(n, {b.name for b in bodies}) for n in m.children("frame"))
         self.unread(links)
         mechanism = Mechanism(m.element.get("name") or self.path.stem, bodies, (*base, *joints), frames=frames, gravity=gravity,
-                              loads=tuple(self.loads), as_found=True, notes=tuple(self.mapping.notes()))  # fmt: skip
+                              loads=tuple(self.loads), constraints=tuple(x for x in gears if x), as_found=True, notes=tuple(self.mapping.notes()))  # fmt: skip
         return Draft(self.path, mechanism, self.faults, noted=True, mapping=self.mapping.entries)
 
     def named(self, n: XmlNode, what: str, number: int) -> XmlNode:
@@ -117,7 +119,7 @@ class _Reader:
         name, word = n.text("name", MISSING), n.text("type", "fixed")
         kind = TYPES.get(word)
         if kind is None:
-            n.fault(LOST.get(word) or unknown("joint type", word, TYPES))
+            n.fault(unknown("joint type", word, (*TYPES, GEARBOX)))
             kind = "fixed"
         else:
             self.mapping.take("joint", name)
@@ -130,6 +132,22 @@ class _Reader:
         if kind == "helical":
             extra["pitch"] = n.number("screw_thread_pitch") / math.tau
         return Joint(name, kind, parent, child, placement=X_MP.inverse() @ X_MJ, offset=X_MC.inverse() @ X_MJ, **extra)
+
+    def gearbox(self, n: XmlNode, X_WM: Pose) -> GearPair | None:
+        """turn2 = -ratio turn1, of the child about axis2 and of the parent about axis, both in the reference body, as SDF says."""
+        name, ratio, carrier = n.text("name", MISSING), n.number("gearbox_ratio"), n.element.get("gearbox_reference_body") or ""
+        (parent, _), (child, X_MC) = self.end(n, "parent", X_WM), self.end(n, "child", X_WM)
+        X_MJ = self.poses.of(name, n)
+        one, other = (spatial.rotate(X_MJ.rotation, self.axis(n, n.child(tag), X_MJ, X_MC)) for tag in ("axis", "axis2"))
+        if not carrier or not ratio or not math.isfinite(ratio):
+            n.fault(f"a gearbox has a gearbox_reference_body and a gearbox_ratio other than zero; found {carrier or 'none'!r} and {ratio}")
+            return None
+        along = spatial.dot(one, other) / math.sqrt(spatial.dot(one, one) * spatial.dot(other, other) or 1.0)
+        if 1.0 - abs(along) > 1e-9:
+            n.fault("the axes of a gearbox are taken where they are parallel; write bevel gears as a [[constraint]] of a companion")
+            return None
+        self.mapping.take("joint", name, "a gear_pair")
+        return GearPair(name, parent, child, GROUND if carrier == WORLD else carrier, (abs(ratio), 1.0), "external" if ratio * along > 0 else "internal")
 
     def end(self, n: XmlNode, side: str, X_WM: Pose) -> tuple[str, Pose]:
         """The body at one side of a joint and its pose in the model; the world is the ground."""

@@ -177,8 +177,9 @@ class Vector(Type):
         return ", ".join(dict.fromkeys(x.unit() for x in self._each() if x.unit()))
 
     def schema(self) -> Json:
-        n = len(self.names)
-        return {"type": "array", "items": Quantity("any", self.symbolic).schema(), "minItems": n, "maxItems": n}
+        n, one = len(self.names), Quantity("any", self.symbolic).schema()
+        listed = {"type": "array", "items": one, "minItems": n, "maxItems": n}
+        return {"anyOf": [one, listed]} if n == 1 else listed
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ def read_shape(t: Table, collides: bool = False) -> Shape:
     kind = KINDS[word]
     t.only((SHAPE.word, *SHAPE.names, *(("size",) if kind.sizes else ()), *(("file",) if kind.from_file else ())))
     default = (1.0,) * len(kind.sizes) if kind.from_file else REQUIRED if kind.sizes else ()
-    size = t.vector("size", kind.measure, default, kind.sizes)
+    size = t.vector("size", kind.measure, default, kind.sizes, instead=1.0)
     file = t.text("file", REQUIRED if kind.from_file else "")
     flags = t.flag("collides", collides), t.flag("drawn", True)
     return Shape(word, size, read_pose(t), file, _colour(t), *flags, t.text("name", ""))

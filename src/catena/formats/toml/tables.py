@@ -124,19 +124,23 @@ class Table:
             return []
         return [] if value is REQUIRED else value
 
-    def vector(self, key: str, dimension: str, default: Any = REQUIRED, names: Sequence[str] = "xyz", **rules: bool) -> Any:
-        """As many quantities as there are names; zeros where they are missing or wrong."""
+    def vector(
+        self, key: str, dimension: str, default: Any = REQUIRED, names: Sequence[str] = "xyz", instead: float = 0.0, **rules: bool
+    ) -> Any:
+        """As many quantities as there are names; `instead` where they are missing or wrong."""
         values = self._get(key, default)
         if key not in self.data:
-            return (0.0,) * len(names) if values is REQUIRED else values
-        return self.components(values, key, dimension, names, **rules)
+            return (instead,) * len(names) if values is REQUIRED else values
+        return self.components(values, key, dimension, names, instead, **rules)
 
     def components(
         self, values: object, what: str, dimension: str, names: Sequence[str], instead: float = 0.0, **rules: bool
     ) -> tuple[Scalar, ...]:
-        """A list of quantities with names."""
+        """A list of quantities with names; a single one may stand without its list."""
+        if len(names) == 1 and not isinstance(values, list):
+            values = [values]
         if not isinstance(values, list) or len(values) != len(names):
-            wanted = f"{len(names)} values are wanted, [{', '.join(names)}]"
+            wanted = f"{'one value is' if len(names) == 1 else f'{len(names)} values are'} wanted, [{', '.join(names)}]"
             self.fault(f"{what} {_count(values)}; {wanted}")
             return (instead,) * len(names)
         return tuple(self.scalar(value, f"{what}.{name}", dimension, instead, **rules) for value, name in zip(values, names))

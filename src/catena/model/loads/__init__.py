@@ -7,6 +7,7 @@ obey besides loops.
     tension      Tension
     compliant_contact   CompliantContact
     machines     Drag, Clutch, Freewheel
+    fluid        Fluid
     speed_rows   KnifeEdge, Rolling, SpeedRow
     position_rows   Constraint, Drive, Coupling
     gears        GearPair, Belt, RackAndPinion, Screw
@@ -18,6 +19,7 @@ every coordinate and speed: q_<name> and v_<name>, where a dot in a coordinate's
 
 from .cams import Cam
 from .compliant_contact import CompliantContact
+from .fluid import Fluid
 from .forces import Force, JointForce
 from .gears import Belt, GearPair, RackAndPinion, Screw
 from .keys import CONSTRAINTS, LOADS, ROWS, Holonomic, Key, Load, Nonholonomic, Places, Scene, identifier, register
@@ -28,7 +30,7 @@ from .springs import Bushing, Cable, CoordinateSpring, JointSpring, Spring, Stra
 from .tension import Tension
 
 __all__ = [
-    "CONSTRAINTS", "LOADS", "ROWS", "Belt", "Bushing", "Cable", "Cam", "Clutch", "CompliantContact", "Constraint", "CoordinateSpring", "Coupling", "Drag", "Drive", "Force",
+    "CONSTRAINTS", "LOADS", "ROWS", "Belt", "Bushing", "Cable", "Cam", "Clutch", "CompliantContact", "Constraint", "CoordinateSpring", "Coupling", "Drag", "Drive", "Fluid", "Force",
     "Freewheel", "GearPair", "Holonomic", "JointForce", "JointSpring", "Key", "KnifeEdge", "Load", "Nonholonomic", "Places", "RackAndPinion", "Rolling", "Scene", "Screw",
     "SpeedRow", "Spring", "Strain", "Tension", "identifier", "register",
 ]  # fmt: skip

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from ...errors import CatenaError
 from ...model.values import value_of
 from ..result import Result
+from .resolution import widen
 from .style import FAINT, legend, pen, stacked
 
 Array = np.ndarray
@@ -26,6 +27,7 @@ def panel(ax: Axes, result: Result) -> None:
     for k, (label, w) in enumerate(deflections(result).items()):
         ax.plot(result.time, w, label=label, **pen(k))
     ax.axhline(0.0, color=FAINT, linewidth=0.6, zorder=0)
+    widen(ax, result, "m")
     ax.set_ylabel("deflection of the tip (m)")
     legend(ax)
 

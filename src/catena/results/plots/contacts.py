@@ -49,6 +49,7 @@ def _panel(ax: Axes, result: Result, name: str, k: int) -> None:
         hits = result.data["impact_time"].values[result.data["impact_contact"].values == name]
         if len(hits):  # an empty line that is not clipped has a bounding box at the corner of the figure, which upsets the layout
             ax.plot(hits, np.zeros(len(hits)), "^", color="tab:red", ms=5, label="impact", clip_on=False, zorder=5)
+    ax.set_ylim(bottom=0.0)
     ax.set_title(name, fontsize=9, loc="left")
     ax.set_ylabel(named("force", "N"))
 

@@ -64,12 +64,14 @@ class Cyclograph:
 
 
 def _turn(result: Result) -> float | None:
-    """The end of the first turn of what turns most, where it goes round more than twice: figures of many turns lie over each other."""
+    """The end of the first turn of what turns most, where it goes round more than twice: figures of many turns lie over each other.
+
+    A turn of fewer rows than would show it, as of a gyroscope's rotor, does not count."""
     angles = result.data["q"].values[:, result.data["coordinate_unit"].values == "rad"]
     ways = np.abs(np.diff(angles, axis=0)).cumsum(axis=0)
-    if not ways.size or ways[-1].max() <= 4 * np.pi:
-        return None
-    return float(result.time[1 + np.searchsorted(ways[:, ways[-1].argmax()], 2 * np.pi)])
+    rows = 1 + np.array([np.searchsorted(way, 2 * np.pi) for way in ways.T], int)
+    turns = rows[(ways[-1] > 4 * np.pi) & (rows >= FIGURES // 2)] if ways.size else rows[:0]
+    return float(result.time[turns.min()]) if turns.size else None
 
 
 def _rows(time: np.ndarray, every: float | None, until: float | None) -> np.ndarray:

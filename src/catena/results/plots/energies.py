@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from ...model.flexible import strain_energy
 from ..result import Result
+from .resolution import resolution, widen
 from .style import COLOURS, INK, legend, page
 
 
@@ -29,17 +30,24 @@ def panel(ax: Axes, result: Result) -> None:
     if result.mechanism.beams:
         strain = sum(strain_energy(result.mechanism, data["q"].values).values())
         ax.plot(t, strain, label="strain, part of potential", color=COLOURS[4], linestyle=":")
-    if np.abs(data["work"]).max() > 1e-12 * np.abs(data["kinetic"]).max():
+    if np.abs(data["work"]).max() > resolution(result, "J", float(np.abs(data["kinetic"]).max())):
         ax.plot(t, data["work"], label="work done", color=COLOURS[2], linestyle="--")
+    widen(ax, result, "J")
     ax.set_ylabel("energy (J)")
     legend(ax)
 
 
 def error(ax: Axes, result: Result) -> None:
-    """The balance error; how large it is beside the largest kinetic energy stands beside it."""
+    """The balance error; how large it is, beside the largest kinetic energy where there is one, stands beside it."""
     ax.plot(result.time, result.data["energy_error"], color=COLOURS[3], linewidth=1.0)
     ax.set_ylabel("balance error (J)")
     ax.set_xlabel("time (s)")
-    relative = result.ledger.relative_energy_balance
-    ax.annotate(f"largest:\n{relative:.1e} of\nlargest kinetic", (1.0, 1.0), (6, 0), xycoords="axes fraction",
+    words = "largest:\n" + balance(result).replace("of the largest kinetic energy", "of\nlargest kinetic")
+    ax.annotate(words, (1.0, 1.0), (6, 0), xycoords="axes fraction",
                 textcoords="offset points", va="top", fontsize=8, color=COLOURS[3])  # fmt: skip
+
+
+def balance(result: Result) -> str:
+    """The largest balance error in words: beside the largest kinetic energy, or in joules where nothing moves."""
+    book, moves = result.ledger, float(np.abs(result.data["kinetic"]).max()) > resolution(result, "J")
+    return f"{book.relative_energy_balance:.1e} of the largest kinetic energy" if moves else f"{book.energy_balance:.1e} J"

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import textwrap
+
+import numpy as np
 from matplotlib.figure import Figure
 
 from ..result import Result
 from . import bending, cyclograph, energies, series
-from .style import FAINT, WIDTH, Picture, by_unit
+from .style import FAINT, WIDTH, Picture
 
-MOST = 2  # panels of coordinates, and of speeds
+LINES = 7  # of a panel
+LAST = ("1",)  # units that give way to others: quaternions
 
 
 def draw(result: Result, degrees: bool = False) -> Figure:
-    """On the left stick figures and energies; on the right coordinates and speeds, one panel per unit. What has no room is counted."""
+    """On the left stick figures and energies; on the right coordinates and speeds, one panel per unit with those that move most. What has no
+    room is counted."""
     rows, left_out = _rows(result)
     figure = Picture(figsize=(1.45 * WIDTH, max(6.2, 0.5 + 1.75 * len(rows))), layout="constrained")
     grid = figure.add_gridspec(1, 2, width_ratios=[1, 1.1])
@@ -26,10 +31,9 @@ def draw(result: Result, degrees: bool = False) -> Figure:
         bending.panel(ax, result) if name == "bending" else series.panel(ax, result, name, names, degrees)
     panels[-1].set_xlabel("time (s)")
     book = result.ledger
-    line = (f"{book.outcome}; {book.formulation}, {book.integrator}, tolerance {book.tolerance:g}; energy balance to "
-            f"{book.relative_energy_balance:.1e} of the largest kinetic energy")  # fmt: skip
-    more = f"; {left_out} more coordinates: see the plot of them" if left_out else ""
-    figure.supxlabel(line + more, fontsize=7.5, color=FAINT, x=0.01, ha="left")
+    line = f"{book.outcome}; {book.formulation}, {book.integrator}, tolerance {book.tolerance:g}; energy balance to {energies.balance(result)}"
+    more = f"; {left_out} more coordinates are in the plot 'coordinates'" if left_out else ""
+    figure.supxlabel(textwrap.fill(line + more, 165), fontsize=7.5, color=FAINT, x=0.01, ha="left")
     return figure
 
 
@@ -38,7 +42,20 @@ def _rows(result: Result) -> tuple[list[tuple[str, list[str]]], int]:
     rows, left_out = [], 0
     for name in ("q",) if result.mechanism.beams else ("q", "v"):
         names, units = series.labels(result, name)
-        groups = [[names[k] for k in places] for _, places in by_unit(units)]
-        rows += [(name, group) for group in groups[:MOST]]
-        left_out += sum(map(len, groups[MOST:])) if name == "q" else 0
+        groups = _groups(result, name, names, units)
+        rows += [(name, group) for group in groups]
+        left_out += len(names) - sum(map(len, groups)) if name == "q" else 0
     return [*rows, *([("bending", [])] if result.mechanism.beams else [])], left_out
+
+
+def _groups(result: Result, name: str, names: list[str], units: list[str]) -> list[list[str]]:
+    """The names of each unit that move most, in their order; units that can give way only where there is no other."""
+    places = list(series.units(result, name))
+    moves = dict(zip(places, np.ptp(result.data[name].values, axis=0)))
+    kinds = list(dict.fromkeys(units))
+    found = []
+    for unit in [u for u in kinds if u not in LAST] or kinds:
+        own = [n for n, u in zip(names, units) if u == unit]
+        most = set(sorted(own, key=lambda n: -moves[n])[:LINES])
+        found.append([n for n in own if n in most])
+    return found

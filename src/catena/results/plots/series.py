@@ -9,11 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..result import Result, chosen
-from .style import by_unit, degrees_of, legend, named, pen, stacked
+from .resolution import widen
+from .style import by_unit, degrees_of, legend, named, pen, said, stacked
 
 Names = Iterable[str] | str | None
 
-ROUNDING = 1e-13  # of the largest value of a quantity: what is no more than this is drawn as zero
 UNIT = {"q": "coordinate_unit", "v": "speed_unit", "a": "acceleration_unit", "tau": "force_unit"}
 QUANTITY = {"rad": "angle", "m": "distance", "1": "quaternion", "rad/s": "angular speed", "m/s": "speed",
             "rad/s2": "angular acceleration", "m/s2": "acceleration", "N m": "joint torque", "N": "joint force"}  # fmt: skip
@@ -38,7 +38,9 @@ def torques(result: Result, only: Names = None) -> Figure:
     """The joint torques and forces over time; unless names are given, those of joints that something drives."""
     every = [str(x) for x in result.data[result.data["tau"].dims[-1]].values]
     driven = [name for name, values in zip(every, result.data["tau"].values.reshape(-1, len(every)).T) if np.any(values)]
-    return draw(result, "tau", (driven or None) if only is None else only)
+    if only is None and not driven:
+        return said("No joint is driven: all joint torques and forces are zero.")
+    return draw(result, "tau", driven if only is None else only)
 
 
 def draw(result: Result, name: str, only: Names = None, degrees: bool = False) -> Figure:
@@ -59,21 +61,23 @@ def panel(ax: Axes, result: Result, name: str, names: Sequence[str], degrees: bo
     for k, label in enumerate(names):
         values, shown = degrees_of(data[name].values[:, every.index(label)], unit, degrees)
         ax.plot(result.time, values, label=label, **pen(k))
-    largest = max(np.abs(line.get_ydata()).max(initial=0.0) for line in ax.lines)
-    if largest <= ROUNDING * np.abs(data[name].values).max(initial=0.0):
-        ax.set_ylim(-1, 1)  # nothing but zeros, or rounding beside the others
+    same = data[UNIT[name]].values == unit
+    widen(ax, result, shown, np.abs(degrees_of(data[name].values[:, same], unit, degrees)[0]).max(initial=0.0))
     ax.set_ylabel(named(QUANTITY[unit], shown))
     legend(ax)
 
 
 def labels(result: Result, name: str, only: Names = None) -> tuple[list[str], list[str]]:
     """The names asked for, and their units."""
-    data = result.data
-    every = [str(x) for x in data[data[name].dims[-1]].values]
-    unit = dict(zip(every, (str(x) for x in data[UNIT[name]].values)))
-    where = f"mechanism {data.attrs.get('mechanism')!r}"
-    names = chosen(_telling(result, every) if only is None else only, every, "coordinate" if name == "q" else "speed", where)
+    unit, where = units(result, name), f"mechanism {result.data.attrs.get('mechanism')!r}"
+    names = chosen(_telling(result, list(unit)) if only is None else only, unit, "coordinate" if name == "q" else "speed", where)
     return names, [unit[n] for n in names]
+
+
+def units(result: Result, name: str) -> dict[str, str]:
+    """{name: unit} of all coordinates, speeds, accelerations or forces."""
+    data = result.data
+    return dict(zip(map(str, data[data[name].dims[-1]].values), map(str, data[UNIT[name]].values)))
 
 
 def _telling(result: Result, every: Sequence[str]) -> Sequence[str]:

@@ -96,6 +96,13 @@ def stacked(count: int, each: float = 2.0) -> tuple[Figure, list[Axes]]:
     return figure, axes
 
 
+def said(text: str) -> Figure:
+    """A figure of one sentence, where there is nothing to draw."""
+    figure = Picture(figsize=(WIDTH, 0.9), layout="constrained")
+    figure.text(0.5, 0.4, text, ha="center", va="center", color=INK)
+    return figure
+
+
 def fitted(low: np.ndarray, high: np.ndarray, beside: float = 1.2, least: float = 2.2, most: float = 5.5) -> Figure:
     """A figure for one panel of equal scales from corner `low` to corner `high`, with so many inches beside it."""
     wide, tall = np.maximum(high - low, 1e-9 * max(*(high - low), 1e-9))

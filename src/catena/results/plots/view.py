@@ -52,11 +52,12 @@ def _triad(ax: Axes, v: View, length: float = 20.0) -> None:
 
 
 def _scale(ax: Axes, size: float) -> None:
-    """A bar of a round length in the lower right corner."""
+    """A bar of a round length below the lower right corner, beside nothing that is drawn."""
     from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar  # type: ignore[import-untyped]
 
     power = 10.0 ** np.floor(np.log10(size / 4 or 1.0))
     length = next(k * power for k in (5, 2, 1) if k * power <= size / 4 or k == 1)
-    bar = AnchoredSizeBar(ax.transData, length, f"{length:g} m", "lower right", pad=0.3, sep=3, frameon=False, color=INK)
+    bar = AnchoredSizeBar(ax.transData, length, f"{length:g} m", "upper right", pad=0.3, sep=3, frameon=False, color=INK,
+                          bbox_to_anchor=(1.0, 0.0), bbox_transform=ax.transAxes, label_top=True)  # fmt: skip
     bar.set_in_layout(False)
     ax.add_artist(bar)

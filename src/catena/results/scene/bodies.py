@@ -13,7 +13,7 @@ from ...model.mechanism import GROUND, Shape
 from ...model.shapes import KINDS
 from . import meshes
 from .drawing import BODY_COLOURS, DARK, STEEL, Colour, Drawing, along, glass, scaled
-from .geometry import Geometry, ball, box, capsule, cylinder, hull, joined, rod
+from .geometry import Geometry, ball, box, capsule, cylinder, hull, joined, lathe, rod
 from .skeleton import Limb
 
 Array = np.ndarray
@@ -22,10 +22,12 @@ PLANE: Colour = (0.80, 0.82, 0.85, 0.55)
 
 @dataclass(frozen=True)
 class ShapeGlyph:
-    """How a kind of shape is drawn: solid(drawing, its sizes in metres, unit) -> Geometry. name: as files call it."""
+    """How a kind of shape is drawn: solid(its sizes in metres, unit) -> Geometry. name: as files call it. mark(shape, sizes): what is drawn on it in a
+    darker shade, so that it is seen to turn; None: nothing."""
 
     name: str
     solid: Callable[[Sequence[float], float], Geometry]
+    mark: Callable[[Shape, Sequence[float]], Geometry | None] = lambda s, size: None
 
 
 GLYPHS: Registry[ShapeGlyph] = Registry("shape glyph")
@@ -110,16 +112,28 @@ def _shape(d: Drawing, body: str, key: str, s: Shape, colour: Colour) -> None:
     else:
         return
     d.put(body, key, lambda: made, X, PLANE if s.kind == "plane" else shade, "bodies", body)  # type: ignore[arg-type]  # four numbers
+    mark = GLYPHS[s.kind].mark(s, size) if s.kind in GLYPHS else None
+    if mark is not None:
+        d.put(body, f"{key} mark", lambda: mark, X, (*(0.62 * x for x in shade[:3]), shade[3]), "bodies", body)  # type: ignore[arg-type]  # four numbers
 
 
-def _disc(size: Sequence[float], unit: float) -> Geometry:
-    """A cylinder; a flat one has spokes, so that it is seen to roll."""
+def _spokes(s: Shape, size: Sequence[float]) -> Geometry | None:
+    """On a flat cylinder."""
     radius, length = size
     if length > radius:
-        return cylinder(radius, length, 36)
-    rim = cylinder(radius, length, 48)
-    spokes = [box(1.7 * radius, 0.09 * radius, 1.06 * length).moved(_spun(k * np.pi / 3)) for k in range(3)]
-    return joined([rim, *spokes])
+        return None
+    return joined([box(1.7 * radius, 0.09 * radius, length + 0.02 * radius).moved(_spun(k * np.pi / 3)) for k in range(3)])
+
+
+def _bands(s: Shape, size: Sequence[float]) -> Geometry | None:
+    """Two hoops on a sphere that can roll on something."""
+    if not s.collides:
+        return None
+    angle, radius = np.linspace(-0.1, 0.1, 5), 1.006 * size[0]
+    hoop = lathe([(radius * np.cos(a), radius * np.sin(a)) for a in angle], 48, smooth=True)
+    upright = np.eye(4)
+    upright[:3, :3] = [[1, 0, 0], [0, 0, -1], [0, 1, 0]]
+    return joined([hoop, hoop.moved(upright)])
 
 
 def _spun(angle: float) -> Array:
@@ -128,12 +142,12 @@ def _spun(angle: float) -> Array:
     return X
 
 
-for _kind, _solid in {
-    "box": lambda size, u: box(*size),
-    "sphere": lambda size, u: ball(size[0], 16),
-    "capsule": lambda size, u: capsule(size[0], size[1], 16),
-    "cylinder": _disc,
-    "ellipsoid": lambda size, u: ball(1.0, 18).moved(scaled(*size)),
-    "plane": lambda size, u: box(120 * u, 120 * u, 0.2 * u).moved(np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, -0.12 * u], [0, 0, 0, 1.0]])),
-}.items():
-    register(ShapeGlyph(_kind, _solid))
+for _glyph in (
+    ShapeGlyph("box", lambda size, u: box(*size)),
+    ShapeGlyph("sphere", lambda size, u: ball(size[0], 16), _bands),
+    ShapeGlyph("capsule", lambda size, u: capsule(size[0], size[1], 16)),
+    ShapeGlyph("cylinder", lambda size, u: cylinder(size[0], size[1], 48), _spokes),
+    ShapeGlyph("ellipsoid", lambda size, u: ball(1.0, 18).moved(scaled(*size))),
+    ShapeGlyph("plane", lambda size, u: box(120 * u, 120 * u, 0.2 * u).moved(np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, -0.12 * u], [0, 0, 0, 1.0]]))),
+):
+    register(_glyph)

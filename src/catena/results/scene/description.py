@@ -65,7 +65,7 @@ def describe(m: Mechanism, *, folders: Sequence[Path] | None = None, motors: Seq
     unit: the radius of a rod, m; from the mechanism's own lengths unless given.
     """
     bones = skeleton(m)
-    d = Drawing(m, unit or _unit(m, bones), upward(m), folders)
+    d = Drawing(m, unit or ROD * typical_length(m, bones), upward(m), folders)
     for draw in (draw_bodies, draw_joints, draw_marks):
         draw(d)
     draw_loads(d, tuple(motors))
@@ -80,14 +80,15 @@ def poses(scene: Scene, machine: Machine, q: Array, parameters: Array | None = N
     return np.stack([at[name] for name in scene.bodies], axis=-3)
 
 
-def _unit(m: Mechanism, bones: Skeleton) -> float:
-    """The radius of a rod: from the lengths of the lines, or of the solids, or of the masses."""
+def typical_length(m: Mechanism, bones: Skeleton | None = None) -> float:
+    """The length of a mechanism, m: the middle one of its lines, or of its solids; 0.44 where it has none."""
+    bones = bones or skeleton(m)
     lengths = [float(np.linalg.norm(b - a)) for limb in bones.limbs for a, b in limb.lines]
     spread = [np.ptp(points, axis=0).max() for limb in bones.limbs for s in limb.solids if len(points := s.corners) > 1]
     balls = [2 * s.radius for limb in bones.limbs for s in limb.solids if s.radius]
     ground = float(np.ptp(bones.ground, axis=0).max()) if len(bones.ground) > 1 else 0.0
     found = [x for x in (*lengths, *spread, *balls, ground) if x > 1e-9]
     if not found:
-        return 0.02
+        return 0.02 / ROD
     typical = float(np.median(found)) if not lengths else float(np.median([x for x in lengths if x > 1e-9] or found))
-    return ROD * max(typical, 0.12 * max(found))
+    return max(typical, 0.12 * max(found))

@@ -83,8 +83,7 @@ def _turn(d: Drawing, j: Joint, f: Freedom, k: int) -> None:
 def _slide(d: Drawing, j: Joint, f: Freedom, k: int) -> None:
     """A block on the child, unless the child has solids of its own; a rail on the parent as far as it goes."""
     u = d.unit
-    child = next((limb for limb in d.bones.limbs if limb.body == j.child), None)
-    if child is None or not child.solids:
+    if not _solid(d, j.child):
         frame = joined([box(3.4 * u, 0.8 * u, 4.4 * u).moved(_shifted(0, 1.5 * u)), box(3.4 * u, 0.8 * u, 4.4 * u).moved(_shifted(0, -1.5 * u)),
                         box(0.8 * u, 2.2 * u, 4.4 * u).moved(_shifted(1.3 * u, 0)), box(0.8 * u, 2.2 * u, 4.4 * u).moved(_shifted(-1.3 * u, 0))])  # fmt: skip
         d.put(j.child, "block", lambda: frame, _place(d, j, False) @ along(f.axis), DARK, "joints", j.name)
@@ -96,13 +95,19 @@ def _slide(d: Drawing, j: Joint, f: Freedom, k: int) -> None:
 
 
 def _reach(d: Drawing, j: Joint, k: int) -> tuple[float, float]:
-    """How far a rail goes: to the limits, where they are near; else some lengths of the mechanism, and a span follows the child."""
+    """How far a rail goes: to the limits, where they are near; else some lengths of the mechanism, unless both bodies are seen as solids, and a
+    span follows the child."""
     lower, upper = (j.lower[k], j.upper[k]) if j.sound and len(j.lower) > k else (-np.inf, np.inf)
-    free = 8 * d.unit
+    free = 0.0 if _solid(d, j.parent) and _solid(d, j.child) else 8 * d.unit
     if not (np.isfinite(lower) and np.isfinite(upper)):
         ends = (j.parent, _place(d, j, True)[:3, 3], j.child, _place(d, j, False)[:3, 3])
         d.stretch(ends, "guide", lambda: cylinder(1.0, 1.0, 12).moved(_shifted(0, 0, 0.5)), 0.5 * d.unit, STEEL, "joints", j.name)
     return (max(lower, -400 * d.unit) if np.isfinite(lower) else -free), (min(upper, 400 * d.unit) if np.isfinite(upper) else free)
+
+
+def _solid(d: Drawing, body: str) -> bool:
+    """Whether a body has solids of its own."""
+    return any(limb.body == body and limb.solids for limb in d.bones.limbs)
 
 
 def _screw(d: Drawing, j: Joint, f: Freedom, k: int) -> None:

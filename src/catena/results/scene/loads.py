@@ -14,9 +14,10 @@ from ...model.mechanism import Joint
 from ...model.motions import Motion
 from .drawing import DARK, MOTOR, SPRING, STEEL, Drawing, along, glass
 from .elements import draw_belt, draw_rack, draw_wheels
-from .geometry import arrow, ball, coil, cylinder, joined, spiral
+from .geometry import arrow, ball, box, coil, cylinder, joined, spiral
 
 Array = np.ndarray
+WATER = glass((0.25, 0.60, 0.90), 0.25)
 
 
 @dataclass(frozen=True)
@@ -90,17 +91,69 @@ def _bushing(d: Drawing, load: Any) -> None:
 
 
 def _joint_spring(d: Drawing, load: Any) -> None:
-    found = _of(d, load.coordinate)
+    _spring_of(d, load.coordinate, load.name)
+
+
+def _coordinate_spring(d: Drawing, load: Any) -> None:
+    for coordinate in load.coordinates:
+        _spring_of(d, coordinate, load.name)
+
+
+def _spring_of(d: Drawing, coordinate: str, name: str) -> None:
+    found = _of(d, coordinate)
     if found is None:
         return
     j, k = found
     f = j.freedoms[min(k, len(j.freedoms) - 1)]
     if f.motion == Motion.SLIDE:
         ends = (j.parent, d.matrix(j.placement)[:3, 3], j.child, d.matrix(j.offset)[:3, 3])
-        d.stretch(ends, "coil", coil, 1.1 * d.unit, SPRING, "loads", load.name)
+        d.stretch(ends, "coil", coil, 1.1 * d.unit, SPRING, "loads", name)
     else:
         X = d.matrix(j.placement) @ along(f.axis) @ _up(1.9 * d.unit)
-        d.put(j.parent, "spiral", lambda: spiral(2.6 * d.unit), X, SPRING, "loads", load.name)
+        d.put(j.parent, "spiral", lambda: spiral(2.6 * d.unit), X, SPRING, "loads", name)
+
+
+def _tension(d: Drawing, load: Any) -> None:
+    """A muscle or cylinder: a thin rod along its path, thick in the middle of each part."""
+    for a, b in pairwise(load.frames):
+        d.stretch(_between(d, a, b), "thin", lambda: cylinder(1.0, 1.0, 10).moved(_up(0.5)), 0.3 * d.unit, STEEL, "loads", load.name)
+        d.stretch(_between(d, a, b), "barrel", lambda: cylinder(1.0, 0.5, 18).moved(_up(0.35)), 0.8 * d.unit, MOTOR, "loads", load.name)
+
+
+def _clutch(d: Drawing, load: Any) -> None:
+    """Two lined discs about the axis of each side."""
+    u = d.unit
+    for coordinate in (load.coordinate, *load.other):
+        if found := _of(d, coordinate):
+            j, f = found[0], found[0].freedoms[min(found[1], len(found[0].freedoms) - 1)]
+            X = d.matrix(j.placement) @ along(f.axis)
+            d.put(j.parent, "plate", lambda: cylinder(2.6 * u, 0.4 * u, 32), X @ _up(2.0 * u), DARK, "loads", load.name)
+            d.put(j.parent, "lining", lambda: cylinder(2.4 * u, 0.4 * u, 32), X @ _up(2.5 * u), SPRING, "loads", load.name)
+
+
+def _screw(d: Drawing, load: Any) -> None:
+    """A thread between spindle and nut."""
+    ends = _between(d, load.spindle, load.nut)
+    d.stretch(ends, "thin", lambda: cylinder(1.0, 1.0, 10).moved(_up(0.5)), 0.7 * d.unit, STEEL, "loads", load.name)
+    d.stretch(ends, "thread", lambda: coil(18), 0.75 * d.unit, DARK, "loads", load.name)
+
+
+def _coupling(d: Drawing, load: Any) -> None:
+    """A thin rod from joint to joint of those that it couples."""
+    places = [(j.parent, d.matrix(j.placement)[:3, 3]) for name in load.coordinates if (found := _of(d, name)) for j in found[:1]]
+    for (a, x), (b, y) in pairwise(places):
+        d.stretch((a, x, b, y), "thin", lambda: cylinder(1.0, 1.0, 10).moved(_up(0.5)), 0.2 * d.unit, MOTOR, "loads", load.name)
+
+
+def _fluid(d: Drawing, load: Any) -> None:
+    body, X = d.frame(load.frame)
+    sides = [max(d.number(x), 0.1 * d.unit) for x in load.size]
+    d.put(body, f"fluid {sides}", lambda: box(*sides), X, WATER, "loads", load.name)
+
+
+def _drag(d: Drawing, load: Any) -> None:
+    body, X = d.frame(load.frame)
+    d.put(body, "drag", lambda: ball(1.6 * d.unit), X, WATER, "loads", load.name)
 
 
 def _force(d: Drawing, load: Any) -> None:
@@ -125,6 +178,8 @@ def _up(z: float) -> Array:
 
 
 for _kind, _draw in {"spring": _spring, "cable": _cable, "bushing": _bushing, "joint_spring": _joint_spring, "force": _force,
+                     "coordinate_spring": _coordinate_spring, "tension": _tension, "clutch": _clutch, "freewheel": _clutch, "screw": _screw, "coupling": _coupling,
+                     "fluid": _fluid, "drag": _drag,
                      **dict.fromkeys(("joint_force", "drive"), lambda d, load: draw_motor(d, load.coordinate)), "compliant_contact": _compliant, "belt": draw_belt,
                      "rack_and_pinion": draw_rack}.items():  # fmt: skip
     register(LoadGlyph(_kind, _draw))

@@ -1,5 +1,6 @@
 // Vectors, 4 x 4 matrices and the programs of the graphics card.
 "use strict";
+const tint = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();  // a colour of the page, by day or by night
 const V = {
   dot: (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2],
   cross: (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]],

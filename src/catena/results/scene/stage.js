@@ -177,6 +177,12 @@ class Stage {
     }
     c.distance = distance;
   }
+  widen(box) {  // the box of what is seen holds this one too; whether it grew by much
+    const h = this.header, grew = [0, 1, 2].some((k) => box[0][k] < h.box[0][k] - 0.1 * h.radius || box[1][k] > h.box[1][k] + 0.1 * h.radius);
+    h.box = [0, 1].map((i) => [0, 1, 2].map((k) => (i ? Math.max : Math.min)(box[i][k], h.box[i][k])));
+    h.middle = [0, 1, 2].map((k) => (h.box[0][k] + h.box[1][k]) / 2); h.radius = Math.max(h.radius, V.length(V.add(h.box[1], h.box[0], -1)) / 2);
+    return grew;
+  }
   basis() {
     const { f, r, up } = this.base, c = this.camera, level = V.add(V.scale(f, Math.cos(c.yaw)), r, Math.sin(c.yaw));
     const z = V.add(V.scale(level, Math.cos(c.pitch)), up, Math.sin(c.pitch)), x = V.add(V.scale(r, Math.cos(c.yaw)), f, -Math.sin(c.yaw));

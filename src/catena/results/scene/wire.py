@@ -1,6 +1,6 @@
 """A scene and a film as a page takes them: a header of plain data, and one block of bytes with all triangles.
 
-The page's own code is in `shaders.js`, `stage.js`, `flat.js` and `film.js`, which stand in every page that shows a scene.
+The page's own code is in `shaders.js`, `stage.js`, `flat.js` and `film.js`, its colours in `theme.css`; they stand in every page that shows a scene.
 """
 
 from __future__ import annotations
@@ -66,10 +66,14 @@ def packed(numbers: Array | bytes) -> str:
     return base64.b64encode(numbers if isinstance(numbers, bytes) else np.ascontiguousarray(numbers).tobytes()).decode()
 
 
-def stage() -> str:
-    """The page's code that draws scenes."""
+def page(text: str, **parts: str) -> str:
+    """A page with what stands in it as {{name}}: its parts, the colours that all pages share, and the code that draws scenes."""
     folder = resources.files("catena.results.scene")
-    return "".join((folder / f"{name}.js").read_text(encoding="utf-8") for name in ("shaders", "stage", "flat", "film"))
+    read = lambda name: (folder / name).read_text(encoding="utf-8")  # noqa: E731
+    stage = "".join(read(f"{name}.js") for name in ("shaders", "stage", "flat", "film"))
+    for name, part in {"theme": read("theme.css"), "stage": stage, **parts}.items():
+        text = text.replace("{{" + name + "}}", part)
+    return text
 
 
 def _packed(shapes: Mapping[str, Geometry], few: Mapping[str, Geometry]) -> tuple[bytes, list[dict[str, Any]]]:

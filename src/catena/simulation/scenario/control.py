@@ -17,7 +17,7 @@ from ...formats.toml.keys import FileTable, register
 from ...formats.toml.tables import Table
 from ...formats.units import describe
 from ...model.mechanism import Mechanism
-from ..control import FMU, PD, PID, Actuator, ComputedTorque, DCMotor, Forces, Hybrid, Impedance
+from ..control import FMU, PD, PID, Actuator, ComputedTorque, DCMotor, Forces, Hybrid, Impedance, Thruster
 from ..control_laws import Controller
 from ..wrenches import wrenches
 from .kinds import Context, Family, Kind, Reader, TableKey, flag, named, number, point, reads, word
@@ -168,8 +168,13 @@ CONTROLLERS: Family[Controller | FMU] = Family("controller", (
                                  approach="along the normal, N s/m: it comes to the wall at force / approach"), _GRAVITY),
          "a force along a normal, a place across it"),
     Kind("actuator", Actuator, (_GEAR, TableKey("signal", number("any"), doc="what it is told"), TableKey("gain", number("any"), doc="force per signal"),
-         TableKey("bias", _three, doc="b0, b1, b2"), TableKey("signals", _span, doc="range of the signal"), TableKey("forces", _span, doc="range of the force"), _ACTUATOR),
+         TableKey("bias", _three, doc="b0, b1, b2"), TableKey("signals", _span, doc="range of the signal"), TableKey("forces", _span, doc="range of the force"), _ACTUATOR,
+         TableKey("time_constant", number("time"), doc="T of an activation w, on which the gain then acts: T w' = clip(signal) - w"), TableKey("integrates", flag, doc="T w' = clip(signal)"),
+         TableKey("activation", number("any"), doc="w at the start"), TableKey("activations", _span, doc="range of w")),
          "tau = gear clip(gain clip(signal) + b0 + b1 l + b2 l'), l = sum of gear q"),
+    Kind("thruster", Thruster, (TableKey("frame", named("frame"), True, doc="at whose origin and along whose axes it acts"), TableKey("force", _three, doc="N per unit of the signal"),
+         TableKey("torque", _three, doc="N m per unit"), TableKey("signal", number("any"), doc="what it is told"), TableKey("signals", _span, doc="range of the signal"), _ACTUATOR),
+         "a force and a torque at a frame, along its axes, times a signal"),
     Kind("dc_motor", DCMotor, (_GEAR, *_of("any", voltage="V", resistance="ohm", inductance="H", constant="N m/A, which is V s/rad"),
          TableKey("current", number("any"), doc="at the start, A"), _ACTUATOR), "L i' = voltage - R i - k l', tau = gear k i, l = sum of gear q; i is a state"),
     Kind("wrenches", wrenches, (TableKey("file", beside, True, doc="rows over time, beside this file or below its folder"),),

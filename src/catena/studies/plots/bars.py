@@ -29,7 +29,8 @@ def sobol(indices: Any, measures: Any = None) -> Figure:
             ax.barh(y + shift, own[key].values[order], 0.36, color=colour, label=said, xerr=own[f"{key}_conf"].values[order],
                     error_kw={"ecolor": INK, "elinewidth": 0.8, "capsize": 2})  # fmt: skip
         _named(ax, y, [variables[k] for k in order], name)
-        ax.set_xlim(min(0.0, 1.05 * float(own["S1"].min())), max(1.0, 1.05 * float(own["ST"].max())))
+        ends = [own[key].values + sign * own[f"{key}_conf"].values for key in ("S1", "ST") for sign in (-1, 1)]
+        ax.set_xlim(min(0.0, 1.02 * float(np.nanmin(ends))), max(1.0, 1.02 * float(np.nanmax(ends))))
     panels[-1].set_xlabel("part of the variance")
     return figure
 
@@ -41,10 +42,12 @@ def tornado(indices: Any, measures: Any = None) -> Figure:
     for ax, name in zip(panels, names):
         own = indices.sel(measure=name)
         low, high, middle = (own[key].values for key in ("low", "high", "nominal"))
-        order = np.argsort(np.abs(high - low))
+        order = np.argsort(np.ptp([low, middle, high], axis=0))
         y = np.arange(len(order))
-        ax.barh(y, (low - middle)[order], 0.6, left=middle[order], color=COLOURS[0], label="variable low (5 %)")
-        ax.barh(y, (high - middle)[order], 0.6, left=middle[order], color=COLOURS[1], label="variable high (95 %)")
+        for ends, colour, said in ((low, COLOURS[0], "variable low (5 %)"), (high, COLOURS[1], "variable high (95 %)")):
+            longer = np.abs(ends - middle) >= np.abs(low + high - ends - middle)
+            for bar, behind in zip(ax.barh(y, (ends - middle)[order], 0.6, left=middle[order], color=colour, label=said), longer[order]):
+                bar.set_zorder(2 if behind else 2.1)  # where both go the same way, the shorter is seen
         ax.axvline(middle[0], color=INK, linewidth=0.9)
         _named(ax, y, [variables[k] for k in order], "")
         ax.margins(x=0.06)

@@ -12,6 +12,7 @@ from ..plotting import measures as known_measures
 from .labels import chosen, label
 
 QUANTILES = ((0.01, 0.99, 0.12), (0.05, 0.95, 0.2), (0.25, 0.75, 0.32))  # from, to, how dark
+GOLDEN = 0.6180339887498949  # runs that are shown lie at this part of all of them, round and round: they fall in step with no axis
 MOST_RUNS = 20_000  # of which quantiles are taken: at equal distances
 
 
@@ -27,7 +28,7 @@ def draw(table: Any, measures: Any = None, lines: int = 5) -> Figure:
         for low, high, dark in QUANTILES:
             a, b = np.nanquantile(x[:, sound], [low, high], axis=0)
             ax.fill_between(t[sound], a, b, color=COLOURS[0], alpha=dark, linewidth=0, label=f"{low:.0%} to {high:.0%}")
-        for k in np.linspace(0, len(x) - 1, min(lines, len(x))).astype(int) if lines else ():
+        for k in np.unique((np.arange(lines) * GOLDEN % 1.0 * len(x)).astype(int)):
             ax.plot(t, x[k], color=FAINT, linewidth=0.6)
         ax.plot(t[sound], np.nanmedian(x[:, sound], axis=0), color=COLOURS[0], label="median")
         ax.set_ylabel(label(table, name))

@@ -11,15 +11,16 @@ from matplotlib.figure import Figure
 from ...errors import CatenaError
 from ...results.plots.style import WIDTH, Picture
 from ..grids import as_grid
-from ..plotting import axes, measures
+from ..plotting import axes, measures, telling
 from .labels import chosen, label
 
 COLOURS = "cividis"  # even in lightness, and seen alike by everybody
 
 
 def draw(table: Any, measure: str | None = None, x: str | None = None, y: str | None = None) -> Figure:
-    """Colours over the axes x and y, by default the first two; the mean over all other axes. Runs that failed are left white."""
-    name = chosen(measure, measures(table), "measure")[0]
+    """Colours over the axes x and y, by default the first two; the mean over all other axes. Runs that failed are left white. measure: by default
+    the first that is not the same in all runs."""
+    name = chosen(measure, measures(table), "measure")[0] if measure is not None else (telling(table) or measures(table))[0]
     known = axes(table)
     across = chosen(x, known, "axis")[0] if x else next(a for a in known if a != y)
     upwards = chosen(y, known, "axis")[0] if y else next(a for a in known if a != across)

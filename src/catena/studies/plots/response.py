@@ -46,9 +46,14 @@ def _panel(ax: Axes, table: Any, x: str, name: str, grid: list[str]) -> None:
         for k, other in enumerate(np.unique(table[others[0]].values)):
             own = table[others[0]].values == other
             order = np.argsort(places[own], kind="stable")
-            ax.plot(places[own][order], values[own][order], label=f"{others[0]} = {other:.4g}", **pen(k))
+            ax.plot(places[own][order], values[own][order], label=_value(table, others[0], other), **pen(k))
     else:
         _bands(ax, distinct, [values[places == d] for d in distinct])
+
+
+def _value(table: Any, name: str, value: float) -> str:
+    unit = str(table[name].attrs.get("units", "")).replace("*", " ")
+    return f"{name} = {value:.4g} {unit}".rstrip()
 
 
 def _bands(ax: Axes, x: np.ndarray, groups: list[np.ndarray]) -> None:

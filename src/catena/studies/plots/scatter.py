@@ -11,7 +11,7 @@ from ...results.plots.style import COLOURS, WIDTH, Picture
 from ..plotting import measures, telling, variables
 from .labels import chosen, label
 
-MOST, MOST_POINTS = 6, 5000
+MOST, MOST_POINTS, BINS = 6, 5000, 30
 
 
 def draw(table: Any, names: Any = None) -> Figure:
@@ -28,7 +28,7 @@ def draw(table: Any, names: Any = None) -> Figure:
         for j in range(n):
             ax = panels[i, j]
             if i == j:
-                ax.hist(values[i][sound], bins=30, color=COLOURS[0], alpha=0.75)
+                _histogram(ax, values[i][sound])
                 ax.set_yticks([])
                 ax.grid(False)
             elif i > j:
@@ -45,6 +45,15 @@ def _telling(table: Any) -> list[str]:
     own, seen = variables(table), telling(table)
     room = max(1, MOST - len(seen[: MOST // 2]))
     return [*own[:room], *seen[: MOST - len(own[:room])]]
+
+
+def _histogram(ax: Any, x: np.ndarray) -> None:
+    """Thirty bins; of few values, as those of an axis, a bar each."""
+    distinct, counts = np.unique(x, return_counts=True)
+    if 1 < len(distinct) <= BINS and len(distinct) < len(x):
+        ax.bar(distinct, counts, 0.8 * np.diff(distinct).min(), color=COLOURS[0], alpha=0.75)
+    else:
+        ax.hist(x, bins=BINS, color=COLOURS[0], alpha=0.75)
 
 
 def _correlation(ax: Any, x: np.ndarray, y: np.ndarray) -> None:

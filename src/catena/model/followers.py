@@ -1,0 +1,29 @@
+"""What joints that follow others (`mimic`) are felt as by the joint that leads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .mechanism import Mechanism
+    from .pose import Scalar
+
+SHARES: Mapping[str, Callable[[Any], Any]] = {  # what is felt along the speed v of the leader of what acts along ratio v
+    "armature": lambda ratio: ratio * ratio,
+    "damping": lambda ratio: ratio * ratio,
+    "friction": abs,
+}
+
+
+def per_speed(m: Mechanism, name: str) -> list[Scalar]:
+    """The armature, damping or friction along each speed (nv,): a joint's own, and those of its followers as it feels them.
+
+    A follower moves at ratio v, and its force f is felt as ratio f: inertia and damping count by the square of the ratio, dry
+    friction by its magnitude. One that follows by a function has none (`validation_joints`).
+    """
+    found = {j.name: list(getattr(j, name)) for j in m.moving}
+    for j in m.ordered:
+        if j.mimic and not j.mimic.function and getattr(j, name)[0] != 0.0:
+            found[j.mimic.joint][0] = found[j.mimic.joint][0] + getattr(j, name)[0] * SHARES[name](j.mimic.multiplier)
+    return [x for own in found.values() for x in own]
