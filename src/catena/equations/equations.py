@@ -164,8 +164,8 @@ class Equations:
         return self._shown("latex", effort)
 
     def _shown(self, how: str, effort: int) -> str:
-        """As the formulation's source prints them: its own statement, or the last steps of its derivation."""
-        if self.readable is None and effort:
+        """As the formulation's source prints them: the last steps of its derivation, or its own statement."""
+        if effort:
             from .derivation import textbook_form
 
             if shown := textbook_form(self, how):

@@ -43,9 +43,10 @@ def derivation(equations: Derived) -> Derivation:
 def textbook_form(equations: Derived, how: str) -> str:
     """The last steps of a derivation as "text" or "latex": the form in which the formulation's source prints its equations.
 
-    Empty where the formulation has no derivation, or one too long to read.
+    Empty where the formulation has no derivation, one too long to read, or a statement of its own that is that form.
     """
-    if equations.formulation not in DERIVATIONS:
+    way = DERIVATIONS.get(equations.formulation)
+    if way is None or (way.rows_alone and equations.readable is not None):
         return ""
     try:
         found = derivation(equations)

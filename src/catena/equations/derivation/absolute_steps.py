@@ -1,4 +1,4 @@
-"""Derivations that begin with free bodies and let the constraints leave what they leave: maggi, udwadia_kalaba, natural_coordinates."""
+"""Derivations that begin with free bodies and then impose the constraints: maggi, udwadia_kalaba, natural_coordinates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .words import along, bold, of_body
 
 # ------------------------------------------------------------------------------------------------------- maggi
 def maggi(board: Board) -> list[Step]:
-    """R^T (M (R v' + N) - F) = tau: the velocities V = R v that constraints leave to free bodies ([Kurdila1990])."""
+    """R^T (M (R v' + N) - F) = tau: the velocities V = R v of free bodies that the constraints allow ([Kurdila1990])."""
     bodies, s = Bodies(board), board.s
     still = ca.SX.zeros(s.layout.nv)
     inertia = ca.jacobian(-inertia_forces(board, bodies), s.a)
@@ -30,11 +30,11 @@ def maggi(board: Board) -> list[Step]:
     rows = rate_rows(board) + board.rows(inertia @ s.a, rest + board.A.T @ board.lam)
     return [
         bodies.positions(), bodies.velocities(), *bodies.turning(), *load_step(board),
-        Step("velocities that the constraints leave", "The columns of R in V = R x', V the velocities of all free bodies; those that vanish are left out.",
+        Step("velocities that the constraints allow", "The columns of R in V = R x', V the velocities of all free bodies; those that vanish are left out.",
              tuple(partials(board, bodies)), True),
-        Step("accelerations without those of the coordinates", "N in V' = R x'' + N.", tuple(_remainders(board, bodies)), True),
-        Step("inertia that is left", "R^T M R, M the masses and inertias of the free bodies.", tuple(_entries(board, inertia)), True),
-        Step("forces that are left", "R^T (F - M N): the constraints' own forces have no part in it, since A R = 0.",
+        Step("accelerations where x'' = 0", "N in V' = R x'' + N.", tuple(_remainders(board, bodies)), True),
+        Step("projected inertia", "R^T M R, M the masses and inertias of the free bodies.", tuple(_entries(board, inertia)), True),
+        Step("projected forces", "R^T (F - M N): the constraints' own forces have no part in it, since A R = 0.",
              tuple(board.lines(along("Q", board.freedoms), rest, known, beside=ca.vertcat(board.weight, board.inertial))), True),
         Step("equations of motion", "R^T M R x'' = R^T (F - M N), F with motors.", tuple(rows), True), *constraint_step(board),
     ]  # fmt: skip
@@ -165,8 +165,8 @@ def natural_coordinates(board: Board) -> list[Step]:
     return [
         bodies.positions(), bodies.accelerations(), *load_step(board),
         Step("unit vectors", "The axes of each body with inertia, as Cartesian coordinates of their own.", tuple(vectors), True),
-        Step("their second rates", "Differentiate them twice: no angle stands between them and their inertia.", tuple(second)),
-        Step("constant masses", "A body weighs m at its centre of mass, and J = tr(I)/2 - I on its unit vectors: T = m r'.r'/2 + sum of J_jk e_j'.e_k'/2.", tuple(masses), True),
+        Step("second derivatives of the unit vectors", "Differentiate them twice; they are coordinates themselves, so that no angle is needed.", tuple(second)),
+        Step("constant mass matrix", "Its entries are m for a body's centre of mass and J = tr(I)/2 - I for its unit vectors: T = m r'.r'/2 + sum of J_jk e_j'.e_k'/2.", tuple(masses), True),
         Step("equations of motion", "M y'' + rows' forces = Q. The forces of rigidity and of joints do no work along a motion that obeys them, so they vanish from (dy'/dx')^T (M y'' - Q) = 0.",
              tuple(rows), True),
         *constraint_step(board),

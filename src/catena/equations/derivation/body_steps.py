@@ -43,7 +43,7 @@ def laws(board: Board, free: FreeBodies) -> list[Step]:
     return [
         Step(
             "Newton's law",
-            f"m a of each body ({which}) is its weight, the force of the joint that carries it, less those it carries on.",
+            f"m a of each body ({which}) equals its weight plus the force of the joint that carries it, minus the forces of the joints that it carries.",
             _said(newton),
             True,
         ),
@@ -60,7 +60,7 @@ def freedoms(board: Board, free: FreeBodies) -> Step:
     """A joint bears nothing along its freedom but its motor."""
     rows = board.rows(free.along_freedoms(), free.motors(), free.sizes[0] + free.sizes[1])
     return Step(
-        "freedoms of the joints", "Along its freedom a joint bears what its motor gives, and nothing else.", _said(rows), True
+        "freedoms of the joints", "Along its freedom a joint transmits the force of its motor, and nothing else.", _said(rows), True
     )
 
 
@@ -101,8 +101,8 @@ def recursive(board: Board) -> list[Step]:
         *load_step(board),
         Step("outward pass", "From the ground to the leaves: each joint adds its own motion; the ground accelerates upwards with g, so that weight needs no "
              "term of its own. Origins of the bodies, along each body's own axes.", tuple(outward), True),
-        Step("inward pass", "From the leaves to the ground: what carries a body is its own rate of momentum and what its children ask of it.", _said(inward), True),
-        Step("freedoms of the joints", "The motor's part is what the joint bears along its freedom.", _said(rows), True),
+        Step("inward pass", "From the leaves to the ground: the force in a joint is the rate of momentum of its body plus the forces in the joints that the body carries.", _said(inward), True),
+        Step("freedoms of the joints", "The motor's force is the component of the joint's force along its freedom.", _said(rows), True),
         eliminated(board, free), *constraint_step(board),
     ]  # fmt: skip
 
@@ -131,8 +131,8 @@ def penalty(board: Board) -> list[Step]:
     b = free.bodies
     return [
         b.positions(), b.velocities(), *b.turning(), b.accelerations(), *load_step(board), *laws(board, free),
-        Step("springs", "What a joint between two moving bodies forbids is a gap d with a spring and a damper, of force -beta (d + gamma d'); shown when the "
-             "gap rests. The joint at the ground keeps its own coordinate.", _said(rows), True),
+        Step("springs", "What a joint between two moving bodies forbids is a gap d with a spring and a damper, of force -beta (d + gamma d'); shown for a "
+             "gap at rest. The joint at the ground keeps its own coordinate.", _said(rows), True),
         freedoms(board, free),
         Step("the limit", "As beta grows the gaps vanish as 1/beta, and the rows approach the equations of motion.", eliminated(board, free).lines),
         *constraint_step(board),
@@ -158,8 +158,8 @@ def boltzmann_hamel(board: Board) -> list[Step]:
     rows = rate_rows(board) + board.rows(-inertia_forces(board, b_all), active(board, b_all) + board.A.T @ board.lam)
     return [
         *load_step(board),
-        Step("quasi-velocities", "The angular velocity of each link, along its own axes, is taken for a speed though no angle has it for a rate (eq. 30).", tuple(quasi), True),
-        Step("the matrix D", "What a joint's rates make of the angular velocity of its link relative to the one before, along the link's axes: Omega = D x' (eq. 28, 35).",
+        Step("quasi-velocities", "The angular velocity of each link, along its own axes, is used as a speed, although it is not the rate of any angle (eq. 30).", tuple(quasi), True),
+        Step("the matrix D", "How the rates of a joint's coordinates enter the angular velocity of its link relative to the link before, along the link's axes: Omega = D x' (eq. 28, 35).",
              tuple(_relative_rates(board, free)), True),
         Step("the matrix G", "omega = G Omega: from the axes of each link to those of every link it carries (eq. 27, 31), columns x, y, z of each block; blocks on the diagonal are 1.",
              tuple(_connectivity(board, free)), True),

@@ -143,7 +143,7 @@ def constraint_step(board: Board) -> list[Step]:
     return [
         Step(
             "constraints",
-            "What closes the loops, or binds the speeds, is differentiated until it speaks of accelerations.",
+            "Differentiate the conditions of loops twice and those of speeds once, so that accelerations stand in them.",
             tuple(lines),
             True,
         )

@@ -13,11 +13,15 @@ from .steps import Step
 
 @dataclass(frozen=True)
 class Way:
-    """A derivation. name: that of its formulation. steps: writes them on a board. source: where its form is printed."""
+    """A derivation. name: that of its formulation. steps: writes them on a board. source: where its form is printed.
+
+    rows_alone: whether the source's form is the equations of motion alone, so that `Equations.text` prints nothing before them.
+    """
 
     name: str
     steps: Callable[[Board], list[Step]]
     source: str
+    rows_alone: bool = False
 
 
 DERIVATIONS: dict[str, Way] = {}
@@ -33,8 +37,8 @@ def register(way: Way) -> Way:
 
 for _way in (
     Way("newton_euler", body_steps.newton_euler, "[Baysec1996] eq. 3-4, 23-46"),
-    Way("lagrange", energy_steps.lagrange, "[Baysec1996] eq. 5-9"),
-    Way("hamilton", energy_steps.hamilton, "[Baysec1996] eq. 10-15"),
+    Way("lagrange", energy_steps.lagrange, "[Baysec1996] eq. 5-9", rows_alone=True),
+    Way("hamilton", energy_steps.hamilton, "[Baysec1996] eq. 10-15", rows_alone=True),
     Way("kane", kane.kane, "[Passerello1972] eq. 2.24-2.29, 3.1-3.29"),
     Way("gibbs_appell", kane.gibbs_appell, "[Appell1900]"),
     Way("jourdain", kane.jourdain, "[Jourdain1909]"),

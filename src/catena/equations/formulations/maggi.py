@@ -1,4 +1,4 @@
-"""maggi: constraints between free bodies, and the velocities they leave ([Maggi1896], [Kurdila1990]).
+"""maggi: constraints between free bodies, and the velocities that they allow ([Maggi1896], [Kurdila1990]).
 
 Every link is a free body with the velocity V = (u of its centre of mass in the ground's axes, w in its own axes):
 
@@ -6,7 +6,7 @@ Every link is a free body with the velocity V = (u of its centre of mass in the 
     A V' = -bias                  joints, differentiated twice
     G V' = E v' + e - g           the joints' speeds, read from the two bodies of each; E = 1, e = 0 but for those that follow others
 
-The rows A and G together are square and regular on a tree, so the velocities that the constraints leave are
+The rows A and G together are square and regular on a tree, so the velocities that the constraints allow are
 
     V' = R v' + N,        R = [A; G]^-1 [0; E],     N = [A; G]^-1 [-bias; e - g]
 
@@ -117,7 +117,7 @@ def _by_ldl(M: ca.SX, b: ca.SX) -> ca.SX:
 register(Formulation(
     "maggi",
     maggi,
-    unknowns="speeds, with the velocities of free bodies that constraints leave",
+    unknowns="speeds, with the velocities of free bodies that the constraints allow",
     source="[Maggi1896], [Kurdila1990]",
     year=1896,
 ))  # fmt: skip

@@ -173,7 +173,7 @@ def tidy(e: Any) -> Any:
 
 def _length(e: Any) -> int:
     """How long an expression is to read: its operations, and the digits of its numbers."""
-    digits = sum(len(f"{float(x):.15g}") for x in sp.preorder_traversal(e) if x.is_Rational and abs(x) != 1)
+    digits = sum(len(f"{abs(float(x)):.15g}") for x in sp.preorder_traversal(e) if x.is_Rational and abs(x) != 1)
     return int(e.count_ops()) + digits
 
 
