@@ -48,10 +48,10 @@ def double_pendulum() -> catena.Mechanism:
     return catena.Mechanism("double pendulum", bodies, joints, parameters={"m1": 1.0, "m2": 1.0})
 
 
-def study() -> catena.Study:
+def study(runs: int = RUNS) -> catena.Study:
     draws = {"q.upper": "uniform(-2, 2)", "q.lower": "uniform(-2, 2)", "m1": "uniform(0.5, 2)", "m2": "uniform(0.5, 2)"}
     measures = {"end": "final(q['lower'])", "fastest": "max(abs(v['lower']))"}
-    return catena.study(double_pendulum(), draws, measures=measures, samples=RUNS, until=UNTIL, integrator="rk4", step=STEP, output=UNTIL / ROWS)
+    return catena.study(double_pendulum(), draws, measures=measures, samples=runs, until=UNTIL, integrator="rk4", step=STEP, output=UNTIL / ROWS)
 
 
 def driver(s: catena.Study) -> tuple[float, float]:
@@ -93,6 +93,7 @@ def spent(began: tuple[float, float]) -> tuple[float, float]:
 
 
 def main() -> None:
+    timed(study(64))  # zarr and xarray are loaded
     s = study()
     rounds = next((int(w.partition("=")[2]) for w in sys.argv if w.startswith("--rounds=")), 1)
     print(f"{RUNS} runs of a double pendulum, {UNTIL:g} s by RK4 with 1 ms, {CORES} cores, {rounds} rounds: {s.estimate()}", flush=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -18,12 +19,22 @@ SEEDS = (0, 1)
 
 def values(*expressions, seed=0):
     """Numbers for scalar expressions: every derivative, function and symbol in them has a random value of its own."""
-    found = sm.Matrix(expressions)
-    atoms = sorted(found.atoms(sm.Derivative) | found.atoms(AppliedUndef) | found.free_symbols, key=str)
-    names = {a: sm.Dummy(f"x{k}") for k, a in enumerate(atoms)}
-    numbers = [np.random.default_rng([seed, *str(a).encode()]).uniform(0.2, 1.5) for a in atoms]
-    plain = found.xreplace({a: n for a, n in names.items() if isinstance(a, sm.Derivative)}).xreplace(names)
-    return np.array(sm.lambdify(list(names.values()), plain)(*numbers), float).ravel()
+    known: dict[sm.Basic, float] = {}
+
+    def value(e):
+        if e not in known:
+            known[e] = found(e)
+        return known[e]
+
+    def found(e):
+        if isinstance(e, (sm.Derivative, AppliedUndef, sm.Symbol)):
+            return np.random.default_rng([seed, *str(e).encode()]).uniform(0.2, 1.5)
+        if e.is_Number or e.is_NumberSymbol:
+            return float(e)
+        operation = {sm.Add: lambda *x: math.fsum(x), sm.Mul: lambda *x: math.prod(x), sm.Pow: pow}.get(e.func)
+        return (operation or getattr(math, e.func.__name__))(*(value(x) for x in e.args))
+
+    return np.array([value(sm.sympify(e)) for e in expressions], float)
 
 
 def turning(seed, names="N A B C"):

@@ -185,6 +185,22 @@ def _sum(a, b, c):
     return a + b + c, c
 
 
+@machine_function(quick=True)
+def _third(a, b):
+    return a / (b + 3.0) * b - a * b
+
+
+def test_a_function_made_quickly_for_its_first_call_is_optimised_for_its_second(monkeypatch, tmp_path):
+    """The same bits, and each code once on disk; another process begins with the optimised one."""
+    monkeypatch.setenv("CATENA_CACHE_DIR", str(tmp_path))
+    found = [_third(0.1, 0.7) for _ in range(3)]
+    assert found[0] == found[1] == found[2] == (0.1 / 3.7 * 0.7 - 0.1 * 0.7,)
+    assert len(_third._first_calls) == len(_third._codes) == 1 and len([*tmp_path.glob("*" + cache.SUFFIX)]) == 2
+    for codes in (_third._first_calls, _third._codes):
+        codes.clear()
+    assert _third(0.1, 0.7) == found[0] and len(_third._codes) == 1
+
+
 def test_what_the_stack_cannot_hold_goes_to_the_rest(machine, monkeypatch):
     """Scratch memory of a single call is on the stack: a long mechanism's would break it."""
     monkeypatch.setattr(router, "STACK", 0)

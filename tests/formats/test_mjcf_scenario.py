@@ -99,6 +99,8 @@ def test_an_actuator_in_python_says_what_is_wrong():
         catena.control.Actuator({"one": 1.0}, time_constant=0.0)
     with pytest.raises(StateError, match="three numbers along the frame's axes"):
         catena.control.Thruster("tip", force=(1.0,))
+    with pytest.raises(StateError, match="'actuator' is told 'sin\\(t\\)'; it is told a number, or a trajectory"):
+        catena.simulate(catena.load("pendulum"), until=0.1, control=catena.control.Actuator({catena.load("pendulum").speed_names[0]: 1.0}, signal="sin(t)"))
 
 
 FLOOR = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1" friction=".4"/>

@@ -10,7 +10,7 @@ import pytest
 import catena
 from catena.errors import MechanismError, MechanismWarning
 from catena.formats.mjcf.writer import text
-from catena.model.loads import Cable, CoordinateSpring, JointSpring
+from catena.model.loads import Cable, CoordinateSpring, Coupling, JointSpring
 from mjcf_models import TREE
 
 mujoco = pytest.importorskip("mujoco")
@@ -96,3 +96,22 @@ def test_what_mjcf_cannot_say_is_refused_by_name():
     arm = catena.load("two_link_arm")
     with pytest.raises(MechanismError, match=r"body 'upper' moves and has no mass"):
         text(arm.with_(bodies=[catena.Body.massless("upper", arm.body("upper").shapes or (catena.Shape("sphere", (0.1,)),)), *arm.bodies[1:]]).validate())
+
+
+def test_gears_and_couplings_become_equalities_of_tendons(tmp_path):
+    """A planetary train and a hoist with an offset: the rows of MuJoCo and of the mechanism that is read back are those of the mechanism."""
+    gear = catena.load("planetary_gear")
+    m = gear.with_(loads=(), constraints=(*gear.constraints, Coupling("tie", tuple(gear.coordinate_names[:2]), (0.5, -2.0), 0.3)))
+    (tmp_path / "m.xml").write_text(written(m))
+    again, mj, q = catena.load(tmp_path / "m.xml"), mujoco.MjModel.from_xml_path(str(tmp_path / "m.xml")), np.array([0.3, -0.7, 1.1][: len(gear.coordinate_names)])
+    d, zero = mujoco.MjData(mj), np.zeros(len(q))
+    d.qpos[:] = q
+    mujoco.mj_forward(mj, d)
+    error, *_, J = catena.compile(m).constraint_rows(q, zero)
+    np.testing.assert_allclose(d.efc_J.reshape(-1, len(q))[:3] if not mujoco.mj_isSparse(mj) else J, J, atol=1e-14)
+    np.testing.assert_allclose(d.efc_pos[:3], error, atol=1e-14)
+    back = catena.compile(again).constraint_rows(q, zero)
+    np.testing.assert_allclose(back[3], J, atol=1e-14)
+    np.testing.assert_allclose(back[0], error, atol=1e-14)
+    with pytest.raises(MechanismError, match="Cam 'cam': MJCF has no constraint of that kind"):
+        written(catena.load("cycloidal_cam"))

@@ -109,3 +109,22 @@ def test_plain_numbers_are_a_life_too():
             one = proximity(kinds, *(Solid(tuple(map(tuple, R[k][i].tolist())), tuple(p[k][i].tolist()), sizes[k]) for k in range(2)))
             assert one.distance == pytest.approx(d[i], abs=1e-14)
             assert np.abs(np.array(one.a) - a[i]).max() < 1e-12 and np.abs(np.array(one.normal) - n[i]).max() < 1e-12
+
+
+ROUND = {"sphere": (0.3,), "capsule": (0.3, 0.4), "box": (0.3, 0.3, 0.4), "cylinder": (0.3, 0.4), "ellipsoid": (0.4, 0.3, 0.2)}
+
+
+@pytest.mark.parametrize("kind", ROUND)
+def test_derivatives_on_axes_and_planes_of_symmetry(kind):
+    """A ball exactly above the middle of a surface, or on a plane of symmetry: gap and normal change as differences say."""
+    import casadi as ca
+
+    from catena.kernels.contact_points import shapes_meet
+
+    upright, p, h = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), ca.SX.sym("p", 3), 1e-5
+    gap, n, _ = shapes_meet((kind, "sphere"), Solid(upright, (0.0, 0.0, 0.0), ROUND[kind]), Solid(upright, (p[0], p[1], p[2]), (0.1,)))
+    value = ca.vertcat(gap, *n)
+    f, J = ca.Function("f", [p], [value]), ca.Function("J", [p], [ca.jacobian(value, p)])
+    for x in np.array([[0, 0, 0.9], [0.9, 0, 0], [0, 0.9, 0], [0, 0, -0.9], [0.9, 0.2, 0], [0.05, 0, 0.9]], float):
+        differences = np.column_stack([np.array(f(x + h * e) - f(x - h * e)) / (2 * h) for e in np.eye(3)])
+        np.testing.assert_allclose(np.array(J(x)), differences, atol=1e-8)

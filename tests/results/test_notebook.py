@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import catena
@@ -45,3 +46,12 @@ def test_answers_print_as_they_do(result):
 def test_an_animation_plays_inside_the_notebook(result):
     playing = result.animate(rate=5)
     assert isinstance(playing, Playing) and "srcdoc" in playing._repr_html_() and "pendulum" in playing.page
+
+
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank"])
+def test_a_closed_mechanism_is_drawn_with_its_loops_closed(name):
+    from catena.results.notebook import standing
+
+    machine = catena.compile(catena.load(name))
+    q = standing(machine)
+    assert np.abs(machine.constraint_rows(q, np.zeros(machine.nv))[0]).max() < 1e-9

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -44,15 +45,22 @@ def test_what_sticks_does_not_move_by_one_digit() -> None:
     assert np.isnan(run.contacts.normal_force.values[-1]).all()
 
 
-@pytest.mark.parametrize("unit", [1e-6, 1e6])
-def test_units_of_mass_do_not_matter(unit: float) -> None:
-    runs = []
-    for scale in (1.0, unit):
-        body = Body("rod", 2.0 * scale, ORIGIN, (scale / 6,) * 3)
-        m = rod((on_end(),))
-        runs.append(simulate(m.with_(bodies=(*m.bodies[:2], body)), [0, 0.6, 0.5], [1, 0, 2], 1.0, output=0.5))
-    assert runs[0].event.values.tolist() == runs[1].event.values.tolist()
-    assert runs[0].q.values == pytest.approx(runs[1].q.values, abs=1e-9)
+@cache
+def thrown(length: float, mass: float, time: float):
+    """A rod thrown onto its end, in other units: its changes of mode, the times of its first impacts, and where it is, in SI."""
+    m = rod((Contact((("A", "B"), GROUND), 0.3, 0.5),), gravity=(0.0, 0.0, -9.81 * length / time**2))
+    frames = tuple(Frame(f.name, "rod", Pose(position=tuple(length * float(x) for x in f.pose.position))) for f in ENDS)
+    m = m.with_(bodies=(*m.bodies[:2], Body("rod", 2.0 * mass, ORIGIN, (mass * length**2 / 6,) * 3)), frames=frames)
+    run = simulate(m, [0, 0.6 * length, 0.5], [length / time, 0, 2 / time], 1.5 * time, output=0.5 * time)
+    modes = [what.split(",")[0] for what in run.event.values if "meets" not in what and "struck" not in what]
+    return modes, run.impact_time.values[:20] / time, run.q.values / [length, length, 1]
+
+
+@pytest.mark.parametrize("units", [(1e3, 1e3, 1e3), (1e-3, 1e-3, 1.0), (1e6, 1e-6, 1e-3), (1e-6, 1e6, 1e3)])  # mm, g, ms; km, t; and far apart
+def test_units_do_not_matter(units: tuple[float, float, float]) -> None:
+    (modes, times, places), (same, others, there) = thrown(1.0, 1.0, 1.0), thrown(*units)
+    assert len(times) == 20 and len(modes) > 1 and modes == same
+    assert others == pytest.approx(times, rel=1e-8) and there == pytest.approx(places, abs=1e-8)
 
 
 def test_a_turned_world_has_the_same_motion() -> None:

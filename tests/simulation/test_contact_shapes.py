@@ -108,6 +108,19 @@ def test_an_end_that_lies_flat_is_refused_by_name() -> None:
         simulate(m, [0, 0.25 * np.cos(0.1) + 0.2 * np.sin(0.1), 0.1], None, 1.0)
 
 
+def test_a_capsule_along_another_is_refused_by_name() -> None:
+    """In a line they have no single point; one behind the other they do: what falls onto the round end of one that stands bounces."""
+    def fallen(turn: Pose, height: float):
+        bodies = tuple(Body(n, 1.0, ORIGIN, (0.02, 0.02, 0.02), shapes=(shape("capsule", pose=turn),)) for n in ("low", "up"))
+        joints = (Joint("still", "prismatic", GROUND, "low", axis=(0, 1, 0)), Joint("z", "prismatic", GROUND, "up", axis=(0, 0, 1)))
+        return simulate(Mechanism("logs", bodies, joints, contacts=(Contact(("up", "low"), 0.3, 0.5),)), {"z": height}, None, 0.25, output=0.25)
+
+    with pytest.raises(SimulationError, match=r"the capsules of 'up' and 'low' lie along each other \(contact 'up-low'\): they touch in a line"):
+        fallen(Pose.rpy(0, np.pi / 2, 0), 0.3)
+    stands = fallen(Pose(), 0.8)  # ends of radius 0.1, half a metre between their middles
+    assert stands.impact_time.values[0] == pytest.approx(np.sqrt(2 * 0.1 / G), rel=1e-9)
+
+
 def test_an_ellipsoid_is_a_sphere_where_its_axes_are_equal() -> None:
     runs = []
     for one in (Shape("sphere", (0.2,), collides=True), Shape("ellipsoid", (0.2, 0.2, 0.2), collides=True)):

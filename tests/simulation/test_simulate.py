@@ -437,3 +437,21 @@ def test_a_run_that_ends_with_its_last_row_has_it_once(triple: Mechanism, tmp_pa
 def test_options_that_are_no_numbers(option, message):
     with pytest.raises(catena.CatenaError, match=message):
         catena.simulate(catena.load("two_link_arm"), **{"until": 1.0, **option})
+
+
+@pytest.mark.parametrize("mass", [1e-12, 1.0, 1e9])
+def test_heavy_machines_on_springs_take_no_more_steps_than_light_ones(mass: float) -> None:
+    """What rounding leaves of the power of springs, 1e-16 of terawatts, is no work that steps have to follow."""
+    from catena import JointSpring
+
+    slide = Joint("x", "prismatic", "ground", "b", axis=(1, 0, 0))
+    heavy = Mechanism(
+        "heavy",
+        (Body("b", mass, (0, 0, 0), (mass,) * 3),),
+        (slide,),
+        gravity=(0, 0, 0),
+        loads=(JointSpring("k", "x", stiffness=100.0 * mass, rest=0.0),),
+    )
+    run = simulate(heavy, [1.0], until=1.0, output=[1.0])
+    assert run.ledger.steps < 60
+    assert float(run.q[-1, 0]) == pytest.approx(np.cos(10.0), abs=1e-9)

@@ -133,3 +133,24 @@ def test_what_cannot_be_is_said():
         catena.optimize(cart(), end=end, until=-1.0)
     with pytest.raises(FormatError, match=r"it has no table \[optimize\]"):
         catena.studies.read_optimize("pendulum")
+
+
+def carriage(friction=0.5):
+    """A carriage of 1 kg on a block of 3 kg that stands on a rough floor: its motor pushes the block back."""
+    bodies = [catena.Body("rail", 0.0, (0, 0, 0), (0, 0, 0)), catena.Body("block", 3.0, (0, 0, 0), (1, 1, 1), shapes=(catena.Shape("sphere", (0.1,), collides=True),)),
+              catena.Body("carriage", 1.0, (0, 0, 0), (1, 1, 1))]  # fmt: skip
+    joints = [catena.Joint("x", "prismatic", "ground", "rail", axis=(1, 0, 0)), catena.Joint("z", "prismatic", "rail", "block", axis=(0, 0, 1)),
+              catena.Joint("ride", "prismatic", "block", "carriage", axis=(1, 0, 0))]  # fmt: skip
+    return catena.Mechanism("cart", bodies, joints, contacts=(catena.Contact(("block", "ground"), friction, 0.0),))
+
+
+def test_a_contact_that_shall_stick_bounds_the_motion():
+    """The least time over d: full ahead, full back, as hard as the friction of the block allows, mu 4 g."""
+    asked = {"q": [0.0, 0.1, 0.0], "end": {"q": {"ride": 1.0}, "v": {"ride": 0.0}}, "until": (0.1, 3.0), "actuated": ["ride"], "cost": "time", "intervals": 20}
+    best = catena.optimize(carriage(), contacts={"block-ground": "stick"}, **asked)
+    assert best.t[-1] == pytest.approx(2 * np.sqrt(1.0 / (0.5 * 4 * 9.81)), rel=1e-6)
+    assert best.difference < 1e-6 and not best.result.contacts["mode"].isin(["open"]).any()
+    with pytest.raises(StudyError, match=r"(?s)'cart' has contacts.*'block-ground' is not given"):
+        catena.optimize(carriage(), **asked)
+    with pytest.raises(StudyError, match="'block-ground' is given as 'stick', and at the start it is 0.2 m apart"):
+        catena.optimize(carriage(), contacts={"block-ground": "stick"}, **{**asked, "q": [0.0, 0.3, 0.0]})

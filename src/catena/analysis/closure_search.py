@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -16,6 +17,7 @@ TORN = 1e-9  # the largest rate of a loop that stays closed, beside the fastest 
 STARTS, STEPS, REACH = 30, 200, 1.0  # starts, steps of one, and how far a step may go (rad, or lengths of the loop)
 FINEST = 1e-13  # the damping of a step that is all but Newton's own
 SPREADS = (0.1, 0.5, 1.5, 3.0)  # how far other starts lie from the guess
+_measures: WeakKeyDictionary[Machine, Metric] = WeakKeyDictionary()
 
 
 def shortened(step: Array, reach: float) -> Array:
@@ -27,10 +29,12 @@ def shortened(step: Array, reach: float) -> Array:
 def search_sizes(machine: Machine, A: Array) -> Array:
     """(..., m): what residuals of the rows A (..., m, nv) of positions are measured by in a search: one length for all displacements, so
     that loops which contradict each other share what is left; cosines by one, texts by their entries."""
-    count = position_count(machine)
-    by = metric(machine).rows(slice(count))
-    apart = np.array([not label.startswith("rotation") for _, label in machine.rows[:count]], bool) & (by.size > 0.0)
-    return np.sqrt(np.where(apart, by.size[apart].max(initial=0.0), by.sizes(A)))
+    if machine not in _measures:
+        by = metric(machine).rows(slice(position_count(machine)))
+        apart = np.array([not label.startswith("rotation") for _, label in machine.rows[: len(by.size)]], bool) & (by.size > 0.0)
+        _measures[machine] = Metric(by.column, np.where(apart, by.size[apart].max(initial=0.0), by.size))
+    by = _measures[machine]
+    return np.sqrt(by.size if by.size.all() else by.sizes(A))
 
 
 def fastest(by: Metric, A: Array, rate: Array, *speeds: Array) -> Array:

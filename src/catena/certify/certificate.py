@@ -89,6 +89,8 @@ class Certificate:
         applied = sum(f.acceleration is not None for f in self.findings)
         return tuple(found or (["the mass matrix"] if applied >= 2 else ["fewer than two formulations apply"]))
 
+    HEAD = ("formulation", "accelerations", "reactions", "power", "free run", "")
+
     def rows(self) -> list[tuple[str, ...]]:
         """Formulation, accelerations, reactions, power, drift, verdict: as a table shows them."""
 
@@ -102,16 +104,16 @@ class Certificate:
         ]  # fmt: skip
 
     def _repr_html_(self) -> str:
-        return str(loaded("catena.results.notebook:plain")(self))
+        return str(loaded("catena.results.notebook:report")(f"{self.mechanism}: {self.states} random states", self.HEAD, self.rows(), self._lines()))
 
     def __str__(self) -> str:
-        head = ("formulation", "accelerations", "reactions", "power", "free run", "")
-        lines = [f"{self.mechanism}: {self.states} random states"]
         width = max(16, *(len(f.formulation) for f in self.findings))
-        lines += ["  ".join([f"{row[0]:<{width}}", *(f"{cell:<16}" for cell in row[1:])]).rstrip() for row in (head, *self.rows())]
-        lines.append(f"mass matrix: asymmetry {self.asymmetry:.1e}, smallest pivot {self.smallest_pivot:.3g}")
-        lines.append("the formulations agree" if self.passed else f"they do NOT agree: {', '.join(self.failed)}")
-        return "\n".join(lines)
+        lines = ["  ".join([f"{row[0]:<{width}}", *(f"{cell:<16}" for cell in row[1:])]).rstrip() for row in (self.HEAD, *self.rows())]
+        return "\n".join([f"{self.mechanism}: {self.states} random states", *lines, *self._lines()])
+
+    def _lines(self) -> list[str]:
+        said = "the formulations agree" if self.passed else f"they do NOT agree: {', '.join(self.failed)}"
+        return [f"mass matrix: asymmetry {self.asymmetry:.1e}, smallest pivot {self.smallest_pivot:.3g}", said]
 
 
 def _verdict(f: Finding) -> str:

@@ -66,7 +66,7 @@ class Comparison:
         return [c.note for c in self.costs if c.note]
 
     def _repr_html_(self) -> str:
-        return str(loaded("catena.results.notebook:plain")(self))
+        return str(loaded("catena.results.notebook:report")("", self.HEAD, self.rows(), self.notes()))
 
     def __str__(self) -> str:
         rows = [self.HEAD, *self.rows()]

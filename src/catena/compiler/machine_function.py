@@ -4,7 +4,8 @@
     def advance(address, x, buffer, t, h, W): ...
 
 Each is compiled at its first call for the kinds of its arguments (whole numbers, floats, arrays of one to three dimensions),
-kept on disk, and run without the interpreter's lock. What it returns are whole numbers and floats.
+kept on disk, and run without the interpreter's lock. What it returns are whole numbers and floats. One whose calls do a part of the work
+each is compiled quickly for its first call, and optimised for its second: the results have the same bits.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ from .kernel_text import Array, Value
 _CALL = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)
 
 
-def machine_function(*known: str) -> Callable[[Callable[..., Any]], MachineFunction]:
-    """Compile a function at its first call. known: the parameters whose values the code is made for."""
-    return lambda function: MachineFunction(function, known)
+def machine_function(*known: str, quick: bool = False) -> Callable[[Callable[..., Any]], MachineFunction]:
+    """Compile a function at its first call. known: the parameters whose values the code is made for. quick: it is optimised at its second call."""
+    return lambda function: MachineFunction(function, known, quick)
 
 
 class _Code(NamedTuple):
@@ -45,10 +46,11 @@ class _Code(NamedTuple):
 class MachineFunction:
     """A function that becomes machine code when it is called, and can be called from others that do."""
 
-    def __init__(self, function: Callable[..., Any], known: tuple[str, ...]):
-        self.function, self.known, self.__doc__ = function, known, function.__doc__
+    def __init__(self, function: Callable[..., Any], known: tuple[str, ...], quick: bool = False):
+        self.function, self.known, self.quick, self.__doc__ = function, known, quick, function.__doc__
         self.names = tuple(inspect.signature(function).parameters)
         self._codes: dict[tuple[Any, ...], _Code] = {}
+        self._first_calls: dict[tuple[Any, ...], _Code] = {}  # code that was made for one call; another thread may still run it
         self._making = threading.Lock()
         intrinsic(self)(lambda m, *given: m.call(function, *given))
 
@@ -78,22 +80,30 @@ class MachineFunction:
         return "d" if kind == "f" else "q" if kind == "i" else "q" * (1 + int(kind[1]))
 
     def _first(self, kinds: tuple[Any, ...]) -> _Code:
-        """The code of a first call; other threads that call it too wait for it."""
+        """The code of a first call, or of a second one; other threads that call it too wait for it."""
         with self._making:
-            return self._codes.get(kinds) or self._compiled(kinds)
+            if kinds in self._codes:
+                return self._codes[kinds]
+            optimised, quickly = (self._key(kinds, how) for how in ("driver", "quick driver"))
+            if self.quick and kinds not in self._first_calls and disk.load(optimised) is None:
+                self._first_calls[kinds] = self._linked(kinds, disk.kept(quickly, lambda: self._assembled(kinds, quick=True)))
+                return self._first_calls[kinds]
+            self._codes[kinds] = self._linked(kinds, disk.kept(optimised, lambda: self._assembled(kinds)))
+            return self._codes[kinds]
 
-    def _compiled(self, kinds: tuple[Any, ...]) -> _Code:
-        key = disk.key("driver", sources(), *host.description(), self.function.__module__, self.function.__qualname__, repr(kinds))
+    def _key(self, kinds: tuple[Any, ...], how: str) -> str:
+        return disk.key(how, sources(), *host.description(), self.function.__module__, self.function.__qualname__, repr(kinds))
 
-        def made() -> bytes:
-            layout, text = self.text(kinds)
-            return layout.encode() + b"\n" + host.assemble(text, optimise=2)
+    def _assembled(self, kinds: tuple[Any, ...], quick: bool = False) -> bytes:
+        """The layout of the results, a line, and the object code."""
+        layout, text = self.text(kinds)
+        return layout.encode() + b"\n" + host.assemble(text, optimise=0 if quick else 2, quick=quick)
 
-        results, _, code = disk.kept(key, made).partition(b"\n")
+    def _linked(self, kinds: tuple[Any, ...], kept: bytes) -> _Code:
+        results, _, code = kept.partition(b"\n")
         library = host.link(code, "driver")
         given = "".join(self._layout(kind, name) for kind, name in zip(kinds, self.names))
-        self._codes[kinds] = _Code(library, _CALL(library["driver"]), struct.Struct(given), struct.Struct(results.decode()))
-        return self._codes[kinds]
+        return _Code(library, _CALL(library["driver"]), struct.Struct(given), struct.Struct(results.decode()))
 
     def text(self, kinds: tuple[Any, ...]) -> tuple[str, str]:
         """The layout of the results, and the LLVM text."""

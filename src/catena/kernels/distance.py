@@ -118,9 +118,10 @@ def sphere_box(s: Solid, o: Solid) -> Proximity:
 def sphere_cylinder(s: Solid, o: Solid) -> Proximity:
     """A box in the plane of axis and centre: radius by half the length."""
     x, r, h = unrotate(o.R, sub(s.p, o.p)), o.size[0], 0.5 * o.size[1]
-    rho = sqrt(x[0] * x[0] + x[1] * x[1])
-    axial = rho <= ROUNDING * r
-    k = 1.0 / select(axial, 1.0, rho)
+    square = x[0] * x[0] + x[1] * x[1]
+    axial = square <= (ROUNDING * r) ** 2  # there a root has no derivative
+    root = sqrt(select(axial, 1.0, square))
+    rho, k = select(axial, 0.0, root), 1.0 / root
     out = (select(axial, 1.0, k * x[0]), select(axial, 0.0, k * x[1]), 0.0)  # the radial direction
     up = (0.0, 0.0, sign(x[2]))
     side, end = rho - r, abs(x[2]) - h
@@ -149,7 +150,9 @@ def sphere_ellipsoid(s: Solid, o: Solid) -> Proximity:
         square = g[0] * g[0] + g[1] * g[1] + g[2] * g[2]
         slope = g[0] * g[0] * m[0] + g[1] * g[1] * m[1] + g[2] * g[2] * m[2]
         t = t + square / slope * (sqrt(square) - 1.0)
-    q = tuple(sign(x[i]) * D[i] * D[i] * y[i] / (e[i] + t) for i in range(3))
+    inside = (x[0] / D[0]) ** 2 + (x[1] / D[1]) ** 2 + (x[2] / D[2]) ** 2 < 1.0
+    z = tuple(select(inside, sign(x[i]) * y[i], x[i]) for i in range(3))  # outside x itself, whose derivatives count on planes of symmetry too
+    q = tuple(D[i] * D[i] * z[i] / (e[i] + t) for i in range(3))
     _, out = direction((q[0] / (D[0] * D[0]), q[1] / (D[1] * D[1]), q[2] / (D[2] * D[2])), (1.0, 0.0, 0.0), 0.0 * t)
     d = dot(sub(x, q), out)
     return rounded(into_ground(o, Proximity(d, x, q, neg(out))), s.size[0], 0.0)  # type: ignore[arg-type]

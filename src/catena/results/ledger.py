@@ -284,8 +284,8 @@ class Ledger:
         asked = MET * self.tolerance * max(1.0, size)
         met = difference <= asked
         said = f"{difference:.2g} from a tighter run, {asked:.2g} allowed"
-        if difference > POOR * size:  # below one (rad or m) the tolerance is absolute
-            said += f"; that is {difference / size if size else np.inf:.2g} of the largest coordinate: a motion this small needs a smaller tolerance"
+        if met and size < 1.0 and difference > POOR * size:  # below one (rad or m) the tolerance is absolute
+            said += f"; that is {difference / size if size else np.inf:.2g} of the largest coordinate: a motion this small needs a smaller tolerance or step"
         verdict = f"accuracy met: {said}" if met else f"accuracy NOT met: {said}; the motion may be sensitive to its start, or a force may have a pulse shorter than the steps (largest_step, switches)"
         verdict = f"{self.verdict}; {said}" if self.doubts() else "; ".join(filter(None, (verdict, self.verdict)))
         return replace(self, verified=difference, verdict=verdict, met=met and not self.doubts())

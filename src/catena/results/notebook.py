@@ -12,8 +12,10 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
     from matplotlib.figure import Figure
 
+    from ..machine.machine import Machine
     from ..model.mechanism import Mechanism
     from .ledger import Ledger
     from .result import Result
@@ -34,15 +36,24 @@ def plain(answer: object) -> str:
     return f"<pre style='line-height:1.3'>{html.escape(str(answer))}</pre>"
 
 
+def report(title: str, head: Sequence[str], rows: Iterable[Sequence[object]], notes: Iterable[str] = ()) -> str:
+    """A table with a title above it and sentences below."""
+    return (f"<b>{html.escape(title)}</b>" if title else "") + table(head, rows) + "".join(f"<div>{html.escape(x)}</div>" for x in notes)
+
+
 def picture(figure: Figure, dpi: int = 90) -> str:
     """A figure inside the page."""
     with BytesIO() as file:
         figure.savefig(file, format="png", dpi=dpi)
-        return f"<img style='max-width:100%' src='data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}'>"
+        return _image(file.getvalue())
+
+
+def _image(png: bytes) -> str:
+    return f"<img style='max-width:100%' src='data:image/png;base64,{base64.b64encode(png).decode()}'>"
 
 
 def mechanism(m: Mechanism) -> str:
-    """A drawing with all coordinates at zero, and tables of bodies and joints."""
+    """A drawing with its loops closed, and tables of bodies and joints."""
     bodies = [(b.name, "by its beam" if b.flexible else b.mass, "" if b.flexible else ", ".join(f"{x}" for x in b.com)) for b in m.bodies]
     joints = [(j.name, j.kind, j.parent, j.child, ", ".join(j.coordinate_names)) for j in m.ordered]
     loops = [(j.name, f"{j.kind}, closes a loop", j.parent, j.child, "") for j in m.loops]
@@ -50,33 +61,43 @@ def mechanism(m: Mechanism) -> str:
     return f"<b>{html.escape(m.name)}</b><br>{drawing(m)}{tables}"
 
 
-def drawing(m: Mechanism) -> str:
-    """Its stick figure; nothing where it cannot be drawn, as of a mechanism with faults."""
-    import matplotlib as mpl
-    import numpy as np
-
+def drawing(m: Mechanism, size: tuple[int, int] = (560, 380)) -> str:
+    """Its solids near where all coordinates are zero, loops closed; nothing where it cannot be drawn, as of a mechanism with faults."""
     from ..errors import CatenaError
     from ..machine.machine import compile
-    from .plots import sticks
-    from .plots.style import HOUSE, TIMES, fitted
-    from .plots.view import dress
-    from .scene.skeleton import placed, skeleton
-    from .scene.view import view_of
+    from .scene import describe
+    from .scene.raster import Painter, camera_of
+    from .scene.skeleton import placed
 
     try:
         machine = compile(m)
+        at = placed(machine, standing(machine))
     except CatenaError:
         return ""
-    bones, view = skeleton(m), view_of(m)
-    at = placed(machine, np.atleast_2d(machine.neutral()), None)
-    reach = sticks.reach(bones, at, view)
-    with mpl.rc_context(HOUSE):
-        figure = fitted(reach.min(axis=0), reach.max(axis=0), most=3.2)
-        ax = figure.subplots()
-        sticks.stick(ax, bones, {body: X[0] for body, X in at.items()}, view, TIMES(0.8), True)
-        sticks.ground(ax, bones, view)
-        dress(ax, view, reach)
-        return picture(figure)
+    scene = describe(m)
+    box = scene.box(at)
+    with BytesIO() as file:
+        Painter(scene, camera_of(scene, box, size), box).picture(at).save(file, format="png")
+        return _image(file.getvalue())
+
+
+def standing(machine: Machine) -> np.ndarray:
+    """q with loops closed: near zero, or near the first of some starts from which they close; zero where they do not."""
+    import numpy as np
+
+    from ..analysis.assembly import assemble
+    from ..errors import CatenaError
+
+    zero = machine.neutral()
+    if not machine.mechanism.closes:
+        return zero
+    starts = np.random.default_rng(0)
+    for spread in (0.0, 0.3, 0.6, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 3.0):
+        try:
+            return assemble(machine, machine.move(zero, spread * starts.uniform(-1, 1, machine.nv)))[0]
+        except CatenaError:
+            continue
+    return zero
 
 
 def result(r: Result) -> str:

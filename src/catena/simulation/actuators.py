@@ -155,6 +155,8 @@ def _behind(system: System, gear: Mapping[str, float], force: ca.SX) -> ca.SX:
 
 def _over_time(system: System, name: str, signal: float | Trajectory) -> ca.SX:
     """A number, or the value of a trajectory of one name."""
+    if not isinstance(signal, Trajectory | int | float | np.number):
+        raise StateError(f"{name!r} is told {signal!r}; it is told a number, or a trajectory: catena.trajectories.function({{{name!r}: text}}, [start, end]) makes one of a text")
     if not isinstance(signal, Trajectory):
         return ca.SX(float(signal))
     return system.follow(trajectory({name: signal})).at(system.t)[0][0]

@@ -145,7 +145,10 @@ class ContactImpacts:
         return {i: ca.Function("tilt", [s.t, s.q, s.v, s.p], [p.tilt(s)]) for i, p in enumerate(self.points) if p.rim}
 
     def lies_flat(self, t: float, point: int) -> None:
-        """The end of a cylinder is flat on a plane: its rim has no lowest point."""
+        """The end of a cylinder is flat on a plane, or a capsule along another: there is no single point where they touch."""
         p = self.points[point].point
+        if p.surface != "plane":
+            raise SimulationError(f"at t = {t:.9g} s the capsules of {p.body!r} and {p.other!r} lie along each other (contact {p.name!r}): they touch in a "
+                                  "line, which has no single point; let spheres at the ends of one of them touch instead")  # fmt: skip
         raise SimulationError(f"at t = {t:.9g} s an end of the cylinder of {p.body!r} lies flat on {p.other!r} (contact {p.name!r}): its rim has no "
                               "lowest point there; let three or four frames on the rim touch instead")  # fmt: skip

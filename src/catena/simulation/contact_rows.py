@@ -25,7 +25,7 @@ from ..kernels.dynamics import solve
 from ..kernels.rank import usual_length
 from ..model.contact_points import ContactPoint
 from ..model.contacts import Contact
-from ..spatial import cross, dot
+from ..spatial import cross, dot, sub
 from .guards import Guard, Meaning
 
 ROUNDS = 3  # how often rows are met: each leaves of them rounding times the square of their condition
@@ -106,18 +106,24 @@ class TouchingPoint:
 
     @property
     def rim(self) -> bool:
-        """Whether it is the rim of a cylinder, which has no lowest point where it lies flat."""
-        return self.point.shape is not None and self.point.shape.kind == "cylinder" and self.point.surface == "plane"
+        """Whether it may come to lie flat, where it has no single point: the rim of a cylinder on a plane, a capsule along another."""
+        kind = self.point.shape.kind if self.point.shape is not None else ""
+        return (kind, self.point.surface) in (("cylinder", "plane"), ("capsule", "capsule"))
 
     def tilt(self, s: Tracer) -> Any:
-        """Of a rim: the squared sine of the angle at which it stands, less that which is flat."""
+        """Of what may lie flat: the squared sine of the angle at which it stands, less that which is flat; capsules one behind the other do not."""
         assert self.point.shape is not None and self.point.against is not None
-        axes = []
+        solids = []
         for body, shape in ((self.point.body, self.point.shape), (self.point.other, self.point.against)):
             R, o, _, _ = moving(s, body)
-            axes.append(solid(s, shape, R, o).axis(2))
-        side = cross(*axes)
-        return dot(side, side) - FLAT
+            solids.append(solid(s, shape, R, o))
+        one, other = solids
+        side = cross(one.axis(2), other.axis(2))
+        angle = dot(side, side) - FLAT
+        if self.point.surface == "plane":
+            return angle
+        half = 0.5 * (one.size[1] + other.size[1])
+        return ca.fmax(angle, ca.fabs(dot(sub(one.p, other.p), other.axis(2))) / half - 1.0)
 
     def rows(self, s: Tracer, mode: ContactMode) -> SwitchedRows:
         """The normal row, and the two of the tangents."""

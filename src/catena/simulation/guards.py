@@ -39,7 +39,7 @@ class Meaning(Enum):
     LOSES_CONTACT = "the normal force of a contact comes to zero"
     LEAVES_CONE = "the friction of a contact that sticks reaches its limit"
     SLIP_TURNS = "the slip of a contact ends, or has turned"
-    LIES_FLAT = "the end of a cylinder comes to lie flat"
+    LIES_FLAT = "the end of a cylinder comes to lie flat, or a capsule along another"
     HAPPENS = "the condition of an event is met"
 
 

@@ -283,7 +283,7 @@ def move_on(code, method, runs, lanes, memory, W):
 
 
 # ---------------------------------------------------------------------------------------------------- the time loop
-@machine_function("W", "s", "guarded")
+@machine_function("W", "s", "guarded", quick=True)  # a call takes some thousands of steps at most
 def advance(
     rate, settle, guard, A, s, C, E, P, D, looks, order, degree, largest, rtol, times, which, X, given, T, H, end, row, until_row,
     most, out, held, first, tally, ended, buffer, K, g, whole, guarded, W,

@@ -80,7 +80,7 @@ def simulate(
     place, (nv,), (step, nv), (run, nv) or (run, step, nv); steps are equal parts of the time, and their forces are held in them. by: a formulation, by
     default the Machine's own, or recursive. integrator: one of `catena.ALL_INTEGRATORS`; tolerance: relative and absolute, of
     the whole run, for adaptive ones; step: s, the largest of fixed ones; largest_step: s, of adaptive ones, so that a short pulse of
-    a force is not stepped over (loads may say their `switches` instead). output: spacing (s) or times of the rows.
+    a force is not stepped over (loads may say their `switches` instead). output: spacing (s), brought to the nearest that divides the run, or times of the rows.
     parameters: {name: value or one per run}. motion: coordinates that are prescribed, {coordinate: Trajectory, text or function of t, or "locked"}.
 
     events: what happens at instants, records of `catena.events`. limits: "check" the start alone, "ignore" them,

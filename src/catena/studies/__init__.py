@@ -28,7 +28,8 @@ from .base_parameters import BaseParameters, base_parameters, inertial_names
 from .consistency import Inertias, pseudo_inertia
 from .definition import Estimate, Study, study
 from .excitation import Excitation, excitation
-from .fitting import Fit, FittedValue, fit
+from .fit_record import Fit, FittedValue
+from .fitting import fit
 from .grids import as_grid
 from .indices import METHODS
 from .measured_motion import MeasuredMotion, measured_motion

@@ -10,7 +10,6 @@ parameters enter by exact derivatives of the inverse dynamics, in steps of Gauss
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,94 +22,23 @@ from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 from ..simulation.joint_losses import losses
 from .base_parameters import Reduction, projected, random_states, reduced
-from .consistency import Inertias, consistent_inertias
+from .consistency import consistent_inertias
+from .fit_record import Fit, FittedValue
 from .fitted_mechanism import fitted_mechanism
 from .measured_motion import MeasuredMotion, measured_motion
+from .trajectory_fit import fit_trajectory
 from .unknowns import Columns, chosen
 
 Array = NDArray[np.float64]
-VAGUE = 0.5  # a standard deviation beyond this part of the value says that the data do not tell it
 STEPS = 50  # of Gauss and Newton
 SETTLED = 1e-10  # a step this small beside the values is the last
 
 
-@dataclass(frozen=True)
-class FittedValue:
-    """One number that was found: its name (a parameter, or a combination of some), value, standard deviation, unit, and the value before."""
-
-    name: str
-    value: float
-    sigma: float
-    unit: str
-    before: float
-
-    @property
-    def told(self) -> bool:
-        """Whether the data tell it: the deviation is at most half of the value, the one found or the one before."""
-        return self.sigma <= VAGUE * max(abs(self.value), abs(self.before))
-
-
-@dataclass(frozen=True)
-class Fit:
-    """What a fit found.
-
-    estimates: in order. covariance (n, n) of their values. without_effect: unknowns on which no force of the mechanism depends.
-    not_excited: unknowns, or combinations, that other motions would tell and these data do not. residual: root mean square of what is left
-    of each joint's force, in its unit; share: of the force itself. condition: of W with columns of length one. notes: what was done to the
-    log. mechanism: with what was found put in. inertias: of all bodies, physically consistent, where that was asked.
-    """
-
-    estimates: tuple[FittedValue, ...]
-    covariance: Array
-    without_effect: tuple[str, ...]
-    not_excited: tuple[str, ...]
-    residual: Array
-    share: float
-    condition: float
-    rows: int
-    notes: tuple[str, ...]
-    mechanism: Mechanism
-    inertias: Inertias | None = None
-
-    def __getitem__(self, name: str) -> FittedValue:
-        found = {e.name: e for e in self.estimates}
-        if name not in found:
-            raise StudyError(f"the fit has no estimate {name!r}; it has {', '.join(found)}")
-        return found[name]
-
-    @property
-    def not_told(self) -> tuple[str, ...]:
-        """What the data cannot tell, by name: what was not excited, and estimates as uncertain as they are large."""
-        return (*self.not_excited, *(e.name for e in self.estimates if not e.told))
-
-    def to_pandas(self) -> Any:
-        """One row for each estimate: value, standard deviation, 95 % interval, unit, value before."""
-        import pandas as pd  # type: ignore[import-untyped]
-
-        rows = [(e.name, e.value, e.sigma, e.value - self.width * e.sigma, e.value + self.width * e.sigma, e.unit, e.before) for e in self.estimates]
-        return pd.DataFrame(rows, columns=["name", "value", "sigma", "lower", "upper", "unit", "before"]).set_index("name")
-
-    @property
-    def width(self) -> float:
-        """Standard deviations to either side of a 95 % interval, each estimate for itself."""
-        return self._quantile(0.95)
-
-    @property
-    def width_together(self) -> float:
-        """The same for intervals that hold all at once in at least 95 % of cases, whatever the correlations ([Sidak1967])."""
-        return self._quantile(0.95 ** (1 / len(self.estimates)))
-
-    def _quantile(self, level: float) -> float:
-        from scipy.stats import t
-
-        return float(t.ppf(0.5 + 0.5 * level, max(1, self.rows - len(self.estimates))))
-
-
 def fit(
     mechanism: Mechanism | Machine, data: object, unknown: str | Iterable[str], *, cutoff: float | None = None, thin: int | None = None,
-    consistent: bool = False,
+    consistent: bool = False, trajectory: bool = False, **options: Any,
 ) -> Fit:  # fmt: skip
-    """Fit parameters of a mechanism to measured motions and forces.
+    """Fit parameters of a mechanism to measured motions and forces; with trajectory=True, to the motion alone (`fit_trajectory`, which has the options).
 
     data: a .csv log, a pandas table, columns by name, a Result, or a `MeasuredMotion`; see `catena.studies.measured_motion`. unknown: groups
     (`catena.studies.GROUPS`: masses, inertial, friction, ...), single unknowns ("mass of fore"), and names of the mechanism's parameters.
@@ -123,6 +51,10 @@ def fit(
     >>> round(fit(arm, run, "masses")["mass of fore"].value, 4)
     4.0
     """
+    if trajectory:
+        return fit_trajectory(mechanism, data, unknown, **options)
+    if options:
+        raise StudyError(f"fit: {', '.join(map(repr, options))} belong to fits of a trajectory; add trajectory=True")
     machine = machine_of(mechanism)
     motion = measured_motion(machine, data, cutoff, thin)
     machine, columns, own = _settled(machine, motion, unknown)

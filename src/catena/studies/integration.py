@@ -76,8 +76,8 @@ def taken(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, p: Array) -> tup
     if plan.how.kind == "fixed":
         count, h = equal_steps(plan, leg)
         return np.asarray(leg.begin + h * np.arange(count), np.float64), np.full(count, h)
-    whole, given, addresses = _followed(plan, tapes, leg, x, p)
-    runs, begins = _adaptive(plan, leg, whole[None], given[None]), [plan.after_switch(leg.begin)]
+    state, given, addresses = _followed(plan, tapes, leg, x, p)
+    runs, begins = _adaptive(plan, leg, state[None], given[None]), [plan.after_switch(leg.begin)]
     while begins[-1] < _end(plan, leg):
         status = runs.finish(*addresses, _end(plan, leg), 1)
         if runs.t[0] > begins[-1]:
@@ -89,10 +89,9 @@ def taken(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, p: Array) -> tup
 
 
 def _followed(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, p: Array) -> tuple[Array, Array, tuple[int, int]]:
-    """What decides the steps, with its inputs and tapes: the state; where something slips, with a variation, across whose direction it is stiff as the
-    slip ends."""
-    h, nv = plan.system.holding, plan.system.nv
+    """What decides the steps: the state; where something slips, with a variation, across whose direction it is stiff as the slip ends. Then inputs, tapes."""
+    h, nv, given = plan.system.holding, plan.system.nv, np.concatenate([leg.held, p])
     if not any(h.mode(h.first_contact + k, leg.held[nv:]).word == SLIP and c.rough for k, c in enumerate(h.contacts)):
-        return x.copy(), np.concatenate([leg.held, p]), (tapes.address("flow", 1), tapes.address("settle", 1))
+        return x.copy(), given, (tapes.address("flow", 1), tapes.address("settle", 1))
     both = np.append(x, np.random.default_rng(0).standard_normal(len(x)))
-    return both, np.concatenate([leg.held, p, np.zeros(tapes.np + nv)]), (tapes.address("tangent flow", 1), tapes.address("tangent settle", 1))
+    return both, np.append(given, np.zeros(tapes.np + nv)), (tapes.address("tangent flow", 1), tapes.address("tangent settle", 1))

@@ -57,7 +57,7 @@ def measured_motion(machine: Machine, data: Any, cutoff: float | None = None, th
     """
     if isinstance(data, MeasuredMotion):
         return data
-    table, source = _table(data)
+    table, source = columns_of(data)
     names = _columns(machine, table, source)
     t, values = table[names["time"]], {kind: {n: table[c] for n, c in names[kind].items()} for kind in KINDS}
     even, values, notes = _even(t, values)
@@ -72,7 +72,7 @@ def measured_motion(machine: Machine, data: Any, cutoff: float | None = None, th
     return MeasuredMotion(even, q, v, a, tau, kept=_kept(even, cutoff, thin, notes), notes=tuple(notes), cutoff=cutoff)
 
 
-def _table(data: Any) -> tuple[dict[str, Array], str]:
+def columns_of(data: Any) -> tuple[dict[str, Array], str]:
     """{column: numbers}, and where they come from, for messages."""
     if hasattr(data, "to_pandas") and hasattr(data, "data"):
         data = data.to_pandas()
@@ -132,7 +132,7 @@ def _columns(machine: Machine, table: Mapping[str, Array], source: str) -> dict[
     if machine.rows and not found["tau"]:
         faults.append("there is no column 'tau NAME'; with loops those of the motors are needed, other joints have none")
     used = [clock, *(c for kind in KINDS for c in found[kind].values())]
-    faults += [_not_finite(c, table[c]) for c in used if c is not None and not np.isfinite(table[c]).all()]
+    faults += [not_finite(c, table[c]) for c in used if c is not None and not np.isfinite(table[c]).all()]
     if clock is not None and np.isfinite(table[clock]).all() and not (np.diff(table[clock]) > 0).all():
         k = int(np.argmax(np.diff(table[clock]) <= 0))
         faults.append(f"times rise; row {k + 3} has {table[clock][k + 1]:g} s after {table[clock][k]:g} s")
@@ -141,7 +141,8 @@ def _columns(machine: Machine, table: Mapping[str, Array], source: str) -> dict[
     return found
 
 
-def _not_finite(column: str, x: Array) -> str:
+def not_finite(column: str, x: Array) -> str:
+    """Which rows of a column have no number, in a sentence."""
     bad = np.flatnonzero(~np.isfinite(x))
     return f"column {column!r} has no finite number in row {bad[0] + 2}" + (f" and {len(bad) - 1} more" if len(bad) > 1 else "") + "; leave such rows out or fill them"
 

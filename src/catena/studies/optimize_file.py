@@ -8,6 +8,7 @@
     actuated = ["x"]
     bounds = { "q.x" = ["-1 m", "1 m"], "tau.x" = ["-20 N", "20 N"] }
     conditions = { "v_x^2 + v_theta^2" = [0, 4] }            # of texts, at the end of every interval
+    contacts = { "foot-ground" = "stick" }                   # or "open", or "slip" of a smooth one, all the time
     design = { l = ["30 cm", "60 cm"] }
     intervals = 60
     method = "collocation"
@@ -38,6 +39,7 @@ from ..formats.toml.tables import FaultLedger, Table
 from ..model.mechanism import Mechanism
 from ..simulation.scenario.names import named_values, state_entries
 from ..simulation.scenario.read import read
+from .optimal.contact_modes import WORDS
 from .optimal.optimize import optimize
 from .optimal.transcription import TRANSCRIPTIONS
 from .ranges import Axis, values_of
@@ -53,6 +55,7 @@ OPTIMIZE = register(FileTable("optimize", "[optimize]", "The motion of least cos
     FileKey("actuated", Several(Name(of="joint")), "joints whose forces are free", shown="those with a limit of effort, or all"),
     FileKey("bounds", Map("q.NAME, v.NAME or tau.NAME", _RANGE), "ranges within the limits of the joints", shown="the limits of the joints"),
     FileKey("conditions", Map("text", Either((_ANY, _RANGE))), "values or ranges of texts, at the end of every interval, or in every pose"),
+    FileKey("contacts", Map("contact", Word(lambda: WORDS)), "what each contact does during the motion"),
     FileKey("design", Map("parameter", _RANGE), "parameters that are unknown, and their ranges"),
     FileKey("intervals", Whole(1), "how many intervals of constant forces", default_of(optimize, "intervals")),
     FileKey("method", Word(lambda: TRANSCRIPTIONS), "how motions become equations", default_of(optimize, "method")),
@@ -99,6 +102,8 @@ def _read(t: Table, m: Mechanism) -> dict[str, Any]:
         found["bounds"] = {name: _pair(bounds, name, value, _dimension(m, name)) for name, value in bounds.data.items()}
     if (conditions := t.table("conditions")) is not None:
         found["conditions"] = {text: _range(conditions, text, value) for text, value in conditions.data.items()}
+    if (contacts := t.table("contacts")) is not None:
+        found["contacts"] = {name: contacts.text(name) for name in contacts.data}
     if (design := t.table("design")) is not None:
         found["design"] = {name: _pair(design, name, value, "any") for name, value in design.data.items()}
     return found | _poses(t, m)

@@ -17,6 +17,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,15 +113,21 @@ class Store:
         group = _zarr().open_group(str(self.path), mode="r")
         return [int(k) for k in np.flatnonzero(np.asarray(group[DONE][:]) != 1)]
 
+    @cached_property
+    def _open(self) -> dict[str, Any]:
+        """The arrays, opened once: to open them takes as long as to write a shard of some thousand runs."""
+        group = _zarr().open_group(str(self.path), mode="r+")
+        return {name: group[name] for name in (*self.ids.values(), FAILURE, DONE)}
+
     def write(self, k: int, arrays: Mapping[str, Array], failure: list[str]) -> None:
         """One shard, and that it is done."""
         first, last = self.span(k)
         try:
-            group = _zarr().open_group(str(self.path), mode="r+")
             for name, values in arrays.items():
-                group[self.ids[name]][first:last] = values
-            group[FAILURE][first:last] = np.array(failure, dtype=np.dtypes.StringDType())
-            group[DONE][k : k + 1] = np.ones(1, np.uint8)
+                self._open[self.ids[name]][first:last] = values
+            if any(failure):  # else it is what the store has where nothing was written
+                self._open[FAILURE][first:last] = np.array(failure, dtype=np.dtypes.StringDType())
+            self._open[DONE][k : k + 1] = np.ones(1, np.uint8)
         except OSError as why:
             done = self.shards - len(self.missing())
             raise StudyError(f"{self.path}: shard {k} could not be written ({reason(why)}); {done} of {self.shards} shards are there and stay. "

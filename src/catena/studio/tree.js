@@ -28,6 +28,8 @@ class Tree {
       const list = Array.isArray(x), count = list ? x.length : Object.keys(x).length;
       if (!count) continue;
       const head = this.row(null, `${title} `, "group", []); head.append(make("span", { className: "count", textContent: count }));
+      head.tabIndex = 0; head.role = "button"; head.ariaExpanded = String(!this.folded.has(key)); head.dataset.fold = key;
+      head.onkeydown = (e) => { if (e.key === "Enter") { head.onclick(); const again = this.box.querySelector(`[data-fold="${key}"]`); if (again) again.focus(); } };
       head.onclick = () => { this.folded.has(key) ? this.folded.delete(key) : this.folded.add(key); this.show(this.model, this.schema); };
       head.classList.toggle("folded", this.folded.has(key)); found.push(head);
       if (this.folded.has(key)) continue;

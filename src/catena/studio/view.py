@@ -277,10 +277,10 @@ def _played(path: str) -> Result:
 
 def _start(name: str, mechanism: Mechanism) -> Array | None:
     """Where the file's scenario begins, if it has one that can be read."""
+    if Path(name).suffix not in ("", ".toml"):
+        return None  # before what is slow to import
     from ..simulation.scenario import read
 
-    if Path(name).suffix not in ("", ".toml"):
-        return None
     try:
         asked = read(name, until=1.0)
     except CatenaError:

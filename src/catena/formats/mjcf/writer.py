@@ -16,6 +16,7 @@ from ...model.mechanism import GROUND, Joint, Mechanism, Mimic, Shape
 from ...model.motions import Motion
 from ...model.pose import IDENTITY, Pose
 from ...model.values import value_of, with_scalars
+from . import written_constraints
 from .chains import Chains, Step
 from .numbers import attitude, number, numbers, placed, principal
 from .written_loads import WrittenLoads
@@ -54,7 +55,7 @@ def _unsayable(m: Mechanism) -> Iterator[str]:
     loads = WrittenLoads(m)
     yield from (f"{type(x).__name__} {x.name!r}: {why}" for x in m.loads if (why := loads.unsayable(x)))
     yield from (f"{type(x).__name__} {x.name!r}: MJCF has no rows of speeds" for x in m.nonholonomic)
-    yield from (f"{type(x).__name__} {x.name!r}: MJCF has no constraint of that kind" for x in m.constraints)
+    yield from (f"{type(x).__name__} {x.name!r}: {why}" for x in m.constraints if (why := written_constraints.unsayable(m, x)))
     yield from (f"body {name!r} moves and has no mass; MuJoCo asks every moving body for some, or for a child fixed to it that has" for name in _light(m))
 
 
@@ -87,6 +88,8 @@ def _lost(m: Mechanism, given: Mechanism) -> Iterator[str]:
         yield f"limits of speed are left out: {', '.join(fast)}"
     if m.loops:
         yield f"loops are soft in MuJoCo: {', '.join(j.name for j in m.loops)}"
+    if m.constraints:
+        yield f"constraints are soft in MuJoCo: {', '.join(x.name for x in m.constraints)}"
     if m.contacts:
         yield f"contacts are soft in MuJoCo, restitution and the difference of static and kinetic friction are left out: {', '.join(c.name for c in m.contacts)}"
     if thin := [b.name for b in m.bodies if b.mass and min(principal(b.inertia)[0]) < LEAST]:
@@ -116,6 +119,7 @@ class _Writer:
         self.loads.sites(self.root)
         self.equalities()
         self.loads.tendons(self.root)
+        written_constraints.equalities(self.root, m)
         self.exclusions()
         indent(self.root)
         return tostring(self.root, encoding="unicode")

@@ -29,12 +29,13 @@ def _scale(result: Result, unit: str) -> float:
 
 
 def widen(ax: Axes, result: Result, unit: str, largest: float = 0.0) -> None:
-    """Let the y axis of lines that do not change, as far as the run can tell, span its resolution, or a part of their value."""
+    """Let the y axis of lines that do not change, as far as the run can tell, span a part of their value; of zeros, the mechanism's own scale."""
     drawn = [y[np.isfinite(y)] for line in ax.lines if (y := np.asarray(line.get_ydata(), float)).size]
     values = np.concatenate([y for y in drawn if y.size] or [np.zeros(1)])
     low, high, least = float(values.min()), float(values.max()), resolution(result, unit, largest)
     if high - low <= least:
-        room = max(least, ROOM * max(abs(low), abs(high)))
+        largest = max(abs(low), abs(high))
+        room = _scale(result, unit) if largest <= least else max(least, ROOM * largest)
         ax.set_ylim(low - room, high + room)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from ..scene.view import View
 from .style import FAINT, INK
 
 Array = np.ndarray
+NARROW = 0.3  # of the other side
 
 
 def letters(v: View) -> tuple[str, str]:
@@ -26,11 +28,15 @@ def dress(ax: Axes, v: View, reach: Array) -> None:
     if v.planar:
         across, upwards = letters(v)
         ax.set(xlabel=f"{across} (m)", ylabel=f"{upwards} (m)")
+        wide, tall = high - low
+        for axis, long, short in ((ax.xaxis, tall, wide), (ax.yaxis, wide, tall)):
+            if short < NARROW * long:  # few numbers, for they would lie over each other
+                axis.set_major_locator(MaxNLocator(1, min_n_ticks=1))
         return
     ax.grid(False)
     ax.axis("off")
     _triad(ax, v)
-    _scale(ax, max(high - low))
+    _scale(ax, *(high - low))
 
 
 def _letter(direction: Array, otherwise: str) -> str:
@@ -51,13 +57,14 @@ def _triad(ax: Axes, v: View, length: float = 20.0) -> None:
             drawn.set_in_layout(False)
 
 
-def _scale(ax: Axes, size: float) -> None:
-    """A bar of a round length below the lower right corner, beside nothing that is drawn."""
+def _scale(ax: Axes, across: float, upwards: float) -> None:
+    """A bar of a round length below the lower right corner, beside nothing that is drawn; beside it where the triad leaves no room."""
     from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar  # type: ignore[import-untyped]
 
+    size, narrow = max(across, upwards), across < upwards / 2
     power = 10.0 ** np.floor(np.log10(size / 4 or 1.0))
     length = next(k * power for k in (5, 2, 1) if k * power <= size / 4 or k == 1)
-    bar = AnchoredSizeBar(ax.transData, length, f"{length:g} m", "upper right", pad=0.3, sep=3, frameon=False, color=INK,
+    bar = AnchoredSizeBar(ax.transData, length, f"{length:g} m", "lower left" if narrow else "upper right", pad=0.3, sep=3, frameon=False, color=INK,
                           bbox_to_anchor=(1.0, 0.0), bbox_transform=ax.transAxes, label_top=True)  # fmt: skip
     bar.set_in_layout(False)
     ax.add_artist(bar)

@@ -13,7 +13,7 @@ from ...model.mechanism import GROUND, Shape
 from ...model.shapes import KINDS
 from . import meshes
 from .drawing import BODY_COLOURS, DARK, STEEL, Colour, Drawing, along, glass, scaled
-from .geometry import Geometry, ball, box, capsule, cylinder, hull, joined, lathe, rod
+from .geometry import Geometry, ball, box, capsule, cylinder, hull, rod
 from .skeleton import Limb
 
 Array = np.ndarray
@@ -117,36 +117,33 @@ def _shape(d: Drawing, body: str, key: str, s: Shape, colour: Colour) -> None:
         d.put(body, f"{key} mark", lambda: mark, X, (*(0.62 * x for x in shade[:3]), shade[3]), "bodies", body)  # type: ignore[arg-type]  # four numbers
 
 
-def _spokes(s: Shape, size: Sequence[float]) -> Geometry | None:
-    """On a flat cylinder."""
-    radius, length = size
-    if length > radius:
-        return None
-    return joined([box(1.7 * radius, 0.09 * radius, length + 0.02 * radius).moved(_spun(k * np.pi / 3)) for k in range(3)])
+def _sectors(g: Geometry, odd: bool) -> Geometry:
+    """Every other of six sectors about z."""
+    x, y, _ = g.points[g.faces].mean(axis=1).T
+    sector = np.floor(np.arctan2(y, x) % (2 * np.pi) / (np.pi / 3)).astype(int) % 2 == 1
+    return Geometry(g.points, g.normals, g.faces[sector == odd])
 
 
-def _bands(s: Shape, size: Sequence[float]) -> Geometry | None:
-    """Two hoops on a sphere that can roll on something."""
-    if not s.collides:
-        return None
-    angle, radius = np.linspace(-0.1, 0.1, 5), 1.006 * size[0]
-    hoop = lathe([(radius * np.cos(a), radius * np.sin(a)) for a in angle], 48, smooth=True)
-    upright = np.eye(4)
-    upright[:3, :3] = [[1, 0, 0], [0, 0, -1], [0, 1, 0]]
-    return joined([hoop, hoop.moved(upright)])
+def _disc(size: Sequence[float], unit: float) -> Geometry:
+    """A cylinder; where it is flat, what its mark leaves of it."""
+    made = cylinder(size[0], size[1], 48)
+    return _sectors(made, False) if size[1] <= size[0] else made
 
 
-def _spun(angle: float) -> Array:
-    X = np.eye(4)
-    X[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
-    return X
+def _on_disc(s: Shape, size: Sequence[float]) -> Geometry | None:
+    return _sectors(cylinder(size[0], size[1], 48), True) if size[1] <= size[0] else None
+
+
+def _on_ball(s: Shape, size: Sequence[float]) -> Geometry | None:
+    """On a sphere that can roll on something."""
+    return _sectors(ball(1.006 * size[0], 18), True) if s.collides else None
 
 
 for _glyph in (
     ShapeGlyph("box", lambda size, u: box(*size)),
-    ShapeGlyph("sphere", lambda size, u: ball(size[0], 16), _bands),
+    ShapeGlyph("sphere", lambda size, u: ball(size[0], 18), _on_ball),
     ShapeGlyph("capsule", lambda size, u: capsule(size[0], size[1], 16)),
-    ShapeGlyph("cylinder", lambda size, u: cylinder(size[0], size[1], 48), _spokes),
+    ShapeGlyph("cylinder", _disc, _on_disc),
     ShapeGlyph("ellipsoid", lambda size, u: ball(1.0, 18).moved(scaled(*size))),
     ShapeGlyph("plane", lambda size, u: box(120 * u, 120 * u, 0.2 * u).moved(np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, -0.12 * u], [0, 0, 0, 1.0]]))),
 ):

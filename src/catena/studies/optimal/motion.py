@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ...errors import StudyError, unknown
 from ..outputs import expression, symbols
+from .contact_modes import ContactRows
 from .copies import Copies
 from .costs import cost_rate
 from .ipopt import Found, solve
@@ -49,12 +50,15 @@ class Motion:
         system, nq = plan.system, plan.system.nq
         along, low, high = path_rows(paths, symbols(system))
         loops = LoopRows.of(plan.machine, ranges.guess[0][:, :nq], plan.p[0])
+        contacts = ContactRows.of(plan, problem.contacts)
+        never, called = contacts.conditions(system)
+        along, low, high = ca.vertcat(along, never), np.append(low, np.zeros(len(called))), np.append(high, np.full(len(called), np.inf))
         shape = Shape(problem.intervals, problem.actuated, problem.unknown, plan.p[0], problem.free_time, problem.longest)
         rate, work = cost_rate(system, cost)
-        copies = interval(system, (rate, work), TRANSCRIPTIONS[method], shape, loops, along)
+        copies = interval(system, (rate, work), TRANSCRIPTIONS[method], shape, loops, contacts, along)
         states = problem.names[: nq + system.nv]
-        names = [*(f"the equation of motion of {name!r}" for name in states), *loops.names, *(f"the condition {text!r}" for text in paths)]
-        zeros, works = np.zeros(len(states) + len(loops.names)), np.zeros(copies.nr - len(names))
+        names = [*(f"the equation of motion of {name!r}" for name in states), *loops.names, *contacts.names, *(f"the condition {text!r}" for text in paths), *called]
+        zeros, works = np.zeros(len(states) + len(loops.names) + len(contacts.names)), np.zeros(copies.nr - len(names))
         names += [f"the work of {plan.machine.speed_names[k]!r}" for k in problem.actuated] * 2 if work else []
         return Motion(problem, ranges, copies, (np.concatenate([zeros, low, works]), np.concatenate([zeros, high, works + np.inf])), names)
 

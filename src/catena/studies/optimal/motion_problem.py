@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -51,9 +51,11 @@ class MotionProblem:
     longest: float
     intervals: int
     given: Mapping[str, float] | None
+    contacts: Mapping[str, str] = field(default_factory=dict)
 
     @staticmethod
-    def of(model: Mechanism, q: Any, v: Any, until: Any, actuated: Any, design: Any, intervals: int, parameters: Any) -> MotionProblem:
+    def of(model: Mechanism, q: Any, v: Any, until: Any, actuated: Any, design: Any, intervals: int, parameters: Any,
+           contacts: Mapping[str, str] | None = None) -> MotionProblem:  # fmt: skip
         """A StudyError where what is asked cannot be."""
         if not (isinstance(intervals, int) and intervals >= 2):
             raise StudyError(f"optimize: intervals = {intervals!r}; it is a whole number from 2 on")
@@ -62,11 +64,11 @@ class MotionProblem:
         if not 0 < shortest <= longest < np.inf:
             raise StudyError(f"optimize: until = {until}; it is a duration, or a range of durations (s) that begins above zero")
         varied = vary(model, None, design or {})
-        plan = planned(varied.mechanism, q, v, longest, {"parameters": parameters, "integrator": "dop853", "contact": "ignore"})
+        plan = planned(varied.mechanism, q, v, longest, {"parameters": parameters, "integrator": "dop853"})
         if design and plan.machine.rows:
             raise StudyError(f"optimize: {', '.join(map(repr, design))} cannot be unknown in a motion of {model.name!r}: its loops, and so its start, change with them")
         free = [(x.name, x.place, *design_range(x.name, x.goes, design)) for x in varied.variables]
-        return MotionProblem(plan, actuated_speeds(plan.machine, actuated), free, free_time, shortest, longest, intervals, parameters)
+        return MotionProblem(plan, actuated_speeds(plan.machine, actuated), free, free_time, shortest, longest, intervals, parameters, dict(contacts or {}))
 
     @property
     def unknown(self) -> list[int]:

@@ -22,7 +22,7 @@ def optimize(
     bounds: Mapping[str, tuple[float, float]] | None = None, conditions: Mapping[str, Any] | None = None, design: Mapping[str, tuple[float, float]] | None = None,
     over: Mapping[str, Any] | None = None, points: Mapping[str, Any] | None = None, speeds: Mapping[str, float] | None = None, free: Iterable[str] = (),
     intervals: int = 50, method: str = "collocation", parameters: Mapping[str, float] | None = None, tolerance: float = 1e-8,
-    iterations: int = 1000, accuracy: float | None = None,
+    iterations: int = 1000, accuracy: float | None = None, contacts: Mapping[str, str] | None = None,
 ) -> Optimum | Design:  # fmt: skip
     """The motion of least cost from a start to an end; with `over`, the design of least cost over poses.
 
@@ -32,7 +32,7 @@ def optimize(
     {"q.x": (low, high), "v.x": ..., "tau.x": ...}, within the limits of the joints, which always hold. conditions: {text: value or
     (low, high)} that hold at the end of every interval. design: {parameter or "body.rod.mass": (low, high)}, unknowns as well. intervals:
     of constant forces. method: "collocation" or "shooting". accuracy: the intervals are
-    halved, at most four times, until the forward simulation differs by no more.
+    halved, at most four times, until the forward simulation differs by no more. contacts: {contact: "open", "stick" or "slip"}: what each does all the time.
 
     A design: over: {coordinate: values (K,)}, the poses; other coordinates follow from the loops, or stay at q. cost: "distance", "torque squared", "shaking
     force", a text such as "tau_arm^2 + (x_tip - 1)^2", or {one of these: weight}. points: {frame: (K, 2) or (K, 3)}, m. speeds: {coordinate: constant
@@ -42,7 +42,7 @@ def optimize(
     if over is not None:
         own: dict[str, Any] = {"points": points, "speeds": speeds, "free": free, "actuated": actuated, "conditions": conditions, "parameters": parameters}
         return best_design(model, design=design or {}, over=over, cost=cost, q=q, tolerance=tolerance, iterations=iterations, **own)
-    problem = MotionProblem.of(model, q, v, until, actuated, design, intervals, parameters)
+    problem = MotionProblem.of(model, q, v, until, actuated, design, intervals, parameters, contacts)
     ranges = problem.ranges(end or {}, bounds or {})
     for round in range(ROUNDS):
         best, found = best_motion(Motion.of(problem, ranges, cost, method, conditions or {}), tolerance, iterations)

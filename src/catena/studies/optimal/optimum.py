@@ -49,7 +49,7 @@ class Optimum:
 
 def checked(machine: Machine, t: Array, q: Array, v: Array, forces: Array, *, unknown: Mapping[str, float], given: Mapping[str, float] | None, **facts: Any) -> Optimum:
     """The optimum, with the forward simulation of its forces. facts: the fields that only say what was found and how."""
-    result = simulate(machine, q=q[0], v=v[0], until=float(t[-1]), forces=forces, output=np.linspace(t[0], t[-1], ROWS * len(forces) + 1), tolerance=TIGHT, limits="ignore", contact="ignore",
+    result = simulate(machine, q=q[0], v=v[0], until=float(t[-1]), forces=forces, output=np.linspace(t[0], t[-1], ROWS * len(forces) + 1), tolerance=TIGHT, limits="ignore",
                       parameters={**(given or {}), **unknown} or None)  # fmt: skip
     names = [f"q.{n}" for n in machine.coordinate_names] + [f"v.{n}" for n in machine.speed_names]
     far = np.hstack([np.abs(np.asarray(result.q)[::ROWS] - q) / max(1.0, np.abs(q).max()), np.abs(np.asarray(result.v)[::ROWS] - v) / max(1.0, np.abs(v).max())])

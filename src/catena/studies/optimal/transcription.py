@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from ...errors.registry import Registry
 from ...simulation.system import System
+from .contact_modes import ContactRows
 from .copies import Copies
 from .loop_rows import LoopRows
 
@@ -80,12 +81,13 @@ class Shape:
     until: float
 
 
-def interval(system: System, cost: tuple[ca.SX, float], transcription: Transcription, shape: Shape, loops: LoopRows, paths: ca.SX) -> Copies:
-    """The tape of an interval, of y and its place s = k / N. cost: its rate, and the weight of work in it. Its rows: defects (nx,), those of loops, paths at its
+def interval(system: System, cost: tuple[ca.SX, float], transcription: Transcription, shape: Shape, loops: LoopRows, contacts: ContactRows, paths: ca.SX) -> Copies:
+    """The tape of an interval, of y and its place s = k / N. cost: its rate, and the weight of work in it. Its rows: defects (nx,), those of loops and contacts, paths at its
     end, and e - W, e + W of each force where work has a weight."""
     nx, nf, works = system.nq + system.nv, len(shape.actuated), len(shape.actuated) if cost[1] else 0
     x0, x1 = ca.SX.sym("x0", nx), ca.SX.sym("x1", nx)
-    u, w, s = ca.SX.sym("u", nf + loops.corrections + works), ca.SX.sym("w", int(shape.free_time) + len(shape.unknown)), ca.SX.sym("s")
+    own_rows, held = loops.corrections + contacts.corrections, ca.DM(contacts.modes)
+    u, w, s = ca.SX.sym("u", nf + own_rows + works), ca.SX.sym("w", int(shape.free_time) + len(shape.unknown)), ca.SX.sym("s")
     T = w[0] if shape.free_time else ca.SX(shape.until)
     forces, own = ca.SX.zeros(system.nv), ca.SX(shape.p)
     for k, place in enumerate(shape.actuated):
@@ -93,13 +95,14 @@ def interval(system: System, cost: tuple[ca.SX, float], transcription: Transcrip
     for k, place in enumerate(shape.unknown):
         own[place] = w[int(shape.free_time) + k]
     power = (system.u * system.v)[list(shape.actuated)[:works]]
-    f = ca.Function("flow", [system.t, system.x, system.u, system.p], [ca.densify(system._rate), ca.vertcat(cost[0], power), paths])
+    f = ca.Function("flow", [system.t, system.x, system.u, system.p, system.holding.symbols], [ca.densify(system._rate), ca.vertcat(cost[0], power), paths])
     t, h = s * T, T / shape.count
-    defect, integrals = transcription.defect(lambda t, x: tuple(f.call([t, x, forces, own])[:2]), t, h, x0, x1)
+    defect, integrals = transcription.defect(lambda t, x: tuple(f.call([t, x, forces, own, held])[:2]), t, h, x0, x1)
     back, closed = loops.at_end(system, t + h, x1, own, u[nf : nf + loops.corrections])
-    along = f.call([t + h, x1, forces, own])[2]
-    rows, total = [defect - back, closed, along], integrals[0]
+    onto, touching = contacts.at_end(system, t + h, x1, own, u[nf + loops.corrections : nf + own_rows])
+    along = f.call([t + h, x1, forces, own, held])[2]
+    rows, total = [defect - back - onto, closed, touching, along], integrals[0]
     if works:
-        e, W = u[nf + loops.corrections :], integrals[1:]
+        e, W = u[nf + own_rows :], integrals[1:]
         rows, total = [*rows, e - W, e + W], total + cost[1] * ca.sum1(e)
     return Copies(ca.vertcat(x0, u, x1, w), s, ca.vertcat(*rows), total, (np.arange(shape.count) / shape.count)[:, None])
