@@ -8,7 +8,8 @@ Angles that are read from poses come back between -pi and pi, and a ratio of suc
 integrated beside the poses, one more entry of the state each, from f = 0.
 
 A link that lacks inertia along some axis (a point mass, a frame without mass) has nothing to divide by in (71), (72). It is given
-m l^2 step / T about that axis, l its longest arm: what this adds to the motion falls with the step, as the stretch of the springs does.
+m l^2 step / T about that axis, l its longest arm: what this adds to the motion falls with the step, as the stretch of the springs does. A link
+on the ground keeps its joint's coordinates, and needs none where these feel inertia (a bob that swings about a pivot).
 """
 
 from __future__ import annotations
@@ -66,10 +67,13 @@ def ties(b: Bodies, u: JointSpeeds, length: float, hinged: set[int]) -> Ties:
     )  # fmt: skip
 
 
-def added_inertia(b: Bodies, share: float) -> ca.SX:
-    """Of the size of V: what links that lack mass, or inertia about some axis, are given. share: step / T."""
+def added_inertia(b: Bodies, share: float, sound: set[int]) -> ca.SX:
+    """Of the size of V: what links that lack mass, or inertia about some axis, are given. share: step / T. sound: links that need none."""
     blocks, p = [], list(b.mechanism.parameters.values())
     for k, link in enumerate(b.links):
+        if k in sound:
+            blocks.append(ca.DM(6, 6))
+            continue
         at = ca.Function("at", [b.tracer.p], [ca.SX(link.mass), ca.SX(matrix(full(link.inertia)))])
         mass, I = at(p)
         m, arm = float(mass), _arm(b, k, p)
@@ -79,6 +83,12 @@ def added_inertia(b: Bodies, share: float) -> ca.SX:
         blocks.append(ca.diagcat((0.0 if m > 0 else share * weight) * ca.DM.eye(3), share * weight * arm**2 * ca.DM(lacking @ lacking.T)))
     bent = b.V.numel() - 6 * len(b.links)
     return ca.sparsify(ca.SX(ca.diagcat(*blocks, ca.DM(bent, bent))))
+
+
+def regular(m: np.ndarray) -> bool:
+    """Whether every direction of speeds feels inertia m (n, n), beside what each speed has."""
+    own = np.diag(m)
+    return bool((own > 0).all() and np.linalg.eigvalsh(m / np.sqrt(np.outer(own, own)))[0] > NOTHING)
 
 
 def _arm(b: Bodies, k: int, p: list[float]) -> float:

@@ -55,11 +55,12 @@ from ..formulation import Formulation, StateKind, register
 from ._free_links import gyration, loads, masses, needed, weights
 from ._inertia import require_inertia
 from ._joint_cuts import joint_wrenches
-from ._penalty_ties import Ties, added_inertia, ties
+from ._penalty_ties import Ties, added_inertia, regular, ties
 from ._saddle_point import total_mass
 
 STEP = 1e-3  # s, which the default beta and gamma are made for
 TIME = 1.0  # s, T above
+SOME = 3  # states at which the inertia of a link on the ground is looked at
 STATES, MARGIN = 30, 10.0  # at so many the springs' frequencies and the error are measured; what the error is multiplied by
 
 
@@ -138,8 +139,9 @@ def _system(b: Bodies, x: State, share: float) -> _System:
 
     own = ca.diagcat(*(ca.diag(vector(s.tree.armature)[pair.v]) if c.hinged else ca.SX(c.w.numel(), c.w.numel())
                        for c, pair in zip(x.charts, b.pairs)), ca.SX(bent, bent), ca.diag(tied.J))  # fmt: skip
-    M, added = masses(b), added_inertia(b, share)
+    M = masses(b)
     m = _tidy(B.T @ M @ B + own)
+    added = added_inertia(b, share, _sound(b, x, m))
     Q = B.T @ (weights(b) + gyration(b) + loads(b) - M @ d) + G.T @ (s.tau + s.applied.forces)
     heavy = _tidy(m + B.T @ added @ B)
     pulled = _solve(heavy, Q - B.T @ (added @ d) - beta * A.T @ (f + gamma * rate))
@@ -154,6 +156,20 @@ def _system(b: Bodies, x: State, share: float) -> _System:
         ca.Function("inside", given, [ca.densify(A), ca.densify(heavy)]),
         max(int(z) for z in np.diff(heavy.sparsity().scc()[2])), tied,
     )  # fmt: skip
+
+
+def _sound(b: Bodies, x: State, m: ca.SX) -> set[int]:
+    """The links on the ground whose joints' coordinates feel inertia: none has to be given to these."""
+    s, found, first = b.tracer, set(), 0
+    given = [b.P, b.R, b.V, s.t, s.q, s.v, s.tau, s.p]
+    for k, c in enumerate(x.charts):
+        own, first = slice(first, first + c.w.numel()), first + c.w.numel()
+        if c.hinged:
+            block = ca.Function("block", given, [ca.densify(m[own, own])])(*b.motion, 0, s.q, s.v, 0, s.p)
+            at = ca.Function("at", [s.q, s.v, s.p], [block])
+            if all(regular(np.array(at(*b.sample(seed), list(b.mechanism.parameters.values())))) for seed in range(SOME)):
+                found.add(k)
+    return found
 
 
 def _settled(m: ca.SX, A: ca.SX, Q: ca.SX, bias: ca.SX, beta: ca.SX, weight: float) -> tuple[ca.SX, ca.SX]:
