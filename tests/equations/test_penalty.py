@@ -13,6 +13,7 @@ from catena.analysis.assembly import assemble
 from catena.equations.equations import Equations
 from catena.equations.formulations.penalty import penalty
 from catena.errors import FormulationError, SingularError
+from catena.formats import load
 from catena.machine.machine import Machine, compile
 from catena.model.loads import Force, JointSpring, Rolling, Spring
 from catena.model.mechanism import GROUND, Body, Joint, Mechanism, Mimic
@@ -60,6 +61,14 @@ def test_the_error_it_states_bounds_the_one_it_makes(name: str) -> None:
 def test_a_body_hinged_to_the_ground_is_exact() -> None:
     e = penalty(CERTIFIED["pendulum"])
     assert e.error < 1e-13 and e.counts.first_order == 2
+
+
+def test_a_bob_that_swings_about_the_ground_is_given_no_inertia() -> None:
+    """A point mass on a pivot feels m l^2 there: its run is exact too, not only its acceleration."""
+    e = penalty(load("pendulum"))
+    q, v, tau, p = np.array([-0.5]), np.array([-1.2]), np.array([0.7]), e.parameters
+    rates = np.array(e.derivative(0.0, e.encode(q, v, p), tau, p)).ravel()
+    assert rates[1] == pytest.approx(0.7 + 9.81 * np.sin(0.5), rel=1e-14)
 
 
 # ------------------------------------------------------------------------------------------------------ [Baysec1996]

@@ -16,6 +16,7 @@ MET = 10.0  # times the tolerance: a run no farther from a tighter one has the a
 OPEN, OPENING = 1e-3, 1e-6  # of its length, a loop is open; and not far from it: worth a word
 CLOSE = 1e-2  # a pivot this near to the threshold of rank, or the threshold to it: worth a word
 SLIP, SLIPPING = 1e-3, 1e-6  # of the fastest speed: a row that is not met, and not far from it
+ROUNDING = 1e-12  # of the weight times the length, and of the pace: energies and speeds of what rests
 ABSURD, POOR = 0.1, 1e-3  # of the energy that came and went: lost or found; and worth a word
 
 
@@ -23,9 +24,9 @@ ABSURD, POOR = 0.1, 1e-3  # of the energy that came and went: lost or found; and
 class Extremes:
     """The largest magnitudes that the rows of a run have shown so far.
 
-    kinetic, potential, strain: energies, J; change: of the potential energy since the start; work: done; balance: change of
-    energy less work. closure: residuals of rows (m, or cosine); opening: beside the loop's length, or one for an angle. rate:
-    of rows beside their sizes, and speed, in the metric of `kernels.rank`; rank: how close theirs was to another, 1 being on the
+    kinetic, potential, strain: energies, J; weight: the mechanism's, times its length, J; change: of the potential energy since the start;
+    work: done; balance: change of energy less work. closure: residuals of rows (m, or cosine); opening: beside the loop's length, or one for an angle. rate:
+    of rows beside their sizes, and speed, in the metric of `kernels.rank`; pace: the speed that gravity or the duration give it, 1/s; rank: how close theirs was to another, 1 being on the
     threshold. quaternion: | |q| - 1 |.
 
     Of contacts: penetration, beside the mechanism's length; pressing: normal force, N; grinding: normal force times gap rate,
@@ -38,6 +39,7 @@ class Extremes:
 
     kinetic: float = 0.0
     potential: float = 0.0
+    weight: float = 0.0
     change: float = 0.0
     work: float = 0.0
     balance: float = 0.0
@@ -47,6 +49,7 @@ class Extremes:
     rate: float = 0.0
     rank: float = 0.0
     speed: float = 0.0
+    pace: float = 0.0
     quaternion: float = 0.0
     penetration: float = 0.0
     pressing: float = 0.0
@@ -72,7 +75,12 @@ class Extremes:
     @property
     def energy(self) -> float:
         """The energy beside which a balance is judged, J: what came and went, or rounding."""
-        return max(self.kinetic, self.change, self.work, 1e-6 * self.potential)
+        return max(self.kinetic, self.change, self.work, 1e-6 * self.potential, ROUNDING * self.weight)
+
+    @property
+    def moving(self) -> float:
+        """The speed beside which rates are judged, 1/s: the fastest, or rounding."""
+        return max(self.speed, ROUNDING * self.pace)
 
 
 @cache
@@ -127,7 +135,7 @@ class ContactLedger:
 
     def of_rows(self, seen: Extremes) -> ContactLedger:
         """With what the rows have shown."""
-        force, power = seen.pressing or 1.0, (seen.pressing * seen.speed) or 1.0
+        force, power = seen.pressing or 1.0, (seen.pressing * seen.moving) or 1.0
         return replace(self, penetration=seen.penetration, angle=seen.angle, cone=max(self.cone, seen.outside / force, seen.pulling / force),
                        complementarity=max(self.complementarity, seen.grinding / power), gain=max(self.gain, seen.gain / power))  # fmt: skip
 
@@ -210,9 +218,9 @@ class Ledger:
         """The ledger of rows that have shown these extremes; more: the other fields."""
         if more.get("contact") is not None:
             more["contact"] = more["contact"].of_rows(seen)
-        relative, imbalance = seen.balance / (seen.kinetic or seen.potential or 1.0), seen.balance / (seen.energy or 1.0)
+        relative, imbalance = seen.balance / (max(seen.kinetic, ROUNDING * seen.weight) or seen.potential or 1.0), seen.balance / (seen.energy or 1.0)
         found = cls(energy_balance=seen.balance, relative_energy_balance=relative, imbalance=imbalance, closure=seen.closure,
-                    opening=seen.opening, slip=seen.rate / (seen.speed or 1.0), rank=seen.rank, quaternion=seen.quaternion, strain=seen.strain,
+                    opening=seen.opening, slip=seen.rate / (seen.moving or 1.0), rank=seen.rank, quaternion=seen.quaternion, strain=seen.strain,
                     **more)  # fmt: skip
         return found.weighed()
 

@@ -18,12 +18,14 @@ from ..compiler.trace_cache import fingerprint
 from ..equations.equations import Equations
 from ..equations.formulations import DEFAULT
 from ..errors import SimulationError
+from ..kernels.rank import usual_length
 from ..machine import arguments
 from ..machine.constraint_rows import metric
 from ..machine.equation_machine import EquationMachine
 from ..machine.machine import Machine, compile
 from ..model.expression_syntax import names_in
 from ..model.mechanism import Mechanism
+from ..model.values import value_of
 from . import checks
 from .engine import Engine, Pieces
 from .event_plan import NO_EVENTS, EventPlan, plan_events
@@ -138,6 +140,23 @@ class RunPlan:
             return replace(self, refine=2 * self.refine)
         half = (self.until - self.start) / max(2 * steps, SHORTEST if self.forced_in_time else 2)
         return replace(self, tolerance=max(1e-14, self.tolerance / 100), largest=min(self.largest, half))
+
+    @cached_property
+    def weight(self) -> Array:
+        """The weight of the mechanism times its length, J: what energies at rest are rounded beside."""
+        m = self.machine.mechanism
+        masses = [value_of(b.flexible.rigid()[0] if b.flexible else b.mass, m.parameters) for b in m.bodies]
+        return np.array(float(sum(masses)) * self._gravity * usual_length(self.machine.layout))
+
+    @cached_property
+    def pace(self) -> Array:
+        """The rate of a fall through the mechanism's length, or of the run itself, 1/s: what speeds at rest are rounded beside."""
+        return np.array(max(np.sqrt(self._gravity / usual_length(self.machine.layout)), 1.0 / ((self.until - self.start) or np.inf)))
+
+    @cached_property
+    def _gravity(self) -> float:
+        m = self.machine.mechanism
+        return float(np.linalg.norm(np.array([value_of(x, m.parameters) for x in m.gravity], float)))
 
     @cached_property
     def row_sizes(self) -> Array:

@@ -91,7 +91,7 @@ def extremes(plan: RunPlan, rows: ObservedRows) -> Extremes:
     """The largest of everything that the ledger looks at."""
     sizes, speeds = plan.row_sizes, np.sqrt(plan.system.column_scales)
     lengths = [np.abs(np.linalg.norm(rows.q[..., k : k + 4], axis=-1) - 1) for k in plan.machine.spec.quaternions]
-    shown = {"kinetic": rows.energy[..., 0], "potential": rows.energy[..., 1], "change": rows.energy[..., 1] - rows.start[:, 1:],
+    shown = {"weight": plan.weight, "pace": plan.pace, "kinetic": rows.energy[..., 0], "potential": rows.energy[..., 1], "change": rows.energy[..., 1] - rows.start[:, 1:],
              "work": rows.work, "balance": rows.error, "strain": rows.strain, "closure": rows.closure,
              "opening": rows.closure / sizes, "rate": rows.rates / sizes, "speed": np.linalg.norm(rows.v / speeds, axis=-1),
              "rank": rows.rank, "quaternion": np.array(lengths)}  # fmt: skip
