@@ -9,6 +9,7 @@ import numpy as np
 from catena.analysis.linearization import linearize
 from catena.analysis.vibration import modes
 from catena.certify import check
+from catena.equations.formulations import formulation
 from catena.formats import load
 from catena.model.beams import Beam
 from catena.model.flexible import discretise
@@ -39,10 +40,10 @@ def run() -> Page:
     driven = {name: simulate(arm, q=_at(arm, START), until=1.6, output=0.01, motion=MOVE)
               for name, arm in (("flexible", m), ("rigid", _rigid(m)))}  # fmt: skip
     errors = {n: (_straight(n, True), _straight(n, False)) for n in COUNTS}
-    worst = max(f.acceleration or 0.0 for f in check(m, states=10, run=False).findings)
+    worst = max(f.acceleration or 0.0 for f in check(m, states=10, run=False).findings if not formulation(f.formulation).approximate)
     return Page(
         (
-            number("lagrange, hamilton, variational and recursive, largest relative difference", worst, reference=0.0, within=1e-9),
+            number("twelve formulations, all but penalty: largest relative difference", worst, reference=0.0, within=1e-9),
             number("joints locked in line, two links of 1 m and four powers each: two frequencies beside one beam of 2 m, less one",
                    errors[4][0], reference=(0.0, 0.0), basis="closed form, roots of cos cosh = -1", within=1e-5),
             *_ringing(m),
@@ -139,7 +140,7 @@ EXAMPLE = Example(
     "Two flexible links",
     "L. J. Everett, An Alternative Algebra for Deriving Equations of Motion of Flexible Manipulators, Journal of Robotic Systems 5(6), "
     "1988: eq. 33-41.",
-    "Flexible links by modes with shapes of one's own: control at the joints, torques of a given motion, four formulations that agree.",
+    "Flexible links by modes with shapes of one's own: control at the joints, torques of a given motion, formulations that agree.",
     ("two_link_flexible",),
     run,
     commands=("catena run two_link_flexible", "catena check two_link_flexible --states 10", "catena modes two_link_flexible"),

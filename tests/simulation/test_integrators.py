@@ -42,9 +42,9 @@ def quaternion_case() -> tuple[Mechanism, np.ndarray, np.ndarray, float]:
 
 
 def closed_case() -> tuple[Mechanism, np.ndarray, np.ndarray, float]:
-    """A spatial loop with a ball joint in it; its one motion, the fastest of its speeds 1."""
+    """A spatial loop with a ball joint in it; its one motion, the fastest of its speeds 1. The motor's angle is given, however assembly searches."""
     m = closed.spatial_four_bar()
-    q = assemble(m)[0]
+    q = assemble(m, np.concatenate([[-0.2025], Machine(m).neutral()[1:]]), fixed=["motor"])[0]
     v = consistent_speed(Machine(m), q)
     return m, q, v / np.abs(v).max(), 0.25
 

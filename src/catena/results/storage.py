@@ -87,8 +87,9 @@ class Logged(NamedTuple):
 
 
 def log_lines(events: Iterable[Any], impacts: Iterable[Any]) -> list[bytes]:
-    """The lines of events and impacts."""
-    return [json.dumps(line).encode() + b"\n" for line in (*(["event", *e] for e in events), *(["impact", *i] for i in impacts))]
+    """The lines of events and impacts in the order of their times, whatever is written together."""
+    lines = [*(["event", *e] for e in events), *(["impact", *i] for i in impacts)]
+    return [json.dumps(line).encode() + b"\n" for line in sorted(lines, key=lambda line: line[1])]
 
 
 def read_log(entry: Journal, log: np.ndarray) -> Logged:
