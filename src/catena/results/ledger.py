@@ -78,6 +78,12 @@ class Extremes:
         return max(self.kinetic, self.change, self.work, 1e-6 * self.potential, ROUNDING * self.weight)
 
     @property
+    def largest(self) -> float:
+        """The largest kinetic energy, J; of what rests, the largest potential energy, or rounding."""
+        least = ROUNDING * self.weight
+        return self.kinetic if self.kinetic > least else max(self.potential, least)
+
+    @property
     def moving(self) -> float:
         """The speed beside which rates are judged, 1/s: the fastest, or rounding."""
         return max(self.speed, ROUNDING * self.pace)
@@ -218,7 +224,7 @@ class Ledger:
         """The ledger of rows that have shown these extremes; more: the other fields."""
         if more.get("contact") is not None:
             more["contact"] = more["contact"].of_rows(seen)
-        relative, imbalance = seen.balance / (max(seen.kinetic, ROUNDING * seen.weight) or seen.potential or 1.0), seen.balance / (seen.energy or 1.0)
+        relative, imbalance = seen.balance / (seen.largest or 1.0), seen.balance / (seen.energy or 1.0)
         found = cls(energy_balance=seen.balance, relative_energy_balance=relative, imbalance=imbalance, closure=seen.closure,
                     opening=seen.opening, slip=seen.rate / (seen.moving or 1.0), rank=seen.rank, quaternion=seen.quaternion, strain=seen.strain,
                     **more)  # fmt: skip
