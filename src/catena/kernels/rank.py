@@ -98,11 +98,26 @@ def loop_length(layout: Layout, loop: Joint) -> float:
 
 
 def usual_length(layout: Layout) -> float:
-    """A length of the mechanism where a loop gives none: of all its links, or a wheel's radius, or one."""
+    """A length of the mechanism where a loop gives none: its own, or one."""
+    return own_length(layout) or 1.0
+
+
+def own_length(layout: Layout) -> float:
+    """A length that the mechanism has: of all its links, or a wheel's radius, or of its bodies; zero for a point that slides."""
     links = [_position(layout, node.pose) for node in layout.nodes if node.parent >= 0]
     lengths = ((row, name) for row in layout.mechanism.row_records for name, key in row.schema().items() if key.measure == "length")
     wheels = [_number(layout, getattr(row, name)) for row, name in lengths]
-    return float(np.linalg.norm(links)) or max(wheels, default=0.0) or _reach_of_contacts(layout) or 1.0
+    return float(np.linalg.norm(links)) or max(wheels, default=0.0) or _reach_of_contacts(layout) or _reach_of_bodies(layout)
+
+
+def _reach_of_bodies(layout: Layout) -> float:
+    """How far from its body's origin a mass lies, at most: the centre of mass, and the radius of gyration about it."""
+    found = [0.0]
+    for body in layout.mechanism.bodies:
+        mass, *inertia = (_number(layout, x) for x in (body.mass, *(body.inertia[k] for k in (0, 3, 5))))
+        about = np.sqrt(max(inertia) / mass) if mass > 0.0 and max(inertia) > 0.0 else 0.0
+        found.append(float(np.hypot(np.linalg.norm([_number(layout, x) for x in body.com]), about)))
+    return max(found)
 
 
 def _reach_of_contacts(layout: Layout) -> float:

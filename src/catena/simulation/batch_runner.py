@@ -19,7 +19,8 @@ from ..errors import SimulationError
 from . import diagnostics, drivers
 from .batch_events import SpeedEvents
 from .contact_handler import ContactHandler
-from .engine import FINEST, SHARE, Engine, Tally
+from .engine import Engine, Tally
+from .error_scales import FINEST, SHARE
 from .event_handler import EventHandler, Occurrence
 from .lane_runs import LaneRuns, Whole
 from .plan import RunPlan
@@ -69,7 +70,8 @@ class BatchRunner:
         if plan.control is not None and not hasattr(plan.control, "law"):
             held[:, : s.nv] = forces(s.nv, plan.control)[:, 0]
         self.lanes = LaneRuns(s, plan.how, x, np.ascontiguousarray(np.hstack([held, p])), t=plan.start, h=plan.step,
-                              width=default_width() if plain else min(default_width(), _power(len(x))), rtol=max(SHARE * plan.tolerance, FINEST), largest=plan.largest)  # fmt: skip
+                              width=default_width() if plain else min(default_width(), _power(len(x))), rtol=max(SHARE * plan.tolerance, FINEST), scales=plan.scales,
+                              origin=plan.scales.origin(plan.x0[rows]), largest=plan.largest)  # fmt: skip
         self.events: Happening = NoEvents() if plain else SpeedEvents(plan, self.lanes) if SpeedEvents.serves(plan) else _EachAlone(plan, self.lanes, rows)
         count, size = len(x), 1 + len(plan.times)
         self.out = np.empty((count, size, s.size)) if room is None else room[:count]

@@ -110,7 +110,7 @@ class PID(Controller):
             rate.append(error[j] + over / (ki[j] * self._time(kp[j], ki[j], kd[j])))
         names = tuple(f"integral of {at[j].name}" for j in integral)
         begin = _each("PID", "integral", system, at, self.integral)
-        return held(self.sample, system, Law(given, vector(rate), z, names, tuple(float(begin[j]) for j in integral)))
+        return held(self.sample, system, Law(given, vector(rate), z, names, tuple(float(begin[j]) for j in integral), integrals=tuple(at[j].qi for j in integral)))
 
     def _time(self, kp: Any, ki: Any, kd: Any) -> Any:
         """In which the integral is led back, s."""

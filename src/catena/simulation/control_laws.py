@@ -61,6 +61,7 @@ def _beside(laws: list[Law], tau: ca.SX, rates: list[ca.SX]) -> Law:
         tuple(x for law in laws for x in law.start),
         ca.vertcat(*(law.state if law.jump is None else law.jump for law in laws)) if clocks else None,
         tuple(clocks),
+        tuple(k for law in laws for k in (*law.integrals, *(-1 for _ in law.names[len(law.integrals) :]))),
     )
 
 
@@ -128,6 +129,7 @@ def held(sample: float | None, system: System, law: Law) -> Law:
         (*law.start, *(0.0 for _ in acting), -1e300),  # due at once
         ca.if_else(system.t >= due - 1e-6 * sample, fresh, state),
         (len(names) - 1,),
+        law.integrals,
     )
 
 

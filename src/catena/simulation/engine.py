@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from ..compiler.lanes import LaneKernel
 from ..errors import SimulationError
 from . import drivers, fixed_step
+from .error_scales import FINEST, SHARE, ErrorScales, error_scales
 from .integrators import Method
 from .lane_runs import LaneRuns, address_of
 from .system import System
@@ -19,7 +21,6 @@ from .time_stepping import stepper
 Array = np.ndarray
 ONE, NOTHING_HELD = np.array([0]), np.empty((1, 0, 0))  # the list of a single run; rows without inputs
 AT_ONCE = 2000  # steps of runs side by side, between which they can be interrupted
-SHARE, FINEST = 0.05, 2.3e-14  # the part of the tolerance a single step may use, and the smallest that doubles allow
 
 
 @dataclass
@@ -47,19 +48,20 @@ class Engine:
     """A system and an integration method, for W states side by side. Holds the state x (size, W) and the drivers' buffers.
 
     p: the parameters, (count,) or (count, W). tolerance: relative and absolute, of the whole run; a step may use a twentieth of
-    it. step: s, the first step of an adaptive method, the largest of a fixed one; each of the latter is cut into `refine` equal
+    it; scales: beside which errors are judged (`error_scales.py`); moved (W, 2): how far and how fast the runs have been. step: s, the first step of an adaptive
+    method, or below zero the most that it may be; the largest of a fixed one; each of the latter is cut into `refine` equal
     parts. most: steps, after which a run stops. largest: s, the largest step of an adaptive method. u: a view of the inputs
     (nv, W); modes: a view of the modes of switched constraints, in the same buffer. store: (W, rows, size) to which rows are
     written from `filled` on; else each segment has its own. pieces: of a method with equal steps, the forces of its steps.
     """
 
     def __init__(self, system: System, method: Method, x: Array, p: Array, *, tolerance: float, step: float, most: int,
-                 largest: float = np.inf, refine: int = 1):  # fmt: skip
+                 largest: float = np.inf, refine: int = 1, scales: ErrorScales | None = None):  # fmt: skip
         self.system, self.method, self.step, self.most, self.refine = system, method, step, most, refine
         self.x = np.array(x, order="C")
         size, self.W = self.x.shape
         self.h, self.largest = step, largest
-        self.rtol = max(SHARE * tolerance, FINEST)
+        self.rtol, self._scales, self._begun, self.moved = max(SHARE * tolerance, FINEST), scales, self.x.T.copy(), np.zeros((self.W, 2))
         mapped = method.kind in ("map", "stepping")
         first, last = 1 + size + system.nu, 1 + size + system.nu + len(p)
         self.buffer = np.zeros((last + mapped, self.W))
@@ -76,6 +78,16 @@ class Engine:
         self.filled = 0
         self.pieces = Pieces(np.zeros((self.W, 0, system.nv)))
         self._lanes: LaneRuns | None = None
+
+    @cached_property
+    def scales(self) -> ErrorScales:
+        """Beside which errors are judged."""
+        return self._scales or error_scales(self.system)
+
+    @cached_property
+    def origin(self) -> Array:
+        """(W, size): where the runs began."""
+        return self.scales.origin(self._begun)
 
     @property
     def kernel(self) -> LaneKernel:
@@ -133,7 +145,8 @@ class Engine:
         return Segment(status, float(runs.t[0]), self._written(out, first, first + int(runs.row[0])), event)
 
     def _lane_runs(self, x: Array, given: Array) -> LaneRuns:
-        return LaneRuns(self.system, self.method, x, given, h=self.h, width=self.W, rtol=self.rtol, largest=self.largest)
+        return LaneRuns(self.system, self.method, x, given, h=self.h, width=self.W, rtol=self.rtol, scales=self.scales,
+                        origin=self.origin, moved=self.moved, largest=self.largest)  # fmt: skip
 
     def _each_its_steps(self, t: float, end: float, times: Array) -> Segment:
         """Runs side by side, each with steps of its own, so that none depends on its neighbours.

@@ -14,6 +14,9 @@ from ..compiler.kernel_compiler import Module
 from ..compiler.kernel_intrinsics import intrinsic
 from ..compiler.kernel_text import Array, Value
 from ..compiler.machine_function import call_block
+from .error_scales import FAR, FAST, NEAR, OTHER, ROUND, SPEED, WORK
+
+TINY = 1e-290  # so that nothing is divided by zero where nothing moves and there is no length
 
 
 def lanewise(*same: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -101,11 +104,31 @@ def take(into, values, chosen, W):
         into[n] = values[n] if chosen[0] > 0.0 else into[n]
 
 
-@lanewise("rtol")
-def allowed(x, new, rtol, beside, W):
-    """One over the error that each number may have: rtol relative and absolute."""
+@lanewise("table")
+def motion(x, origin, rate, table, far, fast, step, reach, pace, W):
+    """How far and how fast each lane has been, and will be at a step's end if it goes on as now; see `error_scales.py`."""
+    moved, speed, gain = 0.0, 0.0, 0.0
     for n in range(0, len(x), W):
-        beside[n] = 1.0 / (rtol[0] + rtol[0] * max(abs(x[n]), abs(new[n])))
+        moved = max(moved, table[FAR, n // W] * abs(x[n] - origin[n]))
+        speed = max(speed, table[FAST, n // W] * abs(x[n]))
+        gain = max(gain, table[FAST, n // W] * abs(rate[n]))
+    far[0] = max(far[0], moved)
+    fast[0] = max(fast[0], speed)
+    pace[0] = max(fast[0], step[0] * gain)
+    reach[0] = max(far[0], step[0] * pace[0])
+
+
+@lanewise("table", "limits")
+def allowed(x, new, origin, table, limits, reach, pace, step, beside, W):
+    """One over the error that each number may have; see `error_scales.py`. limits: rtol, the most that far and fast count, whether there is a length."""
+    rtol, near, fast, often = limits[0], min(reach[0], limits[1]), min(pace[0], limits[2]), 1.0 / step[0]
+    base = max(limits[3], (1.0 - limits[3]) * reach[0])
+    for n in range(0, len(x), W):
+        k = n // W
+        size = near * table[NEAR, k] + fast * table[SPEED, k] + fast * fast * table[WORK, k] + table[OTHER, k]
+        least = base * (table[NEAR, k] + often * (table[SPEED, k] + base * often * table[WORK, k])) + max(abs(x[n]), abs(new[n]))
+        own = max(abs(x[n] - origin[n]), abs(new[n] - origin[n]))
+        beside[n] = 1.0 / (rtol * (own + size) + ROUND * least + TINY)
 
 
 @lanewise()

@@ -13,11 +13,13 @@ import numpy as np
 
 from ..compiler.machine_function import call_block, machine_function, weighted
 from .drivers import BEFORE, BETWEEN, EVENT, GROW, NOT_FINITE, NOW, REACHED, SAFETY, SHRINK, TOO_MANY, TOO_SMALL
-from .lane_arithmetic import allowed, dense, put, settled, squares, stage, take
+from .error_scales import FAST
+from .lane_arithmetic import allowed, dense, motion, put, settled, squares, stage, take
 from .lane_events import locate
-from .lane_records import Code, Runs, Tableau, lanes_of, memory_of
+from .lane_records import Code, Norm, Runs, Tableau, lanes_of, memory_of
 
 ACCEPTED, REJECTED, EVALUATIONS = range(3)  # columns of `tally`
+FIRST = 0.01  # of the mechanism's length, or rad: how far the first step goes
 
 
 # ---------------------------------------------------------------------------------------------------- runs and lanes
@@ -36,6 +38,7 @@ def enter(r, l, runs, lanes, memory, W):
     size = runs.X.shape[1]
     for n in range(size):
         memory.x[n * W + l] = runs.X[r, n]
+        memory.origin[n * W + l] = runs.origin[r, n]
     for n in range(runs.given.shape[1]):
         memory.buffer[(1 + size + n) * W + l] = runs.given[r, n]
     lanes.t[l] = runs.T[r]
@@ -44,6 +47,8 @@ def enter(r, l, runs, lanes, memory, W):
     lanes.who[l] = r
     lanes.refused[l] = 0
     lanes.fresh[l] = 1.0
+    lanes.far[l] = runs.moved[r, 0]
+    lanes.fast[l] = runs.moved[r, 1]
     runs.tally[r, EVALUATIONS] += 1
 
 
@@ -54,12 +59,24 @@ def leave(status, event, l, runs, lanes, memory, W):
         runs.X[r, n] = memory.x[n * W + l]
     runs.T[r] = lanes.t[l]
     runs.H[r] = lanes.h[l]
+    runs.moved[r, 0] = lanes.far[l]
+    runs.moved[r, 1] = lanes.fast[l]
     runs.ended[r, 0] = status
     runs.ended[r, 1] = event
     lanes.who[l] = -1
 
 
-def admit(code, which, coming, runs, lanes, memory, W):
+def first_step(norm, l, lanes, memory, W):
+    """The first step of a lane that asks for one by a step below zero, which it is not to exceed (s): a small part of the time in which what moves or
+    is set in motion goes through the mechanism's length."""
+    speed, gain = 0.0, 0.0
+    for n in range(norm.table.shape[1]):
+        speed = max(speed, norm.table[FAST, n] * abs(memory.x[n * W + l]))
+        gain = max(gain, norm.table[FAST, n] * abs(memory.K[0, n * W + l]))
+    lanes.h[l] = -lanes.h[l] / max(1.0, -lanes.h[l] * max(speed, np.sqrt(gain)) / FIRST)
+
+
+def admit(code, norm, which, coming, runs, lanes, memory, W):
     """The next runs of the list into lanes that are empty. Returns how many lanes have a run, and which of the list comes next."""
     live, entering = 0, False
     for l in range(W):
@@ -77,6 +94,9 @@ def admit(code, which, coming, runs, lanes, memory, W):
         if code.guarded:
             call_block(code.guard, memory.buffer, memory.values)
             take(memory.g, memory.values, lanes.fresh, W)
+        for l in range(W):
+            if lanes.fresh[l] > 0.0 and lanes.h[l] < 0.0:
+                first_step(norm, l, lanes, memory, W)
     return live, coming
 
 
@@ -109,14 +129,15 @@ def end_of_step(r, l, runs, lanes):
 
 
 # ---------------------------------------------------------------------------------------------------- errors
-def attempt(code, method, rtol, lanes, memory, W):
+def attempt(code, method, norm, lanes, memory, W):
     """A step of all lanes, and the sums of squares of its errors."""
     for i in range(1, method.s):
         stage(code.rate, memory.buffer, memory.x, memory.K, method.A, method.C, i, lanes.t, lanes.step, W)
     stage(code.rate, memory.buffer, memory.x, memory.K, method.A, method.C, method.s, lanes.t, lanes.step, W)  # at the step's end; its state stands in buffer
     for n in range(len(memory.x)):
         memory.new[n] = memory.buffer[W + n]
-    allowed(memory.x, memory.new, rtol, memory.beside, W)
+    motion(memory.x, memory.origin, memory.K[0], norm.table, lanes.far, lanes.fast, lanes.step, lanes.reach, lanes.pace, W)
+    allowed(memory.x, memory.new, memory.origin, norm.table, norm.limits, lanes.reach, lanes.pace, lanes.step, memory.beside, W)
     for i in range(len(method.E)):
         weighted(memory.zero, memory.K, method.E, i, method.E.shape[1], 1.0, memory.e, 0)
         squares(memory.e, memory.beside, memory.sums[i], W)
@@ -159,7 +180,7 @@ def judge(code, method, runs, lanes, memory, W):
                 lanes.refused[l] = 1
                 if np.isfinite(error):
                     lanes.h[l] = step * max(SHRINK, SAFETY * error**exponent)
-                elif lanes.h[l] < 1e-12 * max(1.0, abs(lanes.t[l])):
+                elif lanes.h[l] < 1e-12 * max(abs(runs.end[r]), abs(lanes.t[l])):
                     leave(NOT_FINITE, -1, l, runs, lanes, memory, W)
                 else:
                     lanes.h[l] = 0.1 * step
@@ -285,23 +306,24 @@ def move_on(code, method, runs, lanes, memory, W):
 # ---------------------------------------------------------------------------------------------------- the time loop
 @machine_function("W", "s", "guarded", quick=True)  # a call takes some thousands of steps at most
 def advance(
-    rate, settle, guard, A, s, C, E, P, D, looks, order, degree, largest, rtol, times, which, X, given, T, H, end, row, until_row,
-    most, out, held, first, tally, ended, buffer, K, g, whole, guarded, W,
+    rate, settle, guard, A, s, C, E, P, D, looks, order, degree, largest, table, limits, times, which, X, given, T, H, end, row, until_row,
+    most, out, held, first, tally, ended, origin, moved, buffer, K, g, whole, guarded, W,
 ):  # fmt: skip
     """Advance the runs of a list `which`, run r from T[r] to end[r] (s), with rows of `out` at times[row[r]:until_row[r]].
 
     The arrays are those of `lane_records.py`. g: guards and their rates of W lanes. whole: (4, W) whole numbers.
     """
     code, method = Code(rate, settle, guard, guarded), Tableau(A, s, C, E, P, D, looks, order, degree)
-    runs = Runs(X, given, T, H, end, times, row, until_row, most, out, held, first, tally, ended)
+    runs = Runs(X, given, T, H, end, times, row, until_row, most, out, held, first, tally, ended, origin, moved)
+    norm = Norm(table, limits)
     lanes, memory, coming = lanes_of(whole, W), memory_of(X.shape[1], K, buffer, g, P.shape[0], W), 0
     while True:
-        live, coming = admit(code, which, coming, runs, lanes, memory, W)
+        live, coming = admit(code, norm, which, coming, runs, lanes, memory, W)
         if live == 0:
             break
         if retire(largest, runs, lanes, memory, W):
             continue
-        attempt(code, method, rtol, lanes, memory, W)
+        attempt(code, method, norm, lanes, memory, W)
         wanted = judge(code, method, runs, lanes, memory, W)
         if wanted:
             judge_dense_output(code, method, runs, lanes, memory, W)

@@ -30,10 +30,18 @@ class Tableau(NamedTuple):
     degree: Any
 
 
+class Norm(NamedTuple):
+    """How errors are judged: the table of `error_scales.py`, and rtol with its limits."""
+
+    table: Any
+    limits: Any
+
+
 class Runs(NamedTuple):
     """R runs. X (R, size), given (R, inputs): states; inputs, modes and parameters. T, H, end (R,): times, steps and ends, s. times: of the rows; row,
     until_row (R,): the next of them, and where they end. most (R,): steps, after which a segment ends. out (R, rows, size), held (R, rows, nu): rows are
-    written from `first` on. tally (R, 3) is added to; ended (R, 2): status and guard."""
+    written from `first` on. tally (R, 3) is added to; ended (R, 2): status and guard. origin (R, size), moved (R, 2): where they began, how far and how fast
+    they have been (`error_scales.py`)."""
 
     X: Any
     given: Any
@@ -49,13 +57,16 @@ class Runs(NamedTuple):
     first: Any
     tally: Any
     ended: Any
+    origin: Any
+    moved: Any
 
 
 class Lanes(NamedTuple):
     """Numbers of each lane (W,). who: its run, -1 for none. t, h, step: its time, the step wanted and the one tried, s; clipped: whether that one ends at the
     run's end. error, last: of this step and the last accepted, beside what is allowed; refused: whether the last one was refused. later: the step
     after this one. accepted: whether the step is; needs: whether its dense output is needed; fresh: whether the run has just come. event: the guard that
-    falls in this step, -1 for none, between `low` and `high` of the step, with its values below and above. part: of the step; due: whether it is taken."""
+    falls in this step, -1 for none, between `low` and `high` of the step, with its values below and above. part: of the step; due: whether it is taken. far, fast: how
+    far and how fast the run has been; reach, pace: the same with what this step adds."""
 
     t: Any
     h: Any
@@ -73,6 +84,10 @@ class Lanes(NamedTuple):
     fresh: Any
     due: Any
     none: Any
+    far: Any
+    fast: Any
+    reach: Any
+    pace: Any
     who: Any
     event: Any
     refused: Any
@@ -81,7 +96,7 @@ class Lanes(NamedTuple):
 
 class Memory(NamedTuple):
     """Numbers of all lanes: states x and those at the step's end, derivatives K of the stages, what the code reads (buffer), errors and what they may be, the
-    guards here, at the step's end and elsewhere, weights of dense output."""
+    guards here, at the step's end and elsewhere, weights of dense output, the runs' origins."""
 
     x: Any
     new: Any
@@ -97,17 +112,19 @@ class Memory(NamedTuple):
     values: Any
     before: Any
     w: Any
+    origin: Any
 
 
 def lanes_of(whole, W):
     """Lanes in which there is no run. whole: (4, W) whole numbers."""
-    f = np.zeros((16, W))
+    f = np.zeros((20, W))
     for l in range(W):
         whole[0, l] = -1
-    return Lanes(f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10], f[11], f[12], f[13], f[14], f[15], whole[0], whole[1], whole[2], whole[3])
+    return Lanes(f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10], f[11], f[12], f[13], f[14], f[15], f[16],
+                 f[17], f[18], f[19], whole[0], whole[1], whole[2], whole[3])  # fmt: skip
 
 
 def memory_of(size, K, buffer, g, stages, W):
     """Memory of states of that size in W lanes."""
     return Memory(np.zeros(size * W), np.zeros(size * W), K, buffer, np.zeros(size * W), np.zeros(size * W), np.zeros(size * W), np.zeros(size * W),
-                  np.zeros((2, W)), g, np.zeros(len(g)), np.zeros(len(g)), np.zeros(len(g)), np.zeros((stages, W)))  # fmt: skip
+                  np.zeros((2, W)), g, np.zeros(len(g)), np.zeros(len(g)), np.zeros(len(g)), np.zeros((stages, W)), np.zeros(size * W))  # fmt: skip

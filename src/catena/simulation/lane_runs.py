@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..compiler.lanes import LaneKernel
 from . import lane_driver
+from .error_scales import ErrorScales
 from .integrators import Method
 from .lane_events import LOOKS
 from .system import System
@@ -26,11 +27,14 @@ class AdaptiveRuns:
 
     x (R, size): states. given (R, nu + count): inputs, modes, parameters. t, h (R,): times and next steps, s. row (R,): the next of
     the output times. tally (R, 3): accepted and rejected steps, evaluations. ended (R, 2): the status with which the last
-    segment of each ended, and the guard. out (R, rows, size), held (R, rows, nu): where rows are written, from `first` on.
+    segment of each ended, and the guard. rtol, scales: how errors are judged; origin (R, size), moved (R, 2): where the runs began, how far and how fast they have been. A step
+    h below zero: the first one is chosen, and is no longer. out (R, rows, size), held (R, rows, nu): where rows are written, from `first` on.
     """
 
-    def __init__(self, method: Method, x: Array, given: Array, *, h: float, t: float = 0.0, width: int, rtol: float, largest: float = np.inf):
-        self.method, self.width, self.rtol, self.largest = method, width, rtol, largest
+    def __init__(self, method: Method, x: Array, given: Array, *, h: float, t: float = 0.0, width: int, rtol: float, scales: ErrorScales, origin: Array,
+                 moved: Array | None = None, largest: float = np.inf):  # fmt: skip
+        self.method, self.width, self.rtol, self.largest, self.scales = method, width, rtol, largest, scales
+        self.origin, self.moved = origin, np.zeros((len(x), 2)) if moved is None else moved
         self.x, self.given, count = x, given, len(x)
         self.t, self.h = np.full(count, t), np.full(count, h)
         self.row, self.tally, self.ended = np.zeros(count, np.int64), np.zeros((count, 3), np.int64), np.zeros((count, 2), np.int64)
@@ -49,8 +53,8 @@ class AdaptiveRuns:
         m, before = self.method, self.tally[:, 2].sum()
         lane_driver.advance(
             rate, settle, guard, m.A, m.stages, m.C, m.E, m.P, m.D[None], self._looks, float(m.order), float(m.dense), float(self.largest),
-            np.array([self.rtol]), times, runs, self.x, self.given, self.t, self.h, end, self.row, until_row, most, out, held, first, self.tally,
-            self.ended, self._buffer, self._K, np.zeros(self.width * guards), self._whole, guards > 0, self.width,
+            self.scales.table, np.array([self.rtol, *self.scales.limits]), times, runs, self.x, self.given, self.t, self.h, end, self.row, until_row, most, out, held, first, self.tally,
+            self.ended, self.origin, self.moved, self._buffer, self._K, np.zeros(self.width * guards), self._whole, guards > 0, self.width,
         )  # fmt: skip
         return int(self.tally[:, 2].sum() - before)
 

@@ -28,6 +28,7 @@ from ..model.mechanism import Mechanism
 from ..model.values import value_of
 from . import checks
 from .engine import Engine, Pieces
+from .error_scales import ErrorScales, error_scales
 from .event_plan import NO_EVENTS, EventPlan, plan_events
 from .events import Event
 from .integrators import MOREAU_JEAN, Method, method
@@ -38,6 +39,7 @@ from .trajectories import of_run
 Array = NDArray[np.float64]
 KEPT = 64  # machines, systems and bounds kept for the next run of the same mechanism
 SHORTEST = 4096  # steps, at least, of a run that looks for pulses of forces which another has stepped over
+FIRST = 1e-3  # of the run: the most that the first step of an adaptive method may be
 MARGIN = 4.0  # units of rounding of the time that are left out on either side of a switch
 
 
@@ -124,7 +126,8 @@ class RunPlan:
     def engine(self, rows: slice) -> Engine:
         """An engine at the start of these runs; a group that is not full is filled up with copies of its last run."""
         made = Engine(self.system, self.how, _padded(self.x0[rows], self.width).T, _padded(self.p[rows], self.width).T,
-                      tolerance=self.tolerance, step=self.step, most=self.most, largest=self.largest, refine=self.refine)  # fmt: skip
+                      tolerance=self.tolerance, step=self.step, most=self.most, largest=self.largest, refine=self.refine,
+                      scales=self.scales if self.adaptive else None)  # fmt: skip
         if self.forces is not None:
             own = np.ascontiguousarray(_padded(self.forces[rows], self.width))
             made.pieces = Pieces(own, self.start, (self.until - self.start) / own.shape[1])
@@ -140,6 +143,16 @@ class RunPlan:
             return replace(self, refine=2 * self.refine)
         half = (self.until - self.start) / max(2 * steps, SHORTEST if self.forced_in_time else 2)
         return replace(self, tolerance=max(1e-14, self.tolerance / 100), largest=min(self.largest, half))
+
+    @cached_property
+    def scales(self) -> ErrorScales:
+        """Beside which errors of the states are judged."""
+        return error_scales(self.system, self.natural_rate)
+
+    @property
+    def natural_rate(self) -> float:
+        """Half swings of a pendulum of the mechanism's length in a second, or runs in a second, 1/s: what a usual speed is, beside that length."""
+        return float(max(np.sqrt(self._gravity / usual_length(self.machine.layout)) / np.pi, 1.0 / ((self.until - self.start) or np.inf)))
 
     @cached_property
     def weight(self) -> Array:
@@ -223,7 +236,7 @@ def prepare(
     checks.steps(step, largest_step, until - start)
     if machine.mechanism.beams and how.stable < np.inf and step is not None:
         _slow_enough(machine, q[0], how, float(step))
-    first = min(1e-3, until - start) if how.chooses_steps else (times[0] - start) / 10
+    first = -FIRST * (until - start) if how.chooses_steps else (times[0] - start) / 10
     if forces is not None and forces.shape[1] > 1 and not how.chooses_steps:
         first = (until - start) / forces.shape[1]
     asked |= {"control": control, "events": events, "limits": limits, "restitution": restitution, "friction": friction, "contact": contact, **own_options,

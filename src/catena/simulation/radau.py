@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import drivers, lane_events
+from .error_scales import FAST, FINEST
+from .lane_driver import FIRST
 
 if TYPE_CHECKING:
     from .engine import Engine, Segment
@@ -40,14 +42,15 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
     if t >= end:
         return done(drivers.REACHED, t, x)
     try:
-        first = min(engine.h, end - t)
+        first = min(_first(engine, t, x), end - t, engine.largest)
         jacobian = lambda s, y: _evaluated(engine, "jacobian", s, y).reshape(n, n)  # noqa: E731
-        solver = Radau(rate, t, x, end, engine.largest, engine.rtol, engine.rtol, jacobian, first_step=first)
+        solver = Radau(rate, t, x, end, engine.largest, engine.rtol, _allowed(engine, x, first), jacobian, first_step=first)
+        solver.rtol = FINEST  # what is relative is in `atol`
         g = guard(t, x) if guard else np.zeros(0)
         while solver.status == "running":
             if engine.tally.accepted >= engine.most:
                 return done(drivers.TOO_MANY, solver.t, solver.y)
-            before = solver.y
+            before, solver.atol = solver.y, _allowed(engine, solver.y, solver.h_abs)
             if solver.step() is not None:
                 return done(drivers.TOO_SMALL, solver.t, before)
             if not np.isfinite(solver.y).all():
@@ -68,6 +71,23 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
     except (ValueError, np.linalg.LinAlgError):  # a matrix that is not finite cannot be factored
         return done(drivers.NOT_FINITE, solver.t if solver else t, solver.y if solver else x)
     return done(drivers.REACHED, end, solver.y)
+
+
+def _first(engine: Engine, t: float, x: Array) -> float:
+    """The first step, s: where it is to be chosen, as `lane_driver.first_step` does."""
+    if engine.h > 0.0:
+        return engine.h
+    fast = engine.scales.table[FAST]
+    speed, gain = (fast * np.abs(y) for y in (x, _evaluated(engine, "derivative", t, x)))
+    return float(-engine.h / max(1.0, -engine.h * max(speed.max(), np.sqrt(gain.max())) / FIRST))
+
+
+def _allowed(engine: Engine, x: Array, h: float) -> Array:
+    """(size,): the errors allowed in a step of h (s) from x, by how far and how fast the run has been; a step may be long beside what dies out in it."""
+    now = engine.scales.moved(x, engine.origin[0])
+    engine.moved[0] = np.maximum(engine.moved[0], now)
+    far, fast = engine.moved[0].tolist()
+    return engine.scales.allowed(engine.rtol, x, x, engine.origin[0], max(far, h * fast), fast, h)
 
 
 def _evaluated(engine: Engine, name: str, t: float, x: Array) -> Array:

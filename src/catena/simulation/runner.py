@@ -52,6 +52,7 @@ class Checkpoint:
     over: bool
     status: int
     sentence: str
+    moved: tuple[float, ...] = (0.0, 0.0)  # how far and how fast it has been
 
     @property
     def complete(self) -> bool:
@@ -200,13 +201,13 @@ class Runner:
         """The state of a single run between two slices."""
         e, events = self.engine, self.agenda.checkpoint() if self.agenda is not None else None
         return Checkpoint(self.t, self.row, self.asked, e.h, e.x[:, 0].tolist(), e.held[:, 0].tolist(), Tally(**asdict(e.tally)),
-                          events, self.over, self.status, self.sentence)  # fmt: skip
+                          events, self.over, self.status, self.sentence, tuple(e.moved[0].tolist()))  # fmt: skip
 
     def restore(self, c: Checkpoint) -> None:
         """Continue from a checkpoint; a run that had failed is tried again."""
         e, self.begun = self.engine, True
         self.t, self.row, self.asked, e.h = c.t, c.row, c.asked, c.h
-        e.x[:, 0], e.held[:, 0] = c.x, c.held
+        e.x[:, 0], e.held[:, 0], e.moved[0] = c.x, c.held, c.moved
         e.tally = Tally(**asdict(c.tally))
         if c.complete:
             self.over, self.status, self.sentence = True, c.status, c.sentence

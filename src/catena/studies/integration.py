@@ -9,9 +9,9 @@ from ..analysis.contact_modes import SLIP
 from ..compiler.host import default_width
 from ..errors import StudyError
 from ..simulation import drivers, fixed_step
-from ..simulation.engine import FINEST, SHARE
+from ..simulation.error_scales import FINEST, SHARE
 from ..simulation.lane_runs import AdaptiveRuns
-from ..simulation.plan import RunPlan
+from ..simulation.plan import FIRST, RunPlan
 from .legs import Leg
 from .linearised import Linearised
 
@@ -66,9 +66,10 @@ def _end(plan: RunPlan, leg: Leg) -> float:
 def _adaptive(plan: RunPlan, leg: Leg, x: Array, given: Array) -> AdaptiveRuns:
     """Runs (W, size) side by side from the beginning of a leg on."""
     begin = plan.after_switch(leg.begin)
-    first = min(1e-3, plan.largest, _end(plan, leg) - begin)
     x, given = np.ascontiguousarray(x), np.ascontiguousarray(given)
-    return AdaptiveRuns(plan.how, x, given, h=first, t=begin, width=len(x), rtol=max(SHARE * plan.tolerance, FINEST), largest=plan.largest)
+    scales = plan.scales.beside(x.shape[1] - plan.system.size)
+    return AdaptiveRuns(plan.how, x, given, h=-FIRST * (_end(plan, leg) - begin), t=begin, width=len(x), rtol=max(SHARE * plan.tolerance, FINEST), scales=scales,
+                        origin=scales.origin(x), largest=plan.largest)  # fmt: skip
 
 
 def taken(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, p: Array) -> tuple[Array, Array]:

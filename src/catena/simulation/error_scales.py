@@ -1,0 +1,121 @@
+"""The size beside which the error of each number of a state is judged: the norm of adaptive methods. Every such decision refers to this page.
+
+    error allowed = rtol (|x - origin| + s) + ROUND (rounding),      root mean square over the state
+
+    of positions     s = l min(far, 1)        far:  how far anything has moved since the start, beside l; origin: the start
+    of speeds        s = l min(fast, pace)    fast: how fast anything has been, beside l, 1/s; origin: zero
+    of work          s = m l^2 min(fast, pace)^2
+    of other states  s = 1                    of controllers, in their own unit; integrals of a position over time: l min(far, 1) / pace
+
+l is one for an angle, a cosine or a part of a quaternion, and the mechanism's own length for a length; pace is the rate of a pendulum of that
+length or of the run, 1/s (`RunPlan.natural_rate`). So a usual motion, of a radian or of the mechanism's length, is judged beside these, as a state that passes through
+zero must be; one that is smaller is judged beside itself, by what has moved most so far: what hardly moves, such as a stiff part beside the others, does not
+choose the steps. Nothing depends on the unit of length, mass or time. Where the mechanism has no length (points that slide), l is what has moved so far.
+
+Below ROUND l there is nothing but rounding. For speeds that is ROUND l / h, by which a place changes by rounding in a step h: however small
+a motion is, and even where nothing moves, steps do not follow noise. `resolved` says what that leaves of the accuracy asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.rank import own_length
+from ..kernels.tree import Layout
+from ..model.motions import Motion
+from ..model.values import value_of
+
+if TYPE_CHECKING:
+    from .system import System
+
+Array = NDArray[np.float64]
+ROUND = 1e-15  # of its length, or of one for an angle: what a step cannot resolve
+SHARE, FINEST = 0.05, 2.3e-14  # the part of the tolerance a single step may use, and the smallest that doubles allow
+FAR, FAST, NEAR, SPEED, WORK, OTHER = range(6)  # rows of `ErrorScales.table`
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorScales:
+    """table (6, size): one over l of positions, and of speeds, which measure how far and how fast; then l of positions, and of speeds; m l^2 of the work;
+    one of other states. limits (3,): the most that far and fast count; one where the mechanism has a length, else zero."""
+
+    table: Array
+    limits: Array
+
+    def origin(self, x: Array) -> Array:
+        """(..., size): beside which states that began at x are looked at."""
+        return np.ascontiguousarray(np.where(self.table[FAR] > 0.0, x, 0.0))
+
+    def beside(self, more: int) -> ErrorScales:
+        """With so many other states after them."""
+        own = np.zeros((len(self.table), more))
+        own[OTHER] = 1.0
+        return ErrorScales(np.ascontiguousarray(np.hstack([self.table, own])), self.limits)
+
+    def allowed(self, rtol: float, x: Array, new: Array, origin: Array, far: float, fast: float, h: float) -> Array:
+        """(size,): the errors allowed in a step of h (s) from x to `new`, as `lane_arithmetic.allowed` has them."""
+        most_far, most_fast, natural = self.limits
+        base, own = max(natural, (1.0 - natural) * far), np.maximum(np.abs(x - origin), np.abs(new - origin))
+        size = min(far, most_far) * self.table[NEAR] + min(fast, most_fast) * self.table[SPEED] + min(fast, most_fast) ** 2 * self.table[WORK] + self.table[OTHER]
+        least = base * (self.table[NEAR] + self.table[SPEED] / h + base * self.table[WORK] / h**2) + np.maximum(np.abs(x), np.abs(new))
+        return rtol * (own + size) + ROUND * least
+
+    def moved(self, x: Array, origin: Array) -> tuple[float, float]:
+        """How far and how fast a state is, beside the lengths; fast in 1/s."""
+        return float((np.abs(x - origin) * self.table[FAR]).max()), float((np.abs(x) * self.table[FAST]).max())
+
+
+def error_scales(system: System, pace: float = 1.0) -> ErrorScales:
+    """Of the states of a system, at the mechanism's own parameters. pace: 1/s."""
+    length = own_length(system.layout)
+    q, v = coordinate_sizes(system.layout, length or 1.0)
+    table = np.zeros((6, system.size))
+    if system.equations.state_is_qv:
+        table[NEAR, : system.nq], table[SPEED, system.nq : system.nx] = q, v
+    else:
+        table[NEAR, : system.nx], table[SPEED, : system.nx] = _encoded(system, q, v, length or 1.0)
+    table[OTHER, system.nx : -1] = 1.0
+    for k, at in enumerate(system.controller.integrals):
+        if at >= 0:
+            table[NEAR, system.nx + k], table[OTHER, system.nx + k] = q[at] / pace, 0.0
+    table[WORK, -1] = _energy(system, length or 1.0)
+    own = table[:, : system.nx]
+    for row, of in ((FAR, NEAR), (FAST, SPEED)):
+        own[row] = np.divide(1.0, own[of], out=np.zeros(system.nx), where=own[of] > 0.0)
+    most = (1.0, pace) if length else (np.inf, np.inf)
+    return ErrorScales(table, np.array([*most, float(length > 0.0)]))
+
+
+def coordinate_sizes(layout: Layout, length: float) -> tuple[Array, Array]:
+    """l of the coordinates (nq,) and of the speeds (nv,): the length of a slide, one otherwise."""
+    q, v = np.ones(layout.nq), np.ones(layout.nv)
+    for place in layout.coordinates:
+        if place.motion == Motion.SLIDE:
+            q[place.qi] = v[place.vi] = length
+    return q, v
+
+
+def _energy(system: System, length: float) -> float:
+    """m l^2 of the whole mechanism, kg m2; one without inertia."""
+    m = system.mechanism
+    parts = [[float(value_of(x, m.parameters)) for x in (b.mass, *(b.inertia[k] for k in (0, 3, 5)))] for b in m.bodies]
+    return sum(mass * length**2 + sum(inertia) for mass, *inertia in parts) or 1.0
+
+
+def _encoded(system: System, q: Array, v: Array, length: float) -> tuple[Array, Array]:
+    """l of positions and of speeds among the states of a formulation that has others, zero elsewhere: by how much one changes with coordinates that
+    change by theirs, at several places, since a cosine does not change at its summit."""
+    encode, near, fast = system.equations.encode, np.zeros(system.nx), np.zeros(system.nx)
+    inputs, output = encode.name_in(), encode.name_out(0)
+    rates = encode.factory("rates", inputs, [f"jac:{output}:{name}" for name in inputs[:2]])
+    for seed in range(3):
+        place, p = system.layout.somewhere(seed)
+        by_q, by_v = (np.abs(np.array(J)) for J in rates(place * q, np.zeros(system.nv), p))
+        near = np.maximum(near, (by_q * q).max(axis=1, initial=0.0))
+        fast = np.maximum(fast, (by_v * v).max(axis=1, initial=0.0))
+    still = np.where(near > 0.0, near, max(1.0, length))  # what never moves, a length or a cosine
+    return np.where(fast > 0.0, 0.0, still), fast
