@@ -17,6 +17,7 @@ OPEN, OPENING = 1e-3, 1e-6  # of its length, a loop is open; and not far from it
 CLOSE = 1e-2  # a pivot this near to the threshold of rank, or the threshold to it: worth a word
 SLIP, SLIPPING = 1e-3, 1e-6  # of the fastest speed: a row that is not met, and not far from it
 ROUNDING = 1e-12  # of the weight times the length, and of the pace: energies and speeds of what rests
+FAINT = 1e-6  # of a motion, if rounding leaves no more: worth a word
 ABSURD, POOR = 0.1, 1e-3  # of the energy that came and went: lost or found; and worth a word
 
 
@@ -27,7 +28,7 @@ class Extremes:
     kinetic, potential, strain: energies, J; weight: the mechanism's, times its length, J; change: of the potential energy since the start;
     work: done; balance: change of energy less work. closure: residuals of rows (m, or cosine); opening: beside the loop's length, or one for an angle. rate:
     of rows beside their sizes, and speed, in the metric of `kernels.rank`; pace: the speed that gravity or the duration give it, 1/s; rank: how close theirs was to another, 1 being on the
-    threshold. quaternion: | |q| - 1 |.
+    threshold. quaternion: | |q| - 1 |. moved: how far anything has gone, beside its length (1 for an angle), of the run that moves least; rounding: what steps do not resolve of that length.
 
     Of contacts: penetration, beside the mechanism's length; pressing: normal force, N; grinding: normal force times gap rate,
     and gain: power of friction, both beside the length; outside: friction outside its cone, pulling: normal force that pulls,
@@ -51,6 +52,8 @@ class Extremes:
     speed: float = 0.0
     pace: float = 0.0
     quaternion: float = 0.0
+    moved: float = 0.0
+    rounding: float = 0.0
     penetration: float = 0.0
     pressing: float = 0.0
     grinding: float = 0.0
@@ -178,6 +181,7 @@ class Ledger:
     largest residual of a loop's row (m, or cosine). quaternion: the largest | |q| - 1 |. verified: the largest difference to
     a run at a tighter tolerance, if there was one; met: whether the accuracy asked for was met by that; verdict: in a sentence.
     strain: the most that flexible bodies stored, J. step: the longest of equal steps, s; None where the tolerance chose them.
+    resolution: the accuracy that rounding leaves to the steps of an adaptive method, beside how far anything has moved; of many runs that of the one that moves least.
     opening: the largest residual of a loop's row beside the loop's length, or one for an angle. slip: the largest rate of a
     row beside its size and the fastest speed (`kernels.rank` has the sizes). rank: how close the decision which rows repeat
     others was to going the other way, a pivot beside its threshold or the reverse: 1 is on it. imbalance: the energy balance beside the energy
@@ -214,6 +218,7 @@ class Ledger:
     slip: float = 0.0
     rank: float = 0.0
     imbalance: float = 0.0
+    resolution: float = 0.0
     frequencies: float | None = None
     step: float | None = None
     contact: ContactLedger | None = None
@@ -227,7 +232,7 @@ class Ledger:
         relative, imbalance = seen.balance / (seen.largest or 1.0), seen.balance / (seen.energy or 1.0)
         found = cls(energy_balance=seen.balance, relative_energy_balance=relative, imbalance=imbalance, closure=seen.closure,
                     opening=seen.opening, slip=seen.rate / (seen.moving or 1.0), rank=seen.rank, quaternion=seen.quaternion, strain=seen.strain,
-                    **more)  # fmt: skip
+                    resolution=seen.rounding / seen.moved if seen.moved else 0.0, **more)  # fmt: skip
         return found.weighed()
 
     @classmethod
@@ -235,7 +240,7 @@ class Ledger:
         """The ledger of a file; a TypeError where a field is not what it is in a ledger."""
         found = cls(**{**given, "contact": ContactLedger.read(given.get("contact"))})
         for name, kinds in (("outcome formulation integrator verdict", str), ("steps rejected evaluations runs", int),
-                            ("tolerance energy_balance relative_energy_balance closure quaternion wall_time strain opening slip rank imbalance", (int, float)),
+                            ("tolerance energy_balance relative_energy_balance closure quaternion wall_time strain opening slip rank imbalance resolution", (int, float)),
                             ("verified step frequencies", (int, float, type(None))), ("met", (bool, type(None))), ("complete", bool),
                             ("versions", dict)):  # fmt: skip
             for each in name.split():
@@ -265,9 +270,9 @@ class Ledger:
 
     def doubts(self) -> list[str]:
         """Why the run is not to be trusted; nothing where there is no reason."""
-        return self._said(OPEN, SLIP, ABSURD, np.inf)
+        return self._said(OPEN, SLIP, ABSURD, np.inf, np.inf)
 
-    def _said(self, opening: float, slip: float, imbalance: float, rank: float) -> list[str]:
+    def _said(self, opening: float, slip: float, imbalance: float, rank: float, resolution: float) -> list[str]:
         """A sentence for each quantity that exceeds its limit, or is not a number."""
         found = [
             (self.opening, opening, f"loops open by {self.opening:.2g} of their length (or cosine)"),
@@ -275,30 +280,31 @@ class Ledger:
             (self.imbalance, imbalance, f"the energy balance is off by {self.imbalance:.2g} of the energy that came and went"),
             (self.rank, rank, f"a row was kept or left out within a factor of {1 / (self.rank or 1):.2g} of the threshold of rank, "
                               "as near a singular configuration"),
+            (self.resolution, resolution, f"the motion is so small that rounding leaves its steps {self.resolution:.2g} of it, not the tolerance of {self.tolerance:.2g}"),
         ]
         laws = self.contact.missed(opening) if self.contact is not None else []
         return [words for x, limit, words in found if not x <= limit] + laws
 
     def weighed(self) -> Ledger:
         """The ledger with a verdict on closure, rows and energy, where there is one to speak."""
-        doubts, close = self.doubts(), self._said(OPENING, SLIPPING, POOR, CLOSE)
+        doubts, close = self.doubts(), self._said(OPENING, SLIPPING, POOR, CLOSE, max(FAINT, MET * self.tolerance))
         if doubts:
             text = f"NOT to be trusted: {'; '.join(doubts)}"
             return replace(self, outcome=f"{self.outcome}; {text}", verdict=text, met=False)
         return replace(self, verdict=f"close: {'; '.join(close)}") if close else self
 
     def judged(self, difference: float, size: float, again: int | None = None) -> Ledger:
-        """The ledger with the difference of coordinates to a tighter run, judged beside the largest coordinate, at least one.
+        """The ledger with the difference of coordinates to a tighter run, judged beside a size (rad or m): how far it has moved, and beside what the run's own errors are judged.
 
         again: the steps of the tighter run; one that took the very same steps says nothing.
         """
         if difference == 0.0 and again == self.steps:
             said = "no verdict: a tighter run was asked for, and took the same steps"
             return replace(self, verdict="; ".join(filter(None, (self.verdict, said))))
-        asked = MET * self.tolerance * max(1.0, size)
+        asked = MET * self.tolerance * size
         met = difference <= asked
         said = f"{difference:.2g} from a tighter run, {asked:.2g} allowed"
-        if met and size < 1.0 and difference > POOR * size:  # below one (rad or m) the tolerance is absolute
+        if size < 1.0 and difference > POOR * size:
             said += f"; that is {difference / size if size else np.inf:.2g} of the largest coordinate: a motion this small needs a smaller tolerance or step"
         verdict = f"accuracy met: {said}" if met else f"accuracy NOT met: {said}; the motion may be sensitive to its start, or a force may have a pulse shorter than the steps (largest_step, switches)"
         verdict = f"{self.verdict}; {said}" if self.doubts() else "; ".join(filter(None, (verdict, self.verdict)))

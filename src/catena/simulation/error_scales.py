@@ -1,6 +1,6 @@
 """The size beside which the error of each number of a state is judged: the norm of adaptive methods. Every such decision refers to this page.
 
-    error allowed = rtol (|x - origin| + s) + ROUND (rounding),      root mean square over the state
+    error allowed = max(rtol (|x - origin| + s), rounding),      root mean square over the state
 
     of positions     s = l min(far, 1)        far:  how far anything has moved since the start, beside l; origin: the start
     of speeds        s = l min(fast, pace)    fast: how fast anything has been, beside l, 1/s; origin: zero
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 ROUND = 1e-15  # of its length, or of one for an angle: what a step cannot resolve
+REST = 1e-13  # of its length, or rad: what moves no farther rests
+TINY = 1e-290  # so that nothing is divided by zero where nothing moves and there is no length
+FIRST = 0.01  # of its length, or rad: how far the first step goes
 SHARE, FINEST = 0.05, 2.3e-14  # the part of the tolerance a single step may use, and the smallest that doubles allow
 FAR, FAST, NEAR, SPEED, WORK, OTHER = range(6)  # rows of `ErrorScales.table`
 
@@ -60,9 +63,17 @@ class ErrorScales:
         """(size,): the errors allowed in a step of h (s) from x to `new`, as `lane_arithmetic.allowed` has them."""
         most_far, most_fast, natural = self.limits
         base, own = max(natural, (1.0 - natural) * far), np.maximum(np.abs(x - origin), np.abs(new - origin))
-        size = min(far, most_far) * self.table[NEAR] + min(fast, most_fast) * self.table[SPEED] + min(fast, most_fast) ** 2 * self.table[WORK] + self.table[OTHER]
-        least = base * (self.table[NEAR] + self.table[SPEED] / h + base * self.table[WORK] / h**2) + np.maximum(np.abs(x), np.abs(new))
-        return rtol * (own + size) + ROUND * least
+        far, fast = min(far, most_far), min(fast, most_fast)
+        size = far * self.table[NEAR] + fast * self.table[SPEED] + fast**2 * self.table[WORK] + self.table[OTHER]
+        least = base * (self.table[NEAR] + self.table[SPEED] / h + base * self.table[WORK] / h**2)
+        return np.asarray(np.maximum(rtol * (own + size), ROUND * np.maximum(least, np.maximum(np.abs(x), np.abs(new))) + TINY))
+
+    def first_step(self, most: float, x: Array, rate: Array) -> tuple[float, float]:
+        """The first step from x (s), at most so long, as `lane_driver.first_step` has it, and how fast it becomes in it, 1/s."""
+        place, speed, gain = (float((np.abs(y) * self.table[row]).max()) for row, y in ((FAR, x), (FAST, x), (FAST, rate)))
+        length = 1.0 if self.limits[-1] > 0.0 else place or np.inf
+        h = most / max(1.0, most * max(speed / length, np.sqrt(gain / length)) / FIRST)
+        return h, max(speed, h * gain)
 
     def moved(self, x: Array, origin: Array) -> tuple[float, float]:
         """How far and how fast a state is, beside the lengths; fast in 1/s."""

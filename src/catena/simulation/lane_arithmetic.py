@@ -14,9 +14,7 @@ from ..compiler.kernel_compiler import Module
 from ..compiler.kernel_intrinsics import intrinsic
 from ..compiler.kernel_text import Array, Value
 from ..compiler.machine_function import call_block
-from .error_scales import FAR, FAST, NEAR, OTHER, ROUND, SPEED, WORK
-
-TINY = 1e-290  # so that nothing is divided by zero where nothing moves and there is no length
+from .error_scales import FAR, FAST, NEAR, OTHER, ROUND, SPEED, TINY, WORK
 
 
 def lanewise(*same: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -120,15 +118,17 @@ def motion(x, origin, rate, table, far, fast, step, reach, pace, W):
 
 @lanewise("table", "limits")
 def allowed(x, new, origin, table, limits, reach, pace, step, beside, W):
-    """One over the error that each number may have; see `error_scales.py`. limits: rtol, the most that far and fast count, whether there is a length."""
+    """One over the error that each number may have; see `error_scales.py`. limits: rtol, the most that far and fast count, whether there is a length.
+
+    No sum of two products, of which either could be fused: lanes and single runs have the same bits. A number has one kind, so its size is the largest."""
     rtol, near, fast, often = limits[0], min(reach[0], limits[1]), min(pace[0], limits[2]), 1.0 / step[0]
     base = max(limits[3], (1.0 - limits[3]) * reach[0])
     for n in range(0, len(x), W):
         k = n // W
-        size = near * table[NEAR, k] + fast * table[SPEED, k] + fast * fast * table[WORK, k] + table[OTHER, k]
-        least = base * (table[NEAR, k] + often * (table[SPEED, k] + base * often * table[WORK, k])) + max(abs(x[n]), abs(new[n]))
+        size = max(near * table[NEAR, k], fast * table[SPEED, k], fast * fast * table[WORK, k], table[OTHER, k])
+        least = max(base * table[NEAR, k], base * often * table[SPEED, k], base * base * often * often * table[WORK, k], abs(x[n]), abs(new[n]))
         own = max(abs(x[n] - origin[n]), abs(new[n] - origin[n]))
-        beside[n] = 1.0 / (rtol * (own + size) + ROUND * least + TINY)
+        beside[n] = 1.0 / max(rtol * (own + size), ROUND * least, TINY)
 
 
 @lanewise()

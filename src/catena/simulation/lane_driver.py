@@ -13,13 +13,12 @@ import numpy as np
 
 from ..compiler.machine_function import call_block, machine_function, weighted
 from .drivers import BEFORE, BETWEEN, EVENT, GROW, NOT_FINITE, NOW, REACHED, SAFETY, SHRINK, TOO_MANY, TOO_SMALL
-from .error_scales import FAST
+from .error_scales import FAR, FAST, FIRST
 from .lane_arithmetic import allowed, dense, motion, put, settled, squares, stage, take
 from .lane_events import locate
 from .lane_records import Code, Norm, Runs, Tableau, lanes_of, memory_of
 
 ACCEPTED, REJECTED, EVALUATIONS = range(3)  # columns of `tally`
-FIRST = 0.01  # of the mechanism's length, or rad: how far the first step goes
 
 
 # ---------------------------------------------------------------------------------------------------- runs and lanes
@@ -68,12 +67,15 @@ def leave(status, event, l, runs, lanes, memory, W):
 
 def first_step(norm, l, lanes, memory, W):
     """The first step of a lane that asks for one by a step below zero, which it is not to exceed (s): a small part of the time in which what moves or
-    is set in motion goes through the mechanism's length."""
-    speed, gain = 0.0, 0.0
+    is set in motion goes through the mechanism's length; where it has none, through the place where it is."""
+    place, speed, gain = 0.0, 0.0, 0.0
     for n in range(norm.table.shape[1]):
+        place = max(place, norm.table[FAR, n] * abs(memory.x[n * W + l]))
         speed = max(speed, norm.table[FAST, n] * abs(memory.x[n * W + l]))
         gain = max(gain, norm.table[FAST, n] * abs(memory.K[0, n * W + l]))
-    lanes.h[l] = -lanes.h[l] / max(1.0, -lanes.h[l] * max(speed, np.sqrt(gain)) / FIRST)
+    length = 1.0 if norm.limits[3] > 0.0 else place
+    often = max(speed / length, np.sqrt(gain / length)) if length > 0.0 else 0.0
+    lanes.h[l] = -lanes.h[l] / max(1.0, -lanes.h[l] * often / FIRST)
 
 
 def admit(code, norm, which, coming, runs, lanes, memory, W):

@@ -18,7 +18,7 @@ from ..compiler.trace_cache import fingerprint
 from ..equations.equations import Equations
 from ..equations.formulations import DEFAULT
 from ..errors import SimulationError
-from ..kernels.rank import usual_length
+from ..kernels.rank import own_length, usual_length
 from ..machine import arguments
 from ..machine.constraint_rows import metric
 from ..machine.equation_machine import EquationMachine
@@ -28,7 +28,7 @@ from ..model.mechanism import Mechanism
 from ..model.values import value_of
 from . import checks
 from .engine import Engine, Pieces
-from .error_scales import ErrorScales, error_scales
+from .error_scales import ROUND, SHARE, ErrorScales, coordinate_sizes, error_scales
 from .event_plan import NO_EVENTS, EventPlan, plan_events
 from .events import Event
 from .integrators import MOREAU_JEAN, Method, method
@@ -148,6 +148,21 @@ class RunPlan:
     def scales(self) -> ErrorScales:
         """Beside which errors of the states are judged."""
         return error_scales(self.system, self.natural_rate)
+
+    @cached_property
+    def coordinate_sizes(self) -> Array:
+        """(nq,): beside which motions of the coordinates are judged, one for an angle, the mechanism's length otherwise."""
+        return coordinate_sizes(self.machine.layout, usual_length(self.machine.layout))[0]
+
+    @property
+    def rounding(self) -> float:
+        """What steps do not resolve of a size, beside the part of the tolerance that one may use; none without a length, where the motion is the size."""
+        return ROUND / SHARE if own_length(self.machine.layout) else 0.0
+
+    @cached_property
+    def start_coordinates(self) -> Array:
+        """(runs, nq): where the runs begin."""
+        return decoded(self.system, self.x0.T, self.p.T)[0]
 
     @property
     def natural_rate(self) -> float:

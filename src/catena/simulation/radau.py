@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import drivers, lane_events
-from .error_scales import FAST, FINEST
-from .lane_driver import FIRST
+from .error_scales import FINEST
 
 if TYPE_CHECKING:
     from .engine import Engine, Segment
@@ -42,19 +41,21 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
     if t >= end:
         return done(drivers.REACHED, t, x)
     try:
-        first = min(_first(engine, t, x), end - t, engine.largest)
+        chosen, fast = engine.scales.first_step(abs(engine.h), x, rate(t, x))
+        first = min(chosen if engine.h < 0.0 else engine.h, end - t, engine.largest)
         jacobian = lambda s, y: _evaluated(engine, "jacobian", s, y).reshape(n, n)  # noqa: E731
-        solver = Radau(rate, t, x, end, engine.largest, engine.rtol, _allowed(engine, x, first), jacobian, first_step=first)
+        solver = Radau(rate, t, x, end, engine.largest, engine.rtol, _allowed(engine, x, first, fast), jacobian, first_step=first)
         solver.rtol = FINEST  # what is relative is in `atol`
         g = guard(t, x) if guard else np.zeros(0)
         while solver.status == "running":
             if engine.tally.accepted >= engine.most:
                 return done(drivers.TOO_MANY, solver.t, solver.y)
-            before, solver.atol = solver.y, _allowed(engine, solver.y, solver.h_abs)
+            before, solver.atol = solver.y, _allowed(engine, solver.y, solver.h_abs, fast)
             if solver.step() is not None:
                 return done(drivers.TOO_SMALL, solver.t, before)
             if not np.isfinite(solver.y).all():
                 return done(drivers.NOT_FINITE, solver.t_old, before)
+            fast = 0.0
             engine._count(1, 0, 0, solver.step_size)
             engine.h, dense, stop, event = solver.h_abs, solver.dense_output(), solver.t, -1
             if guard:
@@ -73,20 +74,12 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
     return done(drivers.REACHED, end, solver.y)
 
 
-def _first(engine: Engine, t: float, x: Array) -> float:
-    """The first step, s: where it is to be chosen, as `lane_driver.first_step` does."""
-    if engine.h > 0.0:
-        return engine.h
-    fast = engine.scales.table[FAST]
-    speed, gain = (fast * np.abs(y) for y in (x, _evaluated(engine, "derivative", t, x)))
-    return float(-engine.h / max(1.0, -engine.h * max(speed.max(), np.sqrt(gain.max())) / FIRST))
-
-
-def _allowed(engine: Engine, x: Array, h: float) -> Array:
-    """(size,): the errors allowed in a step of h (s) from x, by how far and how fast the run has been; a step may be long beside what dies out in it."""
+def _allowed(engine: Engine, x: Array, h: float, least: float) -> Array:
+    """(size,): the errors allowed in a step of h (s) from x, by how far and how fast the run has been, at least so fast: of a long step an
+    acceleration that dies out in it does not tell."""
     now = engine.scales.moved(x, engine.origin[0])
     engine.moved[0] = np.maximum(engine.moved[0], now)
-    far, fast = engine.moved[0].tolist()
+    far, fast = engine.moved[0, 0], max(engine.moved[0, 1], least)
     return engine.scales.allowed(engine.rtol, x, x, engine.origin[0], max(far, h * fast), fast, h)
 
 

@@ -17,6 +17,7 @@ from . import contact_record, drivers, stepping_record
 from .contact_impacts import Hit
 from .contact_record import ContactRows
 from .engine import Tally
+from .error_scales import REST
 from .event_handler import Occurrence
 from .plan import RunPlan
 
@@ -95,11 +96,20 @@ def extremes(plan: RunPlan, rows: ObservedRows) -> Extremes:
              "work": rows.work, "balance": rows.error, "strain": rows.strain, "closure": rows.closure,
              "opening": rows.closure / sizes, "rate": rows.rates / sizes, "speed": np.linalg.norm(rows.v / speeds, axis=-1),
              "rank": rows.rank, "quaternion": np.array(lengths)}  # fmt: skip
+    if plan.adaptive:
+        shown |= {"moved": _least_moved(plan, rows.q), "rounding": np.array(plan.rounding)}
     if plan.system.stepping is not None:
         shown |= stepping_record.residuals(plan, rows.x, rows.contacts)
     elif rows.contacts is not None:
         shown |= contact_record.residuals(plan, rows.contacts)
     return Extremes(**{name: float(np.abs(x).max(initial=0.0)) for name, x in shown.items()})
+
+
+def _least_moved(plan: RunPlan, q: Array) -> Array:
+    """How far anything has gone since the start beside its length, of the run that moves least but does not rest; zero where all rest."""
+    far = (np.abs(q - plan.start_coordinates[:, None]) / plan.coordinate_sizes).max(axis=(1, 2), initial=0.0)
+    moving = far[far > REST]
+    return np.array(moving.min(initial=np.inf) if len(moving) else 0.0)
 
 
 def ledger(plan: RunPlan, seen: Extremes, tallies: Iterable[Tally], status: int, outcome: str, wall_time: float,

@@ -42,7 +42,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Difference:
-    """The largest difference of coordinates to a tighter run, the largest coordinate, the steps of the tighter run."""
+    """The largest difference of coordinates to a tighter run, the size beside which it is judged, the steps of the tighter run."""
 
     largest: float
     size: float
@@ -93,6 +93,8 @@ class Sink(Protocol):
 
 class ResultSink(Sink, Protocol):
     """A sink that a Result comes from."""
+
+    plan: RunPlan
 
     @property
     def outcome(self) -> Outcome:
@@ -196,7 +198,7 @@ class TighterRun(Sink):
     def __init__(self, plan: RunPlan, other: ResultSink):
         self.plan, self.other = plan, other
         self.at: dict[int, int] = {}
-        self.found: list[tuple[float, float]] = [(0.0, 1.0)]
+        self.apart, self.moved = np.zeros(plan.start_coordinates.shape), np.zeros(plan.start_coordinates.shape)
         self.steps = 0
 
     def take(self, part: Slice, runner: Ended, rows: slice) -> None:
@@ -207,8 +209,8 @@ class TighterRun(Sink):
         self.at[rows.start] = first + len(part.t)
         q = record.observe(self.plan, part.t, *moved(part, rows.stop - rows.start), self.plan.p[rows]).q
         kept = self.other.coordinates(rows, first, first + len(part.t))
-        difference = np.abs(q[:, : kept.shape[1]] - kept)
-        self.found.append((float(difference.max(initial=0.0)), float(np.abs(kept).max(initial=0.0))))
+        for largest, x in ((self.apart, q[:, : kept.shape[1]] - kept), (self.moved, kept - self.plan.start_coordinates[rows, None])):
+            largest[rows] = np.maximum(largest[rows], np.abs(x).max(axis=1, initial=0.0))
 
     def finish(self, runner: Ended, rows: slice) -> None:
         """Count the steps."""
@@ -216,6 +218,9 @@ class TighterRun(Sink):
 
     @property
     def difference(self) -> Difference:
-        """Of all rows."""
-        largest, sizes = zip(*self.found)
-        return Difference(max(largest), max(sizes), self.steps)
+        """Of all rows. Its size makes the largest difference what the worst is beside the error allowed to its coordinate (`error_scales.py`)."""
+        size, largest = self.plan.coordinate_sizes, float(self.apart.max(initial=0.0))
+        far = np.minimum((self.moved / size).max(axis=1, initial=0.0, keepdims=True), 1.0)
+        beside = self.moved + size * (far + self.plan.rounding / self.other.plan.tolerance)
+        worst = float((self.apart / beside).max(initial=0.0))
+        return Difference(largest, largest / worst if worst else float(beside.max(initial=1.0)), self.steps)

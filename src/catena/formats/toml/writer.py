@@ -163,7 +163,7 @@ def _load(thing: Keyed) -> Pairs:
     yield "kind", _string(thing.kind)
     for key in thing.schema():
         value = getattr(thing, key)
-        if value not in ((), ""):
+        if not (isinstance(value, tuple | str) and not value):
             yield key, f"[{', '.join(map(_mixed, value))}]" if isinstance(value, tuple) else _mixed(value)
 
 

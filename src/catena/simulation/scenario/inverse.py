@@ -87,7 +87,7 @@ def along(
     kinetic, potential, work, balance = (float(np.abs(data[x]).max()) for x in ("kinetic", "potential", "work", "energy_error"))
     change = float(np.abs(data["potential"] - data["potential"][0]).max())
     return Result(data, Ledger.of(
-        Extremes(kinetic, potential, change, work, balance, closure=closure), formulation="recursive", integrator="none", tolerance=0.0,
+        Extremes(kinetic=kinetic, potential=potential, change=change, work=work, balance=balance, closure=closure), formulation="recursive", integrator="none", tolerance=0.0,
         outcome=f"forces at {len(times)} instants of a motion that was given", steps=0, rejected=0, evaluations=len(times),
         wall_time=clock.perf_counter() - began, versions=versions(),
     ), mechanism, {"machine": machine})  # fmt: skip
