@@ -36,6 +36,8 @@ class Extremes:
 
     Of contacts by time stepping, over all steps of one run: residual of the solver beside the fastest speed, and steps above the
     one asked for; complementarity and cone, each beside the largest of its step; energy gained and dissipated by contacts, J; impacts and changes of mode.
+
+    Of joints with smoothed friction, for each speed: what was travelled slowly, and altogether, m or rad (`simulation.friction_creep`).
     """
 
     kinetic: float = 0.0
@@ -69,11 +71,14 @@ class Extremes:
     dissipated: float = 0.0
     impacts: float = 0.0
     changes: float = 0.0
+    slow: tuple[float, ...] = ()
+    way: tuple[float, ...] = ()
 
     def __or__(self, other: Extremes) -> Extremes:
-        """Of both; a number that is none stays."""
+        """Of both; a number that is none stays. What was travelled adds up."""
         theirs = asdict(other)
-        return Extremes(**{name: float(np.maximum(x, theirs[name])) for name, x in asdict(self).items()})
+        sums = {name: tuple((np.array(getattr(self, name)) + getattr(other, name)).tolist()) for name in ("slow", "way")}
+        return Extremes(**{name: float(np.maximum(x, theirs[name])) for name, x in asdict(self).items() if name not in sums}, **sums)
 
     @property
     def energy(self) -> float:
@@ -192,6 +197,8 @@ class Ledger:
 
     contact: how well the laws of contact were kept; None where there are no contacts.
 
+    creeping: which joint creeps most under smoothed dry friction, and by how much, in words; empty where none does.
+
     frequencies: by how much the first frequencies of beams by modes are too high with what they carry, relative; None
     without such beams.
     """
@@ -222,6 +229,7 @@ class Ledger:
     frequencies: float | None = None
     step: float | None = None
     contact: ContactLedger | None = None
+    creeping: str = ""
     versions: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -239,7 +247,7 @@ class Ledger:
     def read(cls, given: dict[str, Any]) -> Ledger:
         """The ledger of a file; a TypeError where a field is not what it is in a ledger."""
         found = cls(**{**given, "contact": ContactLedger.read(given.get("contact"))})
-        for name, kinds in (("outcome formulation integrator verdict", str), ("steps rejected evaluations runs", int),
+        for name, kinds in (("outcome formulation integrator verdict creeping", str), ("steps rejected evaluations runs", int),
                             ("tolerance energy_balance relative_energy_balance closure quaternion wall_time strain opening slip rank imbalance resolution", (int, float)),
                             ("verified step frequencies", (int, float, type(None))), ("met", (bool, type(None))), ("complete", bool),
                             ("versions", dict)):  # fmt: skip
@@ -288,6 +296,7 @@ class Ledger:
     def weighed(self) -> Ledger:
         """The ledger with a verdict on closure, rows and energy, where there is one to speak."""
         doubts, close = self.doubts(), self._said(OPENING, SLIPPING, POOR, CLOSE, max(FAINT, MET * self.tolerance))
+        close += [self.creeping] if self.creeping else []
         if doubts:
             text = f"NOT to be trusted: {'; '.join(doubts)}"
             return replace(self, outcome=f"{self.outcome}; {text}", verdict=text, met=False)

@@ -19,6 +19,7 @@ from .contact_record import ContactRows
 from .engine import Tally
 from .error_scales import REST
 from .event_handler import Occurrence
+from .friction_creep import creeping, travelled
 from .plan import RunPlan
 
 if TYPE_CHECKING:
@@ -102,7 +103,8 @@ def extremes(plan: RunPlan, rows: ObservedRows) -> Extremes:
         shown |= stepping_record.residuals(plan, rows.x, rows.contacts)
     elif rows.contacts is not None:
         shown |= contact_record.residuals(plan, rows.contacts)
-    return Extremes(**{name: float(np.abs(x).max(initial=0.0)) for name, x in shown.items()})
+    slow, way = (tuple(x.tolist()) for x in travelled(plan, rows.t, rows.v))
+    return Extremes(**{name: float(np.abs(x).max(initial=0.0)) for name, x in shown.items()}, slow=slow, way=way)
 
 
 def _least_moved(plan: RunPlan, q: Array) -> Array:
@@ -123,6 +125,7 @@ def ledger(plan: RunPlan, seen: Extremes, tallies: Iterable[Tally], status: int,
         steps=sum(k.accepted for k in cost), rejected=sum(k.rejected for k in cost),
         evaluations=sum(k.evaluations for k in cost), wall_time=wall_time, runs=len(plan.x0),
         frequencies=frequency_error(plan.machine.mechanism), complete=status in (drivers.REACHED, drivers.EVENT), versions=versions(), contact=contact,
+        creeping=creeping(plan, np.array(seen.slow), np.array(seen.way)),
     )  # fmt: skip
 
 
