@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ..compiler.machine_function import call_block, weighted
 
-REACHED, EVENT, TOO_SMALL, NOT_FINITE, TOO_MANY, NOT_SOLVED = range(6)
+REACHED, EVENT, TOO_SMALL, NOT_FINITE, TOO_MANY, NOT_SOLVED, INTERRUPTED = range(7)
 OUTCOMES = {
     REACHED: "the end was reached",
     EVENT: "an event was located",
@@ -18,6 +18,7 @@ OUTCOMES = {
     NOT_FINITE: "a value became infinite or not a number",
     TOO_MANY: "the largest number of steps was taken",
     NOT_SOLVED: "the implicit stages did not converge",
+    INTERRUPTED: "the run was interrupted",
 }
 SAFETY, SHRINK, GROW = 0.9, 0.2, 6.0
 NOW, BEFORE = 0.6, -0.2  # the parts of this step's error and of the last one's in the next step: PI.4.2 of [Soderlind2006]

@@ -26,6 +26,7 @@ from .contact_handler import ContactHandler
 from .engine import Engine
 from .event_kinds import kind_of
 from .event_plan import EventPlan
+from .event_storm import BLOCK, EventPace
 from .events import InstantEvent, Lock
 from .guards import LOWER, Bound, Guard, Meaning
 from .mode_choice import at_rest, choose
@@ -64,13 +65,14 @@ class EventHandler:
         self.energy = 0.0  # twice the largest kinetic energy at an event
         self.contacts = ContactHandler(self) if self.constraints.contacts else None
         self._start, self._last, self._crowd, self._count = 0.0, -np.inf, 0, 0
+        self._pace = EventPace()
         self._done: set[int] = set()  # scheduled events that have happened
 
     # ------------------------------------------------------------------------------------------------ to continue later
     def checkpoint(self) -> dict[str, Any]:
         """The state of the handler as JSON values; the modes are in the engine."""
         return {
-            "start": self._start, "last": self._last, "crowd": self._crowd, "count": self._count, "energy": self.energy, "done": sorted(self._done),
+            "start": self._start, "last": self._last, "crowd": self._crowd, "count": self._count, "pace": self._pace, "energy": self.energy, "done": sorted(self._done),
             "touching": sorted(self.touching), "impacts": [[*key, *x] for key, x in self.impacts.items()],
             "log": list(self.log),
             "contacts": self.contacts.checkpoint() if self.contacts is not None else None,
@@ -80,6 +82,7 @@ class EventHandler:
         """Continue from a `checkpoint`."""
         self._last, self._crowd, self._count, self._done = state["last"], state["crowd"], state["count"], set(state["done"])
         self._start, self.energy = state["start"], state["energy"]
+        self._pace = EventPace(*(tuple(x) for x in state.get("pace", ())))
         self.touching = {(int(k), str(side)) for k, side in state["touching"]}
         self.impacts = {(int(k), str(side)): Impacts(*x) for k, side, *x in state["impacts"]}
         self.log = [Occurrence(t, what) for t, what in state["log"]]
@@ -153,6 +156,11 @@ class EventHandler:
         last = self.log[-1].what if self.log else "a condition that is met"
         if self._crowd > CROWD:
             raise SimulationError(f"more than {CROWD} events at t = {t:.9g} s, the last: {last}; the run cannot get past it")
+        if self._count % BLOCK == 0:
+            self._pace = self._pace.then(t, float(np.asarray(self.machine.energy(*self.state_of(), self.parameters)[0])))
+            if self._pace.storm(self._start):
+                raise SimulationError(f"events come ever faster and do not become weaker: the last {BLOCK} took {self._pace.last:.2g} s until t = {t:.9g} s, the last: "
+                                      f"{last}; end the run before, with an event, or let impacts lose something (restitution below 1)")  # fmt: skip
         if self._count > MOST_EVENTS:
             raise SimulationError(f"more than {MOST_EVENTS} events until t = {t:.9g} s, the last: {last}; end the run before")
 

@@ -93,8 +93,8 @@ def simulate(
     the time reached. options: of the formulation.
 
     out: a file (.nc) into which the rows of one run are written as they come; memory then does not grow with the run. resume:
-    continue the run that the file holds, if it is the same. Ctrl-C leaves a file that says it is partial. A run that cannot
-    go on is a SimulationError, with what was computed until then in its `.result`.
+    continue the run that the file holds, if it is the same. Ctrl-C leaves a file that says it is partial; without a file, what one run has computed until then is in
+    the `.result` of the KeyboardInterrupt. A run that cannot go on is a SimulationError, with what was computed until then in its `.result`.
     """
     began = clock.perf_counter()
     plan = prepare(
@@ -113,7 +113,13 @@ def simulate(
 
 def _ended(plan: RunPlan, sink: ResultSink, verify: bool, progress: Progress | None, where: str = "") -> Result:
     """Run into a sink, and once more if that is asked; a SimulationError where the run could not go on."""
-    run(plan, sink, progress)
+    try:
+        run(plan, sink, progress)
+    except KeyboardInterrupt as stopped:
+        if (kept := sink.partial) is not None:
+            stopped.result = kept  # type: ignore[attr-defined]
+            stopped.add_note(f"{sink.outcome.sentence}. What was computed until then is in this exception's `.result`; out='run.nc' would keep it on disk, to be resumed")
+        raise
     if not sink.outcome.complete:
         said = f"{sink.outcome.sentence}. What was computed until then is in {where}this error's `.result`"
         raise SimulationError(said, sink.result())
@@ -159,10 +165,14 @@ def follow(plan: RunPlan, rows: slice, sink: Sink, progress: Progress | None) ->
     """Run one group to its end."""
     runner = Runner(plan, rows)
     sink.begin(runner)
-    for part in runner.slices():
-        sink.take(part, runner, rows)
-        if progress is not None:
-            progress(runner.t)
+    try:
+        for part in runner.slices():
+            sink.take(part, runner, rows)
+            if progress is not None:
+                progress(runner.t)
+    except KeyboardInterrupt:
+        sink.interrupt(runner, rows)
+        raise
     sink.finish(runner, rows)
 
 

@@ -90,6 +90,10 @@ class Sink(Protocol):
     def finish(self, runner: Any, rows: slice) -> None:
         """The end of these runs."""
 
+    def interrupt(self, runner: Runner, rows: slice) -> None:
+        """Someone interrupts these runs; by default their last slice says enough."""
+        return
+
 
 class ResultSink(Sink, Protocol):
     """A sink that a Result comes from."""
@@ -105,6 +109,11 @@ class ResultSink(Sink, Protocol):
 
     def result(self, difference: Difference | None = None) -> Result:
         """The result, and how far it differs from a tighter run."""
+
+    @property
+    def partial(self) -> Result | None:
+        """What was computed before an interruption, where nothing else keeps it."""
+        return None
 
 
 def moved(part: Slice, count: int) -> tuple[Array, Array]:
@@ -144,6 +153,16 @@ class Memory(ResultSink):
     def finish(self, runner: Ended, rows: slice) -> None:
         """Keep what the group has to say at its end."""
         self.ended[rows.start] = runner
+
+    def interrupt(self, runner: Runner, rows: slice) -> None:
+        """Keep what the group has to say until there."""
+        runner.over, runner.status, runner.sentence = True, drivers.INTERRUPTED, f"interrupted at t = {runner.t:.9g} s"
+        self.ended[rows.start] = runner
+
+    @property
+    def partial(self) -> Result | None:
+        """Of one run, the rows so far."""
+        return self.result() if len(self.plan.x0) == 1 and self.ended else None
 
     @property
     def outcome(self) -> Outcome:
