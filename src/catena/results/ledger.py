@@ -77,8 +77,8 @@ class Extremes:
     def __or__(self, other: Extremes) -> Extremes:
         """Of both; a number that is none stays. What was travelled adds up."""
         theirs = asdict(other)
-        sums = {name: tuple((np.array(getattr(self, name)) + getattr(other, name)).tolist()) for name in ("slow", "way")}
-        return Extremes(**{name: float(np.maximum(x, theirs[name])) for name, x in asdict(self).items() if name not in sums}, **sums)
+        sums: dict[str, Any] = {name: tuple((np.array(getattr(self, name)) + getattr(other, name)).tolist()) for name in ("slow", "way")}
+        return Extremes(**({name: float(np.maximum(x, theirs[name])) for name, x in asdict(self).items() if name not in sums} | sums))
 
     @property
     def energy(self) -> float:

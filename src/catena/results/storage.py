@@ -54,7 +54,7 @@ class Journal:
     row: int
     state: dict[str, Any]
     energy: list[float]
-    extremes: dict[str, float]
+    extremes: dict[str, Any]
     wall_time: float
     key: dict[str, str | float]
     ledger: dict[str, Any]

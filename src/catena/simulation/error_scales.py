@@ -12,8 +12,8 @@ length or of the run, 1/s (`RunPlan.natural_rate`). So a usual motion, of a radi
 zero must be; one that is smaller is judged beside itself, by what has moved most so far: what hardly moves, such as a stiff part beside the others, does not
 choose the steps. Nothing depends on the unit of length, mass or time. Where the mechanism has no length (points that slide), l is what has moved so far.
 
-Below ROUND l there is nothing but rounding. For speeds that is ROUND l / h, by which a place changes by rounding in a step h: however small
-a motion is, and even where nothing moves, steps do not follow noise. `resolved` says what that leaves of the accuracy asked for.
+Below ROUND l there is nothing but rounding. For speeds that is ROUND l / h, by which a place changes by rounding in a step h, but no more than rtol l pace, so that
+a motion that comes to rest is followed as far as it goes: however small a motion is, and even where nothing moves, steps do not follow noise. `resolved` says what that leaves of the accuracy asked for.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FAR, FAST, NEAR, SPEED, WORK, OTHER = range(6)  # rows of `ErrorScales.table`
 @dataclass(frozen=True, eq=False)
 class ErrorScales:
     """table (6, size): one over l of positions, and of speeds, which measure how far and how fast; then l of positions, and of speeds; m l^2 of the work;
-    one of other states. limits (3,): the most that far and fast count; one where the mechanism has a length, else zero."""
+    one of other states. limits (4,): the most that far and fast count; one where the mechanism has a length, else zero; pace, 1/s."""
 
     table: Array
     limits: Array
@@ -61,17 +61,19 @@ class ErrorScales:
 
     def allowed(self, rtol: float, x: Array, new: Array, origin: Array, far: float, fast: float, h: float) -> Array:
         """(size,): the errors allowed in a step of h (s) from x to `new`, as `lane_arithmetic.allowed` has them."""
-        most_far, most_fast, natural = self.limits
-        base, own = max(natural, (1.0 - natural) * far), np.maximum(np.abs(x - origin), np.abs(new - origin))
+        most_far, most_fast, natural, pace = self.limits
+        own, place = np.maximum(np.abs(x - origin), np.abs(new - origin)), float((np.abs(x) * self.table[FAR]).max())
+        base = 1.0 if natural else max(far, place)
+        slow = base * min(ROUND / h, rtol * pace)
         far, fast = min(far, most_far), min(fast, most_fast)
         size = far * self.table[NEAR] + fast * self.table[SPEED] + fast**2 * self.table[WORK] + self.table[OTHER]
-        least = base * (self.table[NEAR] + self.table[SPEED] / h + base * self.table[WORK] / h**2)
-        return np.asarray(np.maximum(rtol * (own + size), ROUND * np.maximum(least, np.maximum(np.abs(x), np.abs(new))) + TINY))
+        least = ROUND * base * self.table[NEAR] + slow * (self.table[SPEED] + base * pace * self.table[WORK])
+        return np.asarray(np.maximum(rtol * (own + size), np.maximum(least, ROUND * np.maximum(np.abs(x), np.abs(new)) + TINY)))
 
     def first_step(self, most: float, x: Array, rate: Array) -> tuple[float, float]:
         """The first step from x (s), at most so long, as `lane_driver.first_step` has it, and how fast it becomes in it, 1/s."""
         place, speed, gain = (float((np.abs(y) * self.table[row]).max()) for row, y in ((FAR, x), (FAST, x), (FAST, rate)))
-        length = 1.0 if self.limits[-1] > 0.0 else place or np.inf
+        length = 1.0 if self.limits[2] > 0.0 else place or np.inf
         h = most / max(1.0, most * max(speed / length, np.sqrt(gain / length)) / FIRST)
         return h, max(speed, h * gain)
 
@@ -98,7 +100,7 @@ def error_scales(system: System, pace: float = 1.0) -> ErrorScales:
     for row, of in ((FAR, NEAR), (FAST, SPEED)):
         own[row] = np.divide(1.0, own[of], out=np.zeros(system.nx), where=own[of] > 0.0)
     most = (1.0, pace) if length else (np.inf, np.inf)
-    return ErrorScales(table, np.array([*most, float(length > 0.0)]))
+    return ErrorScales(table, np.array([*most, float(length > 0.0), pace]))
 
 
 def coordinate_sizes(layout: Layout, length: float) -> tuple[Array, Array]:

@@ -102,11 +102,12 @@ def take(into, values, chosen, W):
         into[n] = values[n] if chosen[0] > 0.0 else into[n]
 
 
-@lanewise("table")
-def motion(x, origin, rate, table, far, fast, step, reach, pace, W):
-    """How far and how fast each lane has been, and will be at a step's end if it goes on as now; see `error_scales.py`."""
-    moved, speed, gain = 0.0, 0.0, 0.0
+@lanewise("table", "limits")
+def motion(x, origin, rate, table, limits, far, fast, step, reach, pace, base, W):
+    """How far and how fast each lane has been, and will be at a step's end if it goes on as now; base: its length, as rounding sees it; see `error_scales.py`."""
+    moved, place, speed, gain = 0.0, 0.0, 0.0, 0.0
     for n in range(0, len(x), W):
+        place = max(place, table[FAR, n // W] * abs(x[n]))
         moved = max(moved, table[FAR, n // W] * abs(x[n] - origin[n]))
         speed = max(speed, table[FAST, n // W] * abs(x[n]))
         gain = max(gain, table[FAST, n // W] * abs(rate[n]))
@@ -114,21 +115,22 @@ def motion(x, origin, rate, table, far, fast, step, reach, pace, W):
     fast[0] = max(fast[0], speed)
     pace[0] = max(fast[0], step[0] * gain)
     reach[0] = max(far[0], step[0] * pace[0])
+    base[0] = max(limits[3], (1.0 - limits[3]) * max(reach[0], place))
 
 
 @lanewise("table", "limits")
-def allowed(x, new, origin, table, limits, reach, pace, step, beside, W):
-    """One over the error that each number may have; see `error_scales.py`. limits: rtol, the most that far and fast count, whether there is a length.
+def allowed(x, new, origin, table, limits, reach, pace, base, step, beside, W):
+    """One over the error that each number may have; see `error_scales.py`. limits: rtol, the most that far and fast count, whether there is a length, the rate.
 
     No sum of two products, of which either could be fused: lanes and single runs have the same bits. A number has one kind, so its size is the largest."""
-    rtol, near, fast, often = limits[0], min(reach[0], limits[1]), min(pace[0], limits[2]), 1.0 / step[0]
-    base = max(limits[3], (1.0 - limits[3]) * reach[0])
+    rtol, near, fast = limits[0], min(reach[0], limits[1]), min(pace[0], limits[2])
+    place, slow = ROUND * base[0], base[0] * min(ROUND / step[0], rtol * limits[4])
     for n in range(0, len(x), W):
         k = n // W
         size = max(near * table[NEAR, k], fast * table[SPEED, k], fast * fast * table[WORK, k], table[OTHER, k])
-        least = max(base * table[NEAR, k], base * often * table[SPEED, k], base * base * often * often * table[WORK, k], abs(x[n]), abs(new[n]))
+        least = max(place * table[NEAR, k], slow * table[SPEED, k], slow * base[0] * limits[4] * table[WORK, k], ROUND * abs(x[n]), ROUND * abs(new[n]), TINY)
         own = max(abs(x[n] - origin[n]), abs(new[n] - origin[n]))
-        beside[n] = 1.0 / max(rtol * (own + size), ROUND * least, TINY)
+        beside[n] = 1.0 / max(rtol * (own + size), least)
 
 
 @lanewise()

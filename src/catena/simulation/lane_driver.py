@@ -138,8 +138,8 @@ def attempt(code, method, norm, lanes, memory, W):
     stage(code.rate, memory.buffer, memory.x, memory.K, method.A, method.C, method.s, lanes.t, lanes.step, W)  # at the step's end; its state stands in buffer
     for n in range(len(memory.x)):
         memory.new[n] = memory.buffer[W + n]
-    motion(memory.x, memory.origin, memory.K[0], norm.table, lanes.far, lanes.fast, lanes.step, lanes.reach, lanes.pace, W)
-    allowed(memory.x, memory.new, memory.origin, norm.table, norm.limits, lanes.reach, lanes.pace, lanes.step, memory.beside, W)
+    motion(memory.x, memory.origin, memory.K[0], norm.table, norm.limits, lanes.far, lanes.fast, lanes.step, lanes.reach, lanes.pace, lanes.base, W)
+    allowed(memory.x, memory.new, memory.origin, norm.table, norm.limits, lanes.reach, lanes.pace, lanes.base, lanes.step, memory.beside, W)
     for i in range(len(method.E)):
         weighted(memory.zero, memory.K, method.E, i, method.E.shape[1], 1.0, memory.e, 0)
         squares(memory.e, memory.beside, memory.sums[i], W)

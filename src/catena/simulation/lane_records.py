@@ -66,7 +66,7 @@ class Lanes(NamedTuple):
     run's end. error, last: of this step and the last accepted, beside what is allowed; refused: whether the last one was refused. later: the step
     after this one. accepted: whether the step is; needs: whether its dense output is needed; fresh: whether the run has just come. event: the guard that
     falls in this step, -1 for none, between `low` and `high` of the step, with its values below and above. part: of the step; due: whether it is taken. far, fast: how
-    far and how fast the run has been; reach, pace: the same with what this step adds."""
+    far and how fast the run has been; reach, pace: the same with what this step adds; base: its length, as rounding sees it."""
 
     t: Any
     h: Any
@@ -88,6 +88,7 @@ class Lanes(NamedTuple):
     fast: Any
     reach: Any
     pace: Any
+    base: Any
     who: Any
     event: Any
     refused: Any
@@ -117,11 +118,11 @@ class Memory(NamedTuple):
 
 def lanes_of(whole, W):
     """Lanes in which there is no run. whole: (4, W) whole numbers."""
-    f = np.zeros((20, W))
+    f = np.zeros((21, W))
     for l in range(W):
         whole[0, l] = -1
     return Lanes(f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10], f[11], f[12], f[13], f[14], f[15], f[16],
-                 f[17], f[18], f[19], whole[0], whole[1], whole[2], whole[3])  # fmt: skip
+                 f[17], f[18], f[19], f[20], whole[0], whole[1], whole[2], whole[3])  # fmt: skip
 
 
 def memory_of(size, K, buffer, g, stages, W):

@@ -167,7 +167,8 @@ class RunPlan:
     @property
     def natural_rate(self) -> float:
         """Half swings of a pendulum of the mechanism's length in a second, or runs in a second, 1/s: what a usual speed is, beside that length."""
-        return float(max(np.sqrt(self._gravity / usual_length(self.machine.layout)) / np.pi, 1.0 / ((self.until - self.start) or np.inf)))
+        length = own_length(self.machine.layout) or np.inf
+        return float(max(np.sqrt(self._gravity / length) / np.pi, 1.0 / ((self.until - self.start) or 1.0)))
 
     @cached_property
     def weight(self) -> Array:
