@@ -54,6 +54,17 @@ def test_pendulums_hang_down_and_stand_up():
     assert modes(machine).stable and not modes(machine, up).stable
 
 
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_a_guess_that_would_fall_is_left_downhill(size):
+    """A rod on a spring that is too weak to keep it upright rests at k q = m g l sin q; upright it would stay only without a push."""
+    rod = Mechanism("rod", (Body("rod", 1.0, (0, 0, size), (0.01 * size**2,) * 3),), (Joint("pin", "revolute", GROUND, "rod", axis=(0, 1, 0)),),
+                    loads=(JointSpring("spring", "pin", 5.0 * size, 0.0),))  # fmt: skip
+    (q,) = equilibrium(rod, [0.0])
+    assert abs(5.0 * q - 9.81 * np.sin(q)) < 1e-12 and q > 1.0 and modes(rod, [q]).frequencies[0] > 0
+    assert equilibrium(rod, [0.0], stable=False) == 0.0
+    assert equilibrium(pendulum(2), [np.pi, 0.0]) == pytest.approx([0.0, 0.0], abs=1e-9) or np.allclose(np.cos(equilibrium(pendulum(2), [np.pi, 0.0])), 1.0)
+
+
 def test_a_loop_hangs_at_the_bottom_of_its_well():
     machine = compile(two_link_load())
     q = equilibrium(machine, two_link_state())

@@ -31,6 +31,7 @@ from .closure_search import CLOSED, shortened
 from .tangent import Rest, rest, row_forces
 
 Array = np.ndarray
+NUDGE, FLAT = 1e-2, 1e-9  # off a rest that is not stable (rad, or lengths); a stiffness this small beside the largest is none
 STEPS, REACH, STILL = 200, 0.5, 1e-10  # Newton steps, how far one may go (rad, or lengths), what force is none (beside its scale)
 
 
@@ -38,7 +39,7 @@ def equilibrium(m: Mechanism | Machine, guess: ArrayLike | None = None, tau: Arr
     """q (nq,) near the guess at which the mechanism stays still under gravity, its springs and the joint forces tau.
 
     guess: by default every coordinate zero; loops that it leaves open are closed first. stable: go downhill, to where a small
-    push is answered by a force back; False takes the nearest equilibrium of any kind (the upright pendulum). A QuestionError
+    push is answered by a force back, also from a guess that is at rest and would fall; False takes the nearest equilibrium of any kind (the upright pendulum). A QuestionError
     says which coordinate still moves where there is none.
     """
     machine = machine_of(m)
@@ -52,13 +53,28 @@ def equilibrium(m: Mechanism | Machine, guess: ArrayLike | None = None, tau: Arr
         left = t.spaces.T @ (t.spaces.T.T @ g)
         size = float(unbalanced(machine, g, t.M, t.spaces.T, stiffness(t)))
         if size == 0.0 or (least <= STILL and size > 0.1 * least):  # Newton's steps go on as far as rounding lets them
-            return q if size < least else best
+            best, least = (q, size) if size < least else (best, least)
+            way = downhill(machine, balance(machine, best, tau)[1]) if stable else None
+            if way is None:
+                return best
+            q, least = gauss_newton(machine, machine.move(best, NUDGE * way), everything), np.inf
+            continue
         if size < least:
             best, least = q, size
         q = _step(machine, q, tau, g, t, stable)
     name, size = name_of(machine, left)
     raise QuestionError(f"equilibrium: {where(machine)} finds no rest: after {STEPS} steps {name!r} still needs {size:.4g} (N "
                         "m or N); hold it with a spring, a joint force or a fixed joint, or start from another guess")  # fmt: skip
+
+
+def downhill(machine: Machine, t: Rest) -> Array | None:
+    """(nv,): the motion, of one radian or length, along which the stiffness is most negative at a rest, so that a push grows; None where it is stable."""
+    unit, T, K = _stiffness(machine, t)
+    values, V = np.linalg.eigh(0.5 * (K + K.T)) if K.size else (np.zeros(1), np.zeros((0, 0)))
+    if values[0] >= -FLAT * np.abs(values).max():
+        return None
+    way = T @ V[:, 0]
+    return unit * way * np.sign(way[np.abs(way).argmax()])  # of its two senses the one that is written with a plus
 
 
 def static_torques(m: Mechanism | Machine, q: Any, actuated: Iterable[str] | None = None, wrenches: Any = None) -> Actuation:
@@ -113,10 +129,16 @@ def carried(machine: Machine) -> Array:
     return found
 
 
-def _step(machine: Machine, q: Array, tau: Array, g: Array, t: Rest, stable: bool) -> Array:
+def _stiffness(machine: Machine, t: Rest) -> tuple[Array, Array, Array]:
+    """The sizes of the speeds (nv,), the motions that the loops allow beside them (nv, d), of order one whatever the units, and K (d, d) in these."""
     unit = np.sqrt(metric(machine).column)
-    T = np.linalg.qr(t.spaces.T / unit[:, None])[0]  # of order one, whatever the units
-    K, f = T.T @ (unit[:, None] * t.r_q * unit) @ T, T.T @ (unit * g)
+    T = np.linalg.qr(t.spaces.T / unit[:, None])[0]
+    return unit, T, T.T @ (unit[:, None] * t.r_q * unit) @ T
+
+
+def _step(machine: Machine, q: Array, tau: Array, g: Array, t: Rest, stable: bool) -> Array:
+    unit, T, K = _stiffness(machine, t)
+    f = T.T @ (unit * g)
     if stable:  # along the eigenvectors of K, downhill in each
         values, V = np.linalg.eigh(0.5 * (K + K.T))
         size = np.maximum(np.abs(values), 1e-9 * np.abs(values).max(initial=0.0))
