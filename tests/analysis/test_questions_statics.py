@@ -62,7 +62,7 @@ def test_a_guess_that_would_fall_is_left_downhill(size):
     (q,) = equilibrium(rod, [0.0])
     assert abs(5.0 * q - 9.81 * np.sin(q)) < 1e-12 and q > 1.0 and modes(rod, [q]).frequencies[0] > 0
     assert equilibrium(rod, [0.0], stable=False) == 0.0
-    assert equilibrium(pendulum(2), [np.pi, 0.0]) == pytest.approx([0.0, 0.0], abs=1e-9) or np.allclose(np.cos(equilibrium(pendulum(2), [np.pi, 0.0])), 1.0)
+    np.testing.assert_allclose(np.cos(equilibrium(pendulum(2), [np.pi, 0.0])), 1.0, atol=1e-9)
 
 
 def test_a_loop_hangs_at_the_bottom_of_its_well():

@@ -10,7 +10,7 @@ import pytest
 from scipy.special import ellipj, ellipk
 
 from catena import simulate
-from catena.errors import SimulationError
+from catena.errors import SimulationError, StateError
 from catena.model.loads import JointSpring
 from catena.model.mechanism import GROUND, Body, Joint, Mechanism
 from catena.model.pose import Pose
@@ -143,6 +143,15 @@ def test_lengths_and_masses_change_no_accuracy(length: float, amount: float) -> 
         rate = np.sqrt(G / length)
         run, usual = (simulate(rod(size, m), q=[amplitude], until=12 / w, output=0.5 / w) for size, m, w in ((length, amount, rate), (1.0, 1.0, np.sqrt(G))))
         assert abs(run.ledger.steps - usual.ledger.steps) <= 1 and error(run, amplitude, rate) < 2e-8
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+def test_a_start_outside_a_stop_is_told_whatever_the_unit(size: float) -> None:
+    m = Mechanism("block", (Body("block", 1.0, (0, 0, 0), (size**2,) * 3),), (Joint("z", "prismatic", GROUND, "block", axis=(0, 0, 1), lower=size),))
+    for q in ([0.999 * size], [[0.999 * size], [size]]):
+        with pytest.raises(StateError, match="Start within the limits"):
+            simulate(m, q=q, until=np.sqrt(size), limits="stop")
+    assert simulate(m, q=[(1.0 - 2e-16) * size], until=np.sqrt(size), limits="stop").ledger.complete
 
 
 # ------------------------------------------------------------------------------------------------------ to continue

@@ -18,8 +18,9 @@ from ..errors import SimulationError, StateError
 from ..machine.lookup import where
 from ..machine.terms import accelerated
 from .accumulation import Impacts
+from .checks import outside
 from .contact_handler import ContactHandler
-from .event_handler import CROWD, INSTANT, MOST_EVENTS, START, Occurrence
+from .event_handler import CROWD, INSTANT, MOST_EVENTS, Occurrence
 from .guards import LOWER, UPPER, Meaning
 from .lane_runs import LaneRuns, Whole
 from .mode_choice import STILL, WEAK
@@ -167,7 +168,7 @@ class SpeedEvents:
         q, v = self._state(runs)
         h, sign = self.speeds[k], SIGNS[side]
         gap = sign * (q[:, h.coordinate] - self.limits[runs, k, side])
-        for n in np.flatnonzero(gap < -START)[:1]:
+        for n in np.flatnonzero(gap < -outside(self.machine)[h.coordinate])[:1]:
             raise StateError(f"simulate: {where(self.machine)}: {h.name!r} starts at {q[n, h.coordinate]:.6g} {h.unit}, beyond "
                              f"{self._stop_named(runs[n], k, side)}; start within the stops")  # fmt: skip
         on, against = gap <= 0.0, sign * v[:, h.index] < 0.0

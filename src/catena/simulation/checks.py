@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from ..analysis.closure_search import by_loop, called
 from ..equations.formulations import formulation, formulations
 from ..errors import ClosureError, SimulationError, StateError, unknown
+from ..kernels.rank import usual_length
 from ..machine import arguments
 from ..machine.constraint_rows import metric
 from ..machine.lookup import coordinates, states, where
 from ..machine.machine import Machine
+from .error_scales import coordinate_sizes
 from .integrators import METHODS, Method
 from .starts import from_names
 
@@ -27,6 +29,7 @@ MOST_ROWS = 100_000_000
 LIMITS = ("check", "ignore", "stop")
 FRICTION = ("smooth", "stick")
 CONTACT = ("events", "time_stepping", "ignore")
+START = 1e-9  # of the mechanism's length, or rad: how far outside its limits a run may start
 OPEN = 1e-6  # beside its length, or cosine (per second): a loop that starts wider open than this is a mistake; less is closed silently
 
 
@@ -89,9 +92,15 @@ def forces(given: Any, runs: int, nv: int) -> Array:
 def bounds(machine: Machine) -> Array:
     """(2, nq): the lowest and the highest that each coordinate may start at; what is part of a quaternion has no bounds."""
     found = np.array([[-np.inf] * machine.nq, [np.inf] * machine.nq])
+    slack = outside(machine)
     for c in coordinates(machine):
-        found[:, c.qi] = c.lower - 1e-9, c.upper + 1e-9
+        found[:, c.qi] = c.lower - slack[c.qi], c.upper + slack[c.qi]
     return found
+
+
+def outside(machine: Machine) -> Array:
+    """(nq,): how far outside its limits a coordinate may start; with stops it is put on them."""
+    return START * coordinate_sizes(machine.layout, usual_length(machine.layout))[0]
 
 
 def within_limits(machine: Machine, q: Array, bounds: Array) -> None:
@@ -101,8 +110,8 @@ def within_limits(machine: Machine, q: Array, bounds: Array) -> None:
     faults = []
     for c in coordinates(machine):
         low, high = q[:, c.qi].min(), q[:, c.qi].max()
-        if low < c.lower - 1e-9 or high > c.upper + 1e-9:
-            found = low if low < c.lower - 1e-9 else high
+        if low < bounds[0, c.qi] or high > bounds[1, c.qi]:
+            found = low if low < bounds[0, c.qi] else high
             faults.append(f"{c.name!r} starts at {found:.6g}, its limits are {c.lower:.6g} and {c.upper:.6g}")
     shown = "; ".join(faults[:5]) + ("; ..." if len(faults) > 5 else "")
     raise StateError(f"simulate: {where(machine)}: {shown}. Start within the limits, or say limits='ignore'")

@@ -22,6 +22,7 @@ from ..machine.constraint_rows import Metric
 from ..machine.lookup import where
 from ..machine.machine import Machine
 from .accumulation import Impacts
+from .checks import outside
 from .contact_handler import ContactHandler
 from .engine import Engine
 from .event_kinds import kind_of
@@ -34,7 +35,6 @@ from .plan import decoded
 from .switched_constraints import HoldableSpeed
 
 Array = NDArray[np.float64]
-START = 1e-9  # m, rad: how far outside a stop a run may start, as `checks.bounds` has it; it is put on the stop
 CROWD = 100  # events at one instant, after which a run gives up
 INSTANT = 1e-12  # of the time since the start: so short an interval is one instant, but for rebounds, whose series has a limit
 MOST_EVENTS = 1_000_000  # in one run
@@ -209,7 +209,7 @@ class EventHandler:
     def _start_at(self, t: float, k: int, h: HoldableSpeed, side: Bound, q: Array, v: Array) -> None:
         """Find whether a run starts on a stop, and let it meet the stop if it moves against it."""
         gap = side.sign * (q[h.coordinate] - self.limit(k, side))
-        if gap < -START:
+        if gap < -outside(self.machine)[h.coordinate]:
             raise StateError(f"simulate: {where(self.machine)}: {h.name!r} starts at {q[h.coordinate]:.6g} {h.unit}, beyond "
                              f"{self.stop_named(k, side)}; start within the stops")  # fmt: skip
         if gap <= 0.0 and side.sign * v[h.index] < 0.0:
