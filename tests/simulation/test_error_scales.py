@@ -154,6 +154,19 @@ def test_a_start_outside_a_stop_is_told_whatever_the_unit(size: float) -> None:
     assert simulate(m, q=[(1.0 - 2e-16) * size], until=np.sqrt(size), limits="stop").ledger.complete
 
 
+@pytest.mark.parametrize(("start", "span"), [(0.0, 1.0), (0.0, 1e-12), (1e9, 1.0), (-1e9, 1.0)])
+def test_equal_steps_meet_their_rows_whatever_the_time(start: float, span: float) -> None:
+    """Late starts and short runs: rows are at the times asked for, or refused."""
+    m = rod(G * span**2)
+    asked = {"q": [0.5], "start": start, "until": start + span, "integrator": "rk4", "step": span / 400}
+    for parts in ([0.25, 0.5, 0.75, 1.0], [0.5, 0.6, 0.7, 0.8]):
+        run = simulate(m, **asked, output=start + span * np.array(parts))
+        q, _ = swing(0.5, 1 / span, run.time - start)
+        assert np.abs(run.q.values[:, 0] - q).max() < 1e-9 + 4 * np.spacing(abs(start)) / span
+    with pytest.raises(SimulationError, match="needs output times that are equally spaced"):
+        simulate(m, **asked, output=start + span * np.array([0.1, 0.2, 0.3, 1.0]))
+
+
 # ------------------------------------------------------------------------------------------------------ to continue
 def test_a_run_that_was_stopped_remembers_how_far_it_has_moved(tmp_path: Any) -> None:
     """The steps of a resumed run are those of one that was not stopped."""

@@ -139,7 +139,7 @@ def ticking(engine: Any, t: float, end: float, times: np.ndarray) -> Any:
     rows, done = [], 0
     while True:
         for k, f in system.pieces:
-            if t >= engine.x[k, 0] - 1e-12 * max(1.0, abs(t)):
+            if t >= engine.x[k, 0] - 1e-12 * max(abs(engine.x[k, 0]), abs(t)):
                 values = f.values(max(t, engine.x[k, 0]))
                 engine.x[k : k + len(values)] = values[:, None]
         if jump is not None:

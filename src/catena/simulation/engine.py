@@ -282,14 +282,15 @@ class Pieces:
 def _stretches(t: float, end: float, times: Array) -> Iterator[tuple[float, int, bool]]:
     """(end of a stretch, equal gaps in it, whether output times lie at their ends): to the first output time, through all of them,
     from the last one to the end."""
+    begin = t
     if len(times):
-        gaps = np.diff(times)
-        if len(gaps) and np.ptp(gaps) > 1e-9 * max(1.0, abs(times[-1])):
+        gaps, equal = np.diff(times), 1e-9 * (times[-1] - t) + 16.0 * np.spacing(max(abs(t), abs(times[-1])))  # what a late start rounds off
+        if len(gaps) and np.ptp(gaps) > equal:
             found = f"these are {gaps.min():.6g} to {gaps.max():.6g} s apart"
             raise SimulationError(
                 f"a method with fixed steps needs output times that are equally spaced; {found}. Take dop853, which is adaptive"
             )
-        whole = len(gaps) > 0 and abs(times[0] - t - gaps[0]) < 1e-9 * max(1.0, abs(times[-1]))
+        whole = len(gaps) > 0 and abs(times[0] - t - gaps[0]) <= equal
         if whole:
             yield times[-1], len(times), True
         else:
@@ -297,5 +298,5 @@ def _stretches(t: float, end: float, times: Array) -> Iterator[tuple[float, int,
             if len(gaps):
                 yield times[-1], len(gaps), True
         t = times[-1]
-    if end - t > 1e-12 * max(1.0, abs(end)):
+    if end - t > max(1e-12 * (end - begin), 16.0 * np.spacing(max(abs(t), abs(end)))):
         yield end, 1, False
