@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.rank import own_length
 from ..kernels.tree import Layout
 from ..model.motions import Motion
 from ..model.values import value_of
@@ -84,7 +83,16 @@ class ErrorScales:
 
 def error_scales(system: System, pace: float = 1.0) -> ErrorScales:
     """Of the states of a system, at the mechanism's own parameters. pace: 1/s."""
-    length = own_length(system.layout)
+    table, length, integrals = system.error_table, system.length, system.nx + np.flatnonzero(np.array(system.controller.integrals) >= 0)
+    if len(integrals):
+        table = table.copy()
+        table[NEAR, integrals] /= pace
+    most = (1.0, pace) if length else (np.inf, np.inf)
+    return ErrorScales(table, np.array([*most, float(length > 0.0), pace]))
+
+
+def error_table(system: System, length: float) -> Array:
+    """The table of `ErrorScales` for a mechanism of that length (m; zero: none), integrals over time as if the pace were one."""
     q, v = coordinate_sizes(system.layout, length or 1.0)
     table = np.zeros((6, system.size))
     if system.equations.state_is_qv:
@@ -94,13 +102,12 @@ def error_scales(system: System, pace: float = 1.0) -> ErrorScales:
     table[OTHER, system.nx : -1] = 1.0
     for k, at in enumerate(system.controller.integrals):
         if at >= 0:
-            table[NEAR, system.nx + k], table[OTHER, system.nx + k] = q[at] / pace, 0.0
+            table[NEAR, system.nx + k], table[OTHER, system.nx + k] = q[at], 0.0
     table[WORK, -1] = _energy(system, length or 1.0)
     own = table[:, : system.nx]
     for row, of in ((FAR, NEAR), (FAST, SPEED)):
         own[row] = np.divide(1.0, own[of], out=np.zeros(system.nx), where=own[of] > 0.0)
-    most = (1.0, pace) if length else (np.inf, np.inf)
-    return ErrorScales(table, np.array([*most, float(length > 0.0), pace]))
+    return table
 
 
 def coordinate_sizes(layout: Layout, length: float) -> tuple[Array, Array]:

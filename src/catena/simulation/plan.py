@@ -18,7 +18,7 @@ from ..compiler.trace_cache import fingerprint
 from ..equations.equations import Equations
 from ..equations.formulations import DEFAULT
 from ..errors import SimulationError
-from ..kernels.rank import own_length, usual_length
+from ..kernels.rank import usual_length
 from ..machine import arguments
 from ..machine.constraint_rows import metric
 from ..machine.equation_machine import EquationMachine
@@ -157,7 +157,7 @@ class RunPlan:
     @property
     def rounding(self) -> float:
         """What steps do not resolve of a size, beside the part of the tolerance that one may use; none without a length, where the motion is the size."""
-        return ROUND / SHARE if own_length(self.machine.layout) else 0.0
+        return ROUND / SHARE if self.system.length else 0.0
 
     @cached_property
     def start_coordinates(self) -> Array:
@@ -167,7 +167,7 @@ class RunPlan:
     @property
     def natural_rate(self) -> float:
         """Half swings of a pendulum of the mechanism's length in a second, or runs in a second, 1/s: what a usual speed is, beside that length."""
-        length = own_length(self.machine.layout) or np.inf
+        length = self.system.length or np.inf
         return float(max(np.sqrt(self._gravity / length) / np.pi, 1.0 / ((self.until - self.start) or 1.0)))
 
     @cached_property

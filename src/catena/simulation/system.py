@@ -22,12 +22,13 @@ from ..compiler.trace import Tracer
 from ..compiler.trace_cache import kept, kept_tape
 from ..equations.equations import Equations
 from ..equations.formulations import derive, formulation
-from ..kernels.rank import column_scales
+from ..kernels.rank import column_scales, own_length
 from ..kernels.tree import SNAP, layout
 from ..model.mechanism import Mechanism
 from ..results.labels import Labels, labels
 from .binding_rows import binding, settle, touching
 from .contact_record import contact_state
+from .error_scales import error_table
 from .euler_step import euler_step
 from .guards import Guard, expressions
 from .joint_losses import damping, losses
@@ -113,6 +114,16 @@ class System:
     def column_scales(self) -> np.ndarray:
         """C (nv,) of `kernels.rank`: the squared length beside which each speed is measured."""
         return column_scales(self.layout)
+
+    @cached_property
+    def length(self) -> float:
+        """The mechanism's own length, m; zero where it has none."""
+        return own_length(self.layout)
+
+    @cached_property
+    def error_table(self) -> np.ndarray:
+        """The sizes of the states beside which errors are judged (`error_scales.py`)."""
+        return error_table(self, self.length)
 
     @cached_property
     def row_scales(self) -> tuple[list[float], list[float]]:
