@@ -20,6 +20,7 @@ import zoo
 from catena.errors import FormatError, MechanismError, MechanismWarning, UnknownNameError
 from catena.formats import examples, load, save
 from catena.model.joint_kinds import KINDS
+from catena.model.loads import JointSpring
 from catena.model.mechanism import GROUND, Body, Frame, Joint, Mechanism, Mimic, Shape
 from catena.model.planarity import plane
 from catena.model.pose import Pose
@@ -83,6 +84,15 @@ def test_rotation_in_four_ways(read):
     for way in ways:
         R = read(f"{ARM}rotate = {{ {way} }}").joint("j").placement.rotation
         assert np.array(R) == pytest.approx(np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]]), abs=1e-15)
+
+
+def test_numbers_of_numpy_are_written_as_numbers(tmp_path):
+    """Also a zero, which NumPy would compare with an empty tuple element by element."""
+    zero, one = np.float64(0.0), np.float64(1.0)
+    m = Mechanism("rod", (Body("rod", one, np.zeros(3), np.ones(3)),), (Joint("pin", "revolute", GROUND, "rod", axis=(0, 1, 0), damping=zero),),
+                  loads=(JointSpring("spring", "pin", zero, zero, zero),))  # fmt: skip
+    save(m, tmp_path / "rod.toml")
+    assert load(tmp_path / "rod.toml") == m
 
 
 def test_values_of_each_speed(read):
