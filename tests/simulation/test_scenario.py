@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import catena.examples
+import zoo
 from catena.errors import CatenaError, FormatError
 from catena.formats import examples
 from catena.model.mechanism import Body, Joint, Mechanism
@@ -162,6 +163,19 @@ def test_inverse_dynamics_along_a_run_gives_its_torques_back(tmp_path):
     inner = slice(5, -5)  # the spline's ends are free
     np.testing.assert_allclose(found.data["tau"].values[inner], run.data["tau"].values[inner], atol=0.05)
     assert found.ledger.relative_energy_balance < 2e-3  # of a natural spline, whose ends are not accelerated
+
+
+def test_inverse_dynamics_has_a_balance_and_does_not_doubt_rows_that_are_far_apart():
+    """Motors that move a pendulum along a polynomial do the work that its energy gains; a wrong mass would be seen."""
+    m = zoo.pendulum(1)
+    path = cubic([0.0, 1.0, 2.0], {m.joints[0].name: [0.0, 1.0, 0.3]})
+    fine = along(m, path)
+    error = fine.data["kinetic"] + fine.data["potential"] - fine.data["work"]
+    assert 0.0 < np.ptp(error.values) < 1e-6 * float(fine.data["work"].max()) and fine.ledger.verdict == ""
+    assert fine.ledger.energy_balance == pytest.approx(float(np.abs(fine.data["energy_error"]).max())) and "far apart" not in fine.ledger.outcome
+    for step in (0.5, 1.0, 2.0):
+        coarse = along(m, path, step).ledger
+        assert coarse.verdict == "" and coarse.outcome.endswith("too far apart for an energy balance")
 
 
 def test_inverse_dynamics_of_a_body_that_turns():

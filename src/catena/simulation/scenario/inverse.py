@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 ROWS = 1000
+FEW, UNKNOWN = 16, 1e-2  # rows; of the energy: with fewer, or where they leave more of the work unknown, there is no balance
 
 
 def placed(mechanism: Mechanism, given: Mapping[str, Any]) -> dict[str, float]:
@@ -82,13 +83,14 @@ def along(
     q, v, a = _followed(machine, path, times, course, turned, near)
     lost = np.array(losses(Tracer(machine.layout, machine.snap))(v.T, list(mechanism.parameters.values()))).T
     outside = along_states(machine, (wrenches if isinstance(wrenches, Wrenches) else read_wrenches(wrenches)).table, times, q) if wrenches else None
-    data = _dataset(machine, times, q, v, a, _motors(machine, list(course), q, v, a, lost, outside), lost, outside)
+    data, between = _dataset(machine, times, q, v, a, _motors(machine, list(course), q, v, a, lost, outside), lost, outside)
     closure = float(np.abs(machine.constraint_rows(q, v)[0]).max(initial=0.0)) if machine.rows else 0.0
     kinetic, potential, work, balance = (float(np.abs(data[x]).max()) for x in ("kinetic", "potential", "work", "energy_error"))
     change = float(np.abs(data["potential"] - data["potential"][0]).max())
+    known = len(times) >= FEW and between <= UNKNOWN * max(kinetic, change, work)
     return Result(data, Ledger.of(
-        Extremes(kinetic=kinetic, potential=potential, change=change, work=work, balance=balance, closure=closure), formulation="recursive", integrator="none", tolerance=0.0,
-        outcome=f"forces at {len(times)} instants of a motion that was given", steps=0, rejected=0, evaluations=len(times),
+        Extremes(kinetic=kinetic, potential=potential, change=change, work=work, balance=balance if known else 0.0, closure=closure), formulation="recursive", integrator="none", tolerance=0.0,
+        outcome=f"forces at {len(times)} instants of a motion that was given{'' if known else ', too far apart for an energy balance'}", steps=0, rejected=0, evaluations=len(times),
         wall_time=clock.perf_counter() - began, versions=versions(),
     ), mechanism, {"machine": machine})  # fmt: skip
 
@@ -136,16 +138,19 @@ def _motors(machine: Machine, driven: list[str], q: Array, v: Array, a: Array, l
     return needs - lost
 
 
-def _dataset(machine: Machine, t: Array, q: Array, v: Array, a: Array, tau: Array, lost: Array, outside: Any = None) -> xr.Dataset:
-    from scipy.integrate import cumulative_simpson
+def _dataset(machine: Machine, t: Array, q: Array, v: Array, a: Array, tau: Array, lost: Array, outside: Any = None) -> tuple[xr.Dataset, float]:
+    """What is shown, and the work that rows this far apart leave unknown, J: the difference of Simpson's rule and trapezia."""
+    from scipy.integrate import cumulative_simpson, cumulative_trapezoid
 
     kinetic, potential = machine.energy(q, v)
     power = ((tau + lost) * v).sum(axis=1)
     for (frame, axes), w in (outside or {}).items():
         power = power + (w * machine.frame_velocity(q, v, frame, axes)).sum(axis=1)
-    work = cumulative_simpson(power, x=t, initial=0.0) if len(t) > 2 else np.zeros(len(t))
+    by_trapezia = cumulative_trapezoid(power, x=t, initial=0.0)
+    work = cumulative_simpson(power, x=t, initial=0.0) if len(t) > 2 else by_trapezia
     total = kinetic + potential
-    return labelled(
+    between = float(np.abs(work - by_trapezia).max())
+    shown = labelled(
         {
             "q": (("time", "coordinate"), q), "v": (("time", "speed"), v), "a": (("time", "speed"), a),
             "tau": (("time", "speed"), tau), "losses": (("time", "speed"), lost), "kinetic": ("time", kinetic), "potential": ("time", potential),
@@ -153,3 +158,4 @@ def _dataset(machine: Machine, t: Array, q: Array, v: Array, a: Array, tau: Arra
         },
         {"time": ("time", t, {"units": "s"})}, labels(machine.mechanism, "recursive"),
     )  # fmt: skip
+    return shown, between
