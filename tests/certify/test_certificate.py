@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import casadi as ca
 import numpy as np
@@ -118,3 +119,14 @@ def test_the_certificate_holds_for_closed_examples(name):
 
 def test_one_answer_that_is_no_number_does_not_hide_the_others():
     np.testing.assert_array_equal(_middle([np.array([1.0, 2.0]), np.array([np.nan, 2.0]), np.array([1.0, np.inf])]), [1.0, 2.0])
+
+
+def test_reactions_that_are_no_numbers_do_not_agree():
+    """A formulation that leaves out the wrench of a joint that the others determine is named."""
+    def blind(m):
+        e = derive(m, "kane")
+        t, q, v, tau, p = e.reactions.sx_in()
+        return e.with_(reactions=ca.Function("blind", [t, q, v, tau, p], [e.reactions(t, q, v, tau, p) * float("nan")]))
+
+    certificate = check(zoo.pendulum(2), formulations={"kane": partial(derive, by="kane"), "lagrange": partial(derive, by="lagrange"), "blind": blind}, states=3)
+    assert certificate.failed == ("blind",)

@@ -290,9 +290,11 @@ def _determined(machine: Machine, q: Array, v: Array, a: Array, tau: Array) -> A
 
 
 def _relative(x: Array, y: Array) -> float:
-    known = np.isfinite(x) & np.isfinite(y)
+    """The largest difference beside the largest entry of a state; what y does not determine is left out, what x does not answer is infinitely far."""
+    known = np.isfinite(y)
     scale = np.maximum(np.where(known, np.abs(y), 0.0).max(axis=1, keepdims=True), 1.0)
-    return float(np.where(known, np.abs(x - y) / scale, 0.0).max(initial=0.0))
+    off = np.where(np.isfinite(x), np.abs(x - y), np.inf)
+    return float(np.where(known, off / scale, 0.0).max(initial=0.0))
 
 
 def _power(rate: ca.Function, q: Array, v: Array, a: Array, tau: Array, p: Array) -> float:

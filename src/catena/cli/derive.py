@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from ..errors import CatenaError
 from ._reading import Model
 
 By = Annotated[str, typer.Option(help="The formulation, such as kane.")]
@@ -23,6 +24,14 @@ class Form(StrEnum):
     notebook = "notebook"
 
 
+SUFFIXES = {".tex": Form.latex, ".html": Form.html, ".ipynb": Form.notebook}  # what the name of a file says of its form
+
+
+def form_of(form: Form | None, out: Path | None) -> Form:
+    """The form that was asked for, by its name or by that of the file."""
+    return form or SUFFIXES.get(out.suffix if out else "", Form.text)
+
+
 def derive(
     model: Model,
     by: By = "lagrange",
@@ -30,20 +39,23 @@ def derive(
     against: Annotated[
         str | None, typer.Option(metavar="BY", help="A second formulation, set beside the first with the terms that correspond.")
     ] = None,
-    form: Annotated[Form, typer.Option(help="text, latex, html (one page) or notebook (.ipynb).")] = Form.text,
+    form: Annotated[
+        Form | None, typer.Option(help="text, latex, html (one page) or notebook; unless given, by the ending of --out: .tex, .html, .ipynb.")
+    ] = None,
     out: Out = None,
 ) -> None:
     """Derive the equations of motion by one formulation; with --steps, the whole way to them."""
     from ..equations.formulations import derive as derived
 
-    mechanism = model.load()
+    mechanism, form = model.load(), form_of(form, out)
     found = derived(mechanism, by)
+    file = (str(model.file),) if form is Form.notebook else ()
     if against:
         from ..equations.derivation.comparison import Comparison
 
-        written = getattr(Comparison(found.steps(), derived(mechanism, against).steps()), form.value)()
+        written = getattr(Comparison(found.steps(), derived(mechanism, against).steps()), form.value)(*file)
     elif steps or form in (Form.html, Form.notebook):
-        written = getattr(found.steps(), form.value)()
+        written = getattr(found.steps(), form.value)(*file)
     else:
         written = found.latex() if form is Form.latex else found.text()
     emit(written, out)
@@ -54,5 +66,7 @@ def emit(written: str, out: Path | None) -> None:
     if out is None:
         print(written.rstrip("\n"))
     else:
+        if not out.parent.is_dir():
+            raise CatenaError(f"{out}: there is no folder {str(out.parent)!r} to write into; make it first")
         out.write_text(written.rstrip("\n") + "\n", encoding="utf-8")
         print(f"written: {out}")

@@ -25,7 +25,7 @@ def apply(name: str, values: list[Scalar]) -> Scalar:
     if all(isinstance(v, (int, float)) for v in values):
         return (_FLOAT.get(name) or getattr(math, name))(*values)
     module: Any
-    if any(type(v).__module__.startswith("casadi") for v in values):
+    if any(base.__module__.startswith("casadi") for v in values for base in type(v).__mro__):
         import casadi as module
 
         function = getattr(module, _CASADI.get(name, name))

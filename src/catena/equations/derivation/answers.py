@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from math import comb, prod
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from .steps import Derivation, Label, Line, Terms
 from .student_notation import entries, expression
 
 STATES, TOLERANCE = 5, 1e-6  # random states, and what a rounded number of a student may differ by
+TERMS = 5000  # of an answer, written out, that are compared one by one
 COEFFICIENTS = ("q", "p", "t")
 
 
@@ -39,7 +42,7 @@ def grade(d: Derivation, number: str, answer: str, letters: Mapping[str, str] | 
     """Compare an answer with line "STEP.LINE" of a derivation; three answers with commas between, or a matrix, for a vector.
 
     A line with a name may be answered with the name in front, T = ...; of a row both sides are wanted, on either side of the sign =,
-    and a factor of parameters that all of it has been divided by does not count. letters: {the student's own: the worksheet's}.
+    and a factor of parameters and coordinates that all of it has been divided by does not count. letters: {the student's own: the worksheet's}.
     """
     line = find(d, number)
     names = _with_letters(d.names, letters or {})
@@ -104,8 +107,11 @@ def _compared(d: Derivation, answer: Any, terms: Terms, equation: bool = False) 
     states, right = random_values(d.names), sp.Add(*(t.value for t in terms))
     if _same(answer, right, states):
         return []
+    if _terms(answer) > TERMS:
+        return [f"its value differs; written out it has more than {TERMS} terms, which are not compared one by one"]
     own, known, write = _grouped(answer, heads), _grouped(right, heads), text_writer(d.names)
-    factor = _factor(own, known, states, {sp.Symbol(n.symbol) for n in d.names["p"]}) if equation else sp.Integer(1)
+    free = {sp.Symbol(n.symbol) for role in ("p", "q") for n in d.names[role]}
+    factor = _factor(own, known, states, free) if equation else sp.Integer(1)
     if factor != 1:
         if _same(answer, right * factor, states):
             return []
@@ -113,10 +119,7 @@ def _compared(d: Derivation, answer: Any, terms: Terms, equation: bool = False) 
     remarks = []
     for of in {**known, **own}:
         a, b = own.get(of, sp.Integer(0)), known.get(of, sp.Integer(0))
-        if of != 1:
-            remarks += _remark(f"the term of {write(of, False)}", a, b, states, write)
-        else:
-            remarks += _without_heads(a, b, states, write)
+        remarks += _remarks(of, a, b, states, write)
     return remarks or ["its value differs, though each term seems right"]
 
 
@@ -126,24 +129,27 @@ def _same(answer: Any, right: Any, states: list[dict[Any, float]]) -> bool:
     return all(abs(_at(answer, s) - _at(right, s)) <= TOLERANCE * max(z, 1e-300) for s, z in zip(states, size))
 
 
-def _factor(own: dict[Any, Any], known: dict[Any, Any], states: list[dict[Any, float]], parameters: set[Any]) -> Any:
-    """The number or expression of parameters by which most terms of an equation have been multiplied."""
+def _factor(own: dict[Any, Any], known: dict[Any, Any], states: list[dict[Any, float]], free: set[Any]) -> Any:
+    """The number or expression of parameters and coordinates by which most terms of an equation have been multiplied."""
     ratios = (sp.cancel(sp.together(own[of] / known[of])) for of in known if of in own and known[of] != 0)
-    found = {r: 0 for r in (sp.Integer(1), *ratios) if r != 0 and r.free_symbols <= parameters}
+    found = {r: 0 for r in (sp.Integer(1), *ratios) if r != 0 and r.free_symbols <= free}
     return max(found, key=lambda r: sum(_same(own[of], r * known[of], states) for of in known if of in own))
 
 
-def _without_heads(a: Any, b: Any, states: list[dict[Any, float]], write: Any) -> list[str]:
-    """What is wrong with the part that has no speeds, accelerations or forces: one or two of its terms, if so it can be said."""
+def _remarks(head: Any, a: Any, b: Any, states: list[dict[Any, float]], write: Any) -> list[str]:
+    """What is wrong with all that has one head: a sentence of the whole, or of one or two terms of its coefficient where that says more."""
+    what = f"the term of {write(head, False)}" if head != 1 else "the part without speeds, accelerations and forces"
+    whole = _remark(what, a, b, states, write)
     parts: list[dict[Any, Any]] = [{}, {}]
     for found, e in zip(parts, (a, b)):
         for term in sp.Add.make_args(sp.expand(e)):
             number, of = term.as_coeff_Mul()
             found[of] = found.get(of, sp.Integer(0)) + number
+    if not whole or len(parts[1]) < 2 or not any(word in whole[0] for word in (" is wrong: ", " should not ")):
+        return whole
     each = [x for of in {**parts[1], **parts[0]}
-            for x in _remark(f"the term {write(of, False)}", parts[0].get(of, 0) * of, parts[1].get(of, 0) * of, states, write)]  # fmt: skip
-    whole = _remark("the part without speeds, accelerations and forces", a, b, states, write)
-    return each if whole and len(each) <= 2 and len(parts[1]) > 1 else whole
+            for x in _remark(f"the term {write(of * head, False)}", parts[0].get(of, 0) * of, parts[1].get(of, 0) * of, states, write)]  # fmt: skip
+    return each if len(each) <= 2 else whole
 
 
 def _remark(what: str, a: Any, b: Any, states: list[dict[Any, float]], write: Any) -> list[str]:
@@ -159,8 +165,22 @@ def _remark(what: str, a: Any, b: Any, states: list[dict[Any, float]], write: An
     if np.allclose(own, -known, rtol=TOLERANCE):
         return [f"{what} has the wrong sign"]
     if np.all(known) and np.allclose(ratio, ratio[0], rtol=TOLERANCE):
-        return [f"{what} is {sp.nsimplify(round(float(ratio[0]), 9))} times what it should be"]
+        return [f"{what} is {_short(float(ratio[0]))} times what it should be"]
     return [f"{what} is wrong: {write(a, False)}"]
+
+
+def _short(ratio: float) -> str:
+    """A ratio as people say it: 2, -1/3, or a decimal number."""
+    simple = Fraction(ratio).limit_denominator(100)
+    return str(simple) if abs(simple - ratio) <= TOLERANCE * abs(ratio) else f"{ratio:.6g}"
+
+
+def _terms(e: Any) -> int:
+    """How many terms an expression has at most when it is written out, those inside functions included."""
+    inside = [_terms(x) for x in e.args]
+    if e.is_Pow and e.exp.is_Integer and e.exp > 0:
+        return comb(inside[0] + int(e.exp) - 1, int(e.exp))
+    return (prod if e.is_Mul else sum)(inside) if inside else 1
 
 
 def _grouped(e: Any, heads: list[Any]) -> dict[Any, Any]:
@@ -173,11 +193,21 @@ def _grouped(e: Any, heads: list[Any]) -> dict[Any, Any]:
 
 
 def random_values(names: Names) -> list[dict[Any, float]]:
-    """{symbol: number} for some states; the same name has the same numbers in every derivation of a mechanism."""
-    symbols = sorted(texts(names, "text"), key=lambda s: s.name)
-    draws = {s: np.random.default_rng(list(s.name.encode())).uniform(0.4, 1.6, STATES) for s in symbols}
+    """{symbol: number} for some states; the same name has the same numbers in every derivation of a mechanism.
+
+    Coordinates, speeds, accelerations and forces have both signs, angles in all quadrants: |theta'| is not theta'. Parameters are positive.
+    """
+    positive = {n.symbol for role in ("p", "t") for n in names.get(role, ())}
+    draws = {}
+    for s in sorted(texts(names, "text"), key=lambda s: s.name):
+        rng = np.random.default_rng(list(s.name.encode()))
+        draws[s] = rng.uniform(0.4, 1.6, STATES) if s.name in positive else rng.uniform(0.4, 2.8, STATES) * (-1.0) ** rng.permutation(STATES)
     return [{s: float(x[k]) for s, x in draws.items()} for k in range(STATES)]
 
 
 def _at(e: Any, state: dict[Any, float]) -> float:
-    return float(sp.N(sp.sympify(e).xreplace(state)))
+    """The value at a state; NaN where it is no real number or too large for one."""
+    try:
+        return float(sp.N(sp.sympify(e).xreplace(state)))
+    except (TypeError, OverflowError):
+        return float("nan")

@@ -6,7 +6,7 @@ came another way: finite differences of the bodies' poses for kinematics, the ke
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -25,11 +25,13 @@ from ..readable.names import Name, names_of, symbols
 from ..readable.textbook import EquationRow, Term, textbook
 from ..statement import Derived, Statement
 from .observed_motion import Observed, observed
+from .rounding import magnitudes, without_rounding
 from .steps import Label, Line, Terms
 
 STATES = 3  # random ones, where every line is checked
 TOLERANCE = 1e-9  # relative
 EFFORT, TERMS = 4_000_000, 1500  # products of terms for a whole derivation, and terms in one expression
+ROUNDED, OBSERVED = 1e-15, 1e-11  # of the numbers that meet in a line: rounding of expressions, and of finite differences
 LONGEST = 300  # operations in a line that is shown as it was computed
 
 
@@ -69,6 +71,8 @@ class Board:
         s, rng = self.s, np.random.default_rng(seed + 17)
         q, p = s.layout.somewhere(seed)
         v, tau = rng.normal(size=(2, s.layout.nv))
+        inertia = np.diag(np.array(self._passes(q, v, 0 * v, p)[2]))
+        tau = tau * np.where(inertia > 0, inertia, 1.0)  # so that it moves at its own pace, whatever its size: finite differences must follow
         t, own = rng.uniform(size=1), p[: len(self.equations.mechanism.parameters)]
         a = self._accelerations(t, q, v, tau, own, p)
         given = {"t": t, "q": q, "v": v, "a": a, "tau": tau, "p": p}
@@ -155,7 +159,8 @@ class Board:
         """Rows left = right in the textbook's form, or as they were computed where there is none."""
         statement = Statement.of(self.symbols, ca.densify(left), ca.densify(right))
         try:
-            return textbook(statement, self.names, self.budget, self._units)
+            found = textbook(statement, self.names, self.budget, self._units)
+            return without_rounding(found, lambda: self._sizes(left) + self._sizes(right), self._symbol_values)
         except (NotHarmonic, OutOfBudget) as why:
             if statement.tape.n_instructions() > LONGEST:
                 raise FormulationError(
@@ -166,6 +171,16 @@ class Board:
             sides, _ = sx_to_sympy(statement.tape, inputs)
             one = sp.Integer(1)
             return [EquationRow(*((Term(x, one),) if x != 0 else () for x in pair)) for pair in zip(*sides)]
+
+    def _sizes(self, x: ca.SX) -> np.ndarray:
+        """(states, entries): what the entries would come to if nothing cancelled in them."""
+        f = ca.Function("x", list(self.symbols.values()), [ca.densify(x)])
+        return np.array([magnitudes(f, [state[role] for role in self.symbols]) for state in self.values])
+
+    @property
+    def _symbol_values(self) -> list[dict[Any, float]]:
+        """{symbol: number} at the states."""
+        return [{s: float(x) for role in self.symbols for s, x in zip(symbols(self.names[role]), state[role])} for state in self.values]
 
     @cached_property
     def _units(self) -> list[list[Any]]:
@@ -178,8 +193,9 @@ class Board:
         """label = x, a number or a vector; reference: the same by another route; seen (states, entries): by a third."""
         right = tuple(row.right for row in self.terms(ca.SX.zeros(x.numel()), x))
         known = reference if isinstance(reference, np.ndarray) else self.numbers(reference)
-        routes = [known] if seen is None else [known, seen]
-        return Line(label, right, means, axes, max(self._difference(label.text, right, x) for x in routes))
+        own = self._difference(label.text, right, known, rounding=lambda: ROUNDED * (self._sizes(x) + (0.0 if known is reference else self._sizes(reference))))
+        other = 0.0 if seen is None else self._difference(label.text, right, seen, rounding=lambda: OBSERVED * self._sizes(x))
+        return Line(label, right, means, axes, max(own, other))
 
     @cached_property
     def observed(self) -> dict[str, Observed]:
@@ -220,11 +236,15 @@ class Board:
         return found
 
     # ------------------------------------------------------------------------------------------------ checking
-    def _difference(self, what: str, right: Sequence[Terms], known: np.ndarray, floor: Any = 0.0) -> float:
+    def _difference(self, what: str, right: Sequence[Terms], known: np.ndarray, floor: Any = 0.0, rounding: Callable[[], np.ndarray] | None = None) -> float:
+        """How far a result lies from the same number by another route, beside its size. rounding: by how much both may be off where all cancels."""
         parts = [np.array(self._evaluated(terms)) for terms in right]
         found = np.column_stack([x.sum(1) for x in parts])
         size = np.abs(np.hstack(parts)).sum(1) + np.abs(known).sum(1) + floor
-        return self._held(what, _relative(np.abs(found - known).max(1), size))
+        error = _relative(np.abs(found - known).max(1), size)
+        if error > TOLERANCE and rounding:
+            error = _relative(np.abs(found - known).max(1), size + rounding().sum(1) / TOLERANCE)
+        return self._held(what, error)
 
     def _held(self, what: str, error: float) -> float:
         if not error <= TOLERANCE:

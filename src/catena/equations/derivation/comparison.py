@@ -79,9 +79,9 @@ class Comparison:
         """Two columns on one page."""
         return pages.side_by_side(self.one, self.two, [(c.left.text, c.right.text) for c in self.correspondences])
 
-    def notebook(self) -> str:
-        """Both as one notebook, with the table before them."""
-        first, second = (json.loads(d.notebook()) for d in (self.one, self.two))
+    def notebook(self, file: str = "mechanism.toml") -> str:
+        """Both as one notebook, with the table before them. file: the mechanism's, for the cells that derive them anew."""
+        first, second = (json.loads(d.notebook(file)) for d in (self.one, self.two))
         rows = "\n".join(f"| ${c.left.latex}$ | ${c.right.latex}$ |" for c in self.correspondences)
         table = f"# {self.title}\n\n| {self.two.formulation} | {self.one.formulation} |\n|---|---|\n{rows}"
         cells = [{"cell_type": "markdown", "id": "table", "metadata": {}, "source": table}, *first["cells"]]

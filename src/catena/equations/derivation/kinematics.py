@@ -16,7 +16,7 @@ from ...compiler.trace import Tracer, matrix, vector
 from ...spatial import full
 from .board import Board
 from .steps import Label, Step
-from .words import bold
+from .words import bold, rate
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Bodies:
 
     def velocities(self) -> Step:
         """Of the centres of mass, in the ground's axes."""
-        lines = [self.board.line(bold("v", b.name), b.v, b.kernel[3:], Label(f"d r_{b.name}/dt", rf"\dot{{{bold('r', b.name).latex}}}"), "ground",
+        lines = [self.board.line(bold("v", b.name), b.v, b.kernel[3:], Label(f"d r_{b.name}/dt", rate("r", b.name)), "ground",
                                  self.board.observed[b.name].v) for b in self.all if b.heavy]  # fmt: skip
         return Step(
             "velocities of the centres of mass", "Differentiate each position in time, by the chain rule.", tuple(lines)
@@ -123,7 +123,7 @@ class Bodies:
                         bold("a", b.name),
                         b.a,
                         b.kernel_rate[3:],
-                        Label(f"d v_{b.name}/dt", rf"\dot{{{bold('v', b.name).latex}}}"),
+                        Label(f"d v_{b.name}/dt", rate("v", b.name)),
                         "ground",
                         self.board.observed[b.name].a,
                     )

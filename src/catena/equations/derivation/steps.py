@@ -109,11 +109,11 @@ class Derivation:
 
         return html(self, blank)
 
-    def notebook(self) -> str:
-        """As a Jupyter notebook, JSON: a cell of LaTeX for each step, and a cell that derives it anew."""
+    def notebook(self, file: str = "mechanism.toml") -> str:
+        """As a Jupyter notebook, JSON: a cell of LaTeX for each step, and a cell that derives it anew from the mechanism's file."""
         from .pages import notebook
 
-        return notebook(self)
+        return notebook(self, file)
 
 
 Make = Callable[[Any], Sequence[Step]]

@@ -21,6 +21,11 @@ def bold(letter: str, *below: str) -> Label:
     return Label("_".join((letter, *below)), f"{head}_{{{', '.join(map(of_body, below))}}}")
 
 
+def rate(letter: str, body: str) -> str:
+    """The derivative of a vector in time, in LaTeX: its letter has the dot, not its index."""
+    return rf"\dot{{\mathbf{{{letter}}}}}_{{{of_body(body)}}}"
+
+
 def partial(letter: str, body: str, speed: Name) -> Label:
     """A partial velocity of a body along a speed."""
     head = GREEK.get(letter, rf"\mathbf{{{letter}}}")

@@ -21,7 +21,7 @@ def text(d: Derivation, blank: bool = False) -> str:
     head = (
         [f"{d.mechanism} by {d.formulation}, after {d.source}", _checked(d)]
         if not blank
-        else [f"{d.mechanism} by {d.formulation}"]
+        else [f"{d.mechanism} by {d.formulation}", *wrap(given(d), WIDTH)]
     )
     parts = ["\n".join(head)]
     for number, step in enumerate(d.steps, 1):
@@ -33,6 +33,13 @@ def text(d: Derivation, blank: bool = False) -> str:
         ]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
+
+
+def given(d: Derivation, how: str = "text") -> str:
+    """With what the lines of a worksheet are to be written: its symbols, and how an answer is checked."""
+    roles = {"q": "coordinates", "v": "speeds", "a": "accelerations", "tau": "forces along them", "p": "parameters"}
+    shown = {word: ", ".join(getattr(n, how) if how == "text" else f"${n.latex}$" for n in d.names[role]) for role, word in roles.items() if d.names[role]}
+    return f"Write with {'; '.join(f'{word} {x}' for word, x in shown.items())}. An answer is checked by its number: catena grade FILE NUMBER ANSWER --by {d.formulation}."
 
 
 def _checked(d: Derivation) -> str:
@@ -89,22 +96,27 @@ def latex_form(d: Derivation) -> str:
 def latex(d: Derivation, blank: bool = False) -> str:
     """Sections with align* environments; needs amsmath."""
     parts = [rf"\section*{{{words(d.mechanism)} by {words(d.formulation)}}}"]
+    if blank:
+        parts.append(given(d, "latex").replace(d.formulation, words(d.formulation)))
     parts += [
-        f"\\subsection*{{{k}. {words(step.title)}}}\n{words(step.why)}\n{latex_step(step, d, blank)}"
+        f"\\subsection*{{{k}. {words(step.title)}}}\n{words(step.why)}\n{latex_step(step, d, k if blank else 0)}"
         for k, step in enumerate(d.steps, 1)
     ]
     return "\n\n".join(parts)
 
 
-def latex_step(step: Step, d: Derivation, blank: bool = False) -> str:
-    """The lines of a step as one align* environment, broken so that they fit on a page beside the widest label."""
+def latex_step(step: Step, d: Derivation, blank: int = 0) -> str:
+    """The lines of a step as one align* environment, broken so that they fit on a page beside the widest label.
+
+    blank: the step's number on a worksheet, with gaps in place of the results, each line numbered.
+    """
     write = latex_writer(d.names)
     lines = list(step.lines)
     if not blank:  # a vector that is too wide is three numbers, whose labels are wider
         paper = _beside_labels(lines)
         lines = [x for line in lines for x in (_components(line) if line.vector and not _vector(line, write, paper) else [line])]
     paper = _beside_labels(lines)
-    rows = [row for line in lines for row in latex_line(line, write, paper, blank)]
+    rows = [rf"{_gap(line)} \tag{{{blank}.{k}}}" for k, line in enumerate(lines, 1)] if blank else [row for line in lines for row in latex_line(line, write, paper)]
     return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
 
 
@@ -114,10 +126,8 @@ def _beside_labels(lines: Sequence[Line]) -> Paper:
     return LATEX._replace(room=LATEX.room - max(labels, default=0.0))
 
 
-def latex_line(line: Line, write: Writer, paper: Paper, blank: bool = False) -> list[str]:
+def latex_line(line: Line, write: Writer, paper: Paper) -> list[str]:
     """One equation as rows of an align* environment."""
-    if blank:
-        return [_gap(line)]
     if not isinstance(line.left, Label):
         return _indented("& ", equation_lines(line.left, line.right[0], write, paper))
     head, means = f"{line.left.latex} &= ", f"{line.means.latex}" if line.means else ""

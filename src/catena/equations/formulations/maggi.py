@@ -75,9 +75,22 @@ def _left_free(b: Bodies, u: JointSpeeds, tree: list[BodyRows]) -> tuple[ca.SX, 
         if not pair.joint.deflection:
             K, right = ca.vertcat(K, u.G[own, :]), ca.vertcat(right, ca.horzcat(driven[own, :], drift[own] - u.g[own]))
         right = right - K[:, : 6 * k] @ found - K[:, links:] @ bent
-        found = ca.vertcat(found, ca.sparsify(ca.solve(ca.sparsify(K[:, 6 * k : 6 * k + 6]), ca.SX.eye(6)) @ ca.sparsify(right)))
+        found = ca.vertcat(found, ca.sparsify(_motion(ca.sparsify(K[:, 6 * k : 6 * k + 6]), ca.sparsify(right))))
     found = ca.vertcat(found, bent)
     return ca.sparsify(found[:, :n]), ca.sparsify(found[:, n])
+
+
+def _motion(K: ca.SX, right: ca.SX) -> ca.SX:
+    """(u', w') of one link with K (u', w') = right: its turning from the rows that meet nothing else, then its centre of mass.
+
+    Metres and radians are eliminated apart, so that the digits do not depend on the unit of length.
+    """
+    turning = [k for k in range(6) if not K[k, :3].nnz()]
+    if len(turning) != 3:
+        return ca.solve(K, ca.SX.eye(6)) @ right
+    moving = [k for k in range(6) if k not in turning]
+    w = ca.solve(K[turning, 3:], ca.SX.eye(3)) @ right[turning, :]
+    return ca.vertcat(ca.solve(K[moving, :3], ca.SX.eye(3)) @ (right[moving, :] - K[moving, 3:] @ w), w)
 
 
 def _driven(b: Bodies, u: JointSpeeds) -> tuple[ca.SX, ca.SX]:
