@@ -4,7 +4,9 @@
 
 newton       u_n+ >= -e u_n-, complementary to P_n >= 0, friction against the speeds after; all contacts at once [Moreau1988]
 poisson      compression until nothing approaches, then at least e times its impulses [Glocker1995]
-sequential   by either law, one contact after the other, the first that approaches, until none does
+sequential   by any law, one contact after the other, the first that approaches, until none does
+
+`model.impact_laws` has all laws by name; those that follow friction along an impact are in `routh.py`.
 
 W holds joints and loops too, so that all of them act at the same instant.
 """
@@ -17,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SingularError
+from ..errors.registry import loaded
+from ..model.impact_laws import IMPACT_LAWS
 from .contact_modes import Friction, Solution, solutions
 
 Array = NDArray[np.float64]
@@ -39,7 +43,13 @@ class Blow(NamedTuple):
 
 def blow(G: Array, u: Array, e: Array, mu: Array, law: str = "newton", impacts: str = "simultaneous") -> Blow:
     """The impulses of an impact with speeds u before; e, mu (k,)."""
-    return sequence(G, u, e, mu, law) if impacts == "sequential" else LAWS[law](G, u, e, mu)
+    return sequence(G, u, e, mu, law) if impacts == "sequential" else _struck(law, G, u, e, mu)
+
+
+def _struck(law: str, G: Array, u: Array, e: Array, mu: Array) -> Blow:
+    """By the law of that name."""
+    found: Blow = loaded(IMPACT_LAWS.find(law).strike)(G, u, e, mu)
+    return found
 
 
 def newton(G: Array, u: Array, e: Array, mu: Array) -> Blow:
@@ -60,9 +70,6 @@ def poisson(G: Array, u: Array, e: Array, mu: Array) -> Blow:
     return Blow(P, u + G @ P, again.modes, several=several or more, known=_known(first) & _known(again))
 
 
-LAWS = {"newton": newton, "poisson": poisson}
-
-
 def sequence(G: Array, u: Array, e: Array, mu: Array, law: str = "newton") -> Blow:
     """One contact after the other: the first that approaches."""
     P, now = np.zeros(len(u)), u.copy()
@@ -76,12 +83,12 @@ def sequence(G: Array, u: Array, e: Array, mu: Array, law: str = "newton") -> Bl
             return Blow(P, now, tuple(modes), tuple(order), known=np.ones(len(u), bool))
         i = int(nearing[0])
         own = slice(3 * i, 3 * i + 3)
-        one = LAWS[law](G[own, own], now[own], e[i : i + 1], mu[i : i + 1])
+        one = _struck(law, G[own, own], now[own], e[i : i + 1], mu[i : i + 1])
         P[own] += one.P
         now = now + G[:, own] @ one.P
         modes[i] = one.modes[0]
         order.append(i)
-    rest = LAWS[law](G, now, 0.0 * e, mu)
+    rest = newton(G, now, 0.0 * e, mu)  # without rebound the laws of several points are one
     return Blow(P + rest.P, rest.after, rest.modes, tuple(order), known=rest.known)
 
 
@@ -92,7 +99,7 @@ def _known(one: Solution) -> NDArray[np.bool_]:
 
 def _one(found: list[Solution]) -> tuple[Solution, bool]:
     if not found:
-        raise SingularError("the laws of friction and impact have no solution for these contacts")
+        raise SingularError("it jams, for no impulse within its friction cone gives the rebound")
     return found[0], len(found) > 1
 
 
