@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..errors import SingularError
 from ..errors.registry import loaded
 from ..model.impact_laws import IMPACT_LAWS
-from .contact_modes import Friction, Solution, solutions
+from .contact_modes import MOST, Friction, Solution, solutions
 
 Array = NDArray[np.float64]
 TURNS = 1000  # impacts of a sequence, after which what is left comes to rest at once
@@ -56,16 +56,16 @@ def newton(G: Array, u: Array, e: Array, mu: Array) -> Blow:
     """u_n+ = -e u_n- where there is an impulse."""
     b = u.copy()
     b[::3] += e * np.minimum(u[::3], 0.0)
-    one, several = _one(solutions(G, b, Friction.at_rest(mu, mu), guess=True))
+    one, several = _one(solutions(G, b, Friction.at_rest(mu, mu)), len(e))
     return Blow(one.force, u + G @ one.force, one.modes, several=several, known=_known(one))
 
 
 def poisson(G: Array, u: Array, e: Array, mu: Array) -> Blow:
     """Compression, then expansion with at least e times its normal impulses."""
-    first, several = _one(solutions(G, u, Friction.at_rest(mu, mu), guess=True))
+    first, several = _one(solutions(G, u, Friction.at_rest(mu, mu)), len(e))
     if not (e * first.force[::3]).any():
         return Blow(first.force, first.rate, first.modes, several=several, known=_known(first))
-    again, more = _one(solutions(G, first.rate, Friction.at_rest(mu, mu, e * first.force[::3]), guess=True))
+    again, more = _one(solutions(G, first.rate, Friction.at_rest(mu, mu, e * first.force[::3])), len(e))
     P = first.force + again.force
     return Blow(P, u + G @ P, again.modes, several=several or more, known=_known(first) & _known(again))
 
@@ -97,7 +97,9 @@ def _known(one: Solution) -> NDArray[np.bool_]:
     return np.abs(one.loose / np.where(size > 0.0, size, 1.0)).max(axis=1, initial=0.0) < LOOSE
 
 
-def _one(found: list[Solution]) -> tuple[Solution, bool]:
+def _one(found: list[Solution], contacts: int) -> tuple[Solution, bool]:
+    if not found and contacts > MOST:
+        raise SingularError(f"no impulses were found; the modes of more than {MOST} contacts at one instant are searched for, not enumerated")
     if not found:
         raise SingularError("it jams, for no impulse within its friction cone gives the rebound")
     return found[0], len(found) > 1

@@ -74,7 +74,6 @@ class ContactImpacts:
 
     def _jump(self, t: float, now: list[int], W: Array, J: Array, G: Array, u: Array, small: Array) -> Array:
         """The impact of contacts `now`; the speeds after."""
-        self.terms.few(now)
         for i, speed, limit in zip(now, u[::3], small):
             if speed < -limit:
                 self.series[i] = self.series.get(i, Impacts()).then(t, -speed, self._place(i))
