@@ -52,6 +52,7 @@ _WHERE = {  # public name -> the module it lives in, and its name there if it is
     "modes": "analysis.vibration",
     "inverse_kinematics": "analysis.inverse_kinematics",
     "clearance": "analysis.clearance",
+    "contact_ranges": "analysis.contact_ranges",
     "simulate": "simulation",
     "ALL_INTEGRATORS": "simulation",
     "Result": "results.result",
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
     )
     from .analysis.assembly import assemble
     from .analysis.clearance import clearance
+    from .analysis.contact_ranges import contact_ranges
     from .analysis.hybrid_dynamics import hybrid_dynamics
     from .analysis.impulse import impulse
     from .analysis.inverse_kinematics import inverse_kinematics

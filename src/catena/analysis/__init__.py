@@ -13,6 +13,7 @@ from .actuation import Actuation, inverse_dynamics
 from .assembly import assemble
 from .capture import Target
 from .clearance import Clearance, clearance
+from .contact_ranges import ContactRanges, contact_ranges
 from .hybrid_dynamics import hybrid_dynamics
 from .impulse import ImpulseResponse, impulse
 from .inverse_kinematics import inverse_kinematics
@@ -25,8 +26,8 @@ from .statics import equilibrium, static_torques
 from .vibration import Modes, highest_frequency, modes
 
 __all__ = [
-    "QUESTIONS", "Actuation", "Clearance", "DrivenMotion", "ImpulseResponse", "MarkerMotion", "Mobility", "Modes", "Question", "Rows", "StateSpace", "Target", "assemble",
-    "clearance",
+    "QUESTIONS", "Actuation", "Clearance", "ContactRanges", "DrivenMotion", "ImpulseResponse", "MarkerMotion", "Mobility", "Modes", "Question", "Rows", "StateSpace", "Target", "assemble",
+    "clearance", "contact_ranges",
     "equilibrium", "highest_frequency", "hybrid_dynamics", "impulse", "inverse_dynamics", "inverse_kinematics", "kinematics",
     "linearize", "marker_kinematics", "mobility", "modes", "reactions", "register", "rows_at", "spaces", "static_torques",
 ]  # fmt: skip
@@ -46,6 +47,7 @@ for _question in (
     Question("linearize", linearize, "state matrices at a state; their poles", "`StateSpace`: A, B"),
     Question("modes", modes, "natural frequencies, damping ratios and shapes", "`Modes`"),
     Question("clearance", clearance, "signed distances of the shapes that may collide", "`Clearance`: distance (..., pairs)"),
+    Question("contact_ranges", contact_ranges, "the smallest and the largest value of every contact force", "`ContactRanges`: normal (k, 2)"),
     Question("highest_frequency", highest_frequency, "the fastest rate of springs and dampers, for a step", "rad/s"),
 ):
     register(_question)

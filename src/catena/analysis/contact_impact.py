@@ -4,7 +4,9 @@
 
 newton       u_n+ >= -e u_n-, complementary to P_n >= 0, friction against the speeds after; all contacts at once [Moreau1988]
 poisson      compression until nothing approaches, then at least e times its impulses [Glocker1995]
-sequential   by either law, one contact after the other, the first that approaches, until none does
+sequential   by any law, one contact after the other, the first that approaches, until none does
+
+`model.impact_laws` has all laws by name; those that follow friction along an impact are in `routh.py`.
 
 W holds joints and loops too, so that all of them act at the same instant.
 """
@@ -17,7 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SingularError
-from .contact_modes import Friction, Solution, solutions
+from ..errors.registry import loaded
+from ..model.impact_laws import IMPACT_LAWS
+from .contact_modes import MOST, Friction, Solution, solutions
 
 Array = NDArray[np.float64]
 TURNS = 1000  # impacts of a sequence, after which what is left comes to rest at once
@@ -39,28 +43,31 @@ class Blow(NamedTuple):
 
 def blow(G: Array, u: Array, e: Array, mu: Array, law: str = "newton", impacts: str = "simultaneous") -> Blow:
     """The impulses of an impact with speeds u before; e, mu (k,)."""
-    return sequence(G, u, e, mu, law) if impacts == "sequential" else LAWS[law](G, u, e, mu)
+    return sequence(G, u, e, mu, law) if impacts == "sequential" else _struck(law, G, u, e, mu)
+
+
+def _struck(law: str, G: Array, u: Array, e: Array, mu: Array) -> Blow:
+    """By the law of that name."""
+    found: Blow = loaded(IMPACT_LAWS.find(law).strike)(G, u, e, mu)
+    return found
 
 
 def newton(G: Array, u: Array, e: Array, mu: Array) -> Blow:
     """u_n+ = -e u_n- where there is an impulse."""
     b = u.copy()
     b[::3] += e * np.minimum(u[::3], 0.0)
-    one, several = _one(solutions(G, b, Friction.at_rest(mu, mu), guess=True))
+    one, several = _one(solutions(G, b, Friction.at_rest(mu, mu)), len(e))
     return Blow(one.force, u + G @ one.force, one.modes, several=several, known=_known(one))
 
 
 def poisson(G: Array, u: Array, e: Array, mu: Array) -> Blow:
     """Compression, then expansion with at least e times its normal impulses."""
-    first, several = _one(solutions(G, u, Friction.at_rest(mu, mu), guess=True))
+    first, several = _one(solutions(G, u, Friction.at_rest(mu, mu)), len(e))
     if not (e * first.force[::3]).any():
         return Blow(first.force, first.rate, first.modes, several=several, known=_known(first))
-    again, more = _one(solutions(G, first.rate, Friction.at_rest(mu, mu, e * first.force[::3]), guess=True))
+    again, more = _one(solutions(G, first.rate, Friction.at_rest(mu, mu, e * first.force[::3])), len(e))
     P = first.force + again.force
     return Blow(P, u + G @ P, again.modes, several=several or more, known=_known(first) & _known(again))
-
-
-LAWS = {"newton": newton, "poisson": poisson}
 
 
 def sequence(G: Array, u: Array, e: Array, mu: Array, law: str = "newton") -> Blow:
@@ -76,12 +83,12 @@ def sequence(G: Array, u: Array, e: Array, mu: Array, law: str = "newton") -> Bl
             return Blow(P, now, tuple(modes), tuple(order), known=np.ones(len(u), bool))
         i = int(nearing[0])
         own = slice(3 * i, 3 * i + 3)
-        one = LAWS[law](G[own, own], now[own], e[i : i + 1], mu[i : i + 1])
+        one = _struck(law, G[own, own], now[own], e[i : i + 1], mu[i : i + 1])
         P[own] += one.P
         now = now + G[:, own] @ one.P
         modes[i] = one.modes[0]
         order.append(i)
-    rest = LAWS[law](G, now, 0.0 * e, mu)
+    rest = newton(G, now, 0.0 * e, mu)  # without rebound the laws of several points are one
     return Blow(P + rest.P, rest.after, rest.modes, tuple(order), known=rest.known)
 
 
@@ -90,9 +97,11 @@ def _known(one: Solution) -> NDArray[np.bool_]:
     return np.abs(one.loose / np.where(size > 0.0, size, 1.0)).max(axis=1, initial=0.0) < LOOSE
 
 
-def _one(found: list[Solution]) -> tuple[Solution, bool]:
+def _one(found: list[Solution], contacts: int) -> tuple[Solution, bool]:
+    if not found and contacts > MOST:
+        raise SingularError(f"no impulses were found; the modes of more than {MOST} contacts at one instant are searched for, not enumerated")
     if not found:
-        raise SingularError("the laws of friction and impact have no solution for these contacts")
+        raise SingularError("it jams, for no impulse within its friction cone gives the rebound")
     return found[0], len(found) > 1
 
 

@@ -1,4 +1,4 @@
-"""The modes of contacts with Coulomb friction: which open, stick or slip, by enumeration of all there are.
+"""The modes of contacts with Coulomb friction: which open, stick or slip, by enumeration of all there are, or by search.
 
 k contacts, each with a normal and two tangents. Forces f (or impulses) and accelerations a (or speeds) at them obey
 
@@ -6,7 +6,9 @@ k contacts, each with a normal and two tangents. Forces f (or impulses) and acce
 
 and what slips does so against its friction: f_t = -mu N d, with d the direction of its slip speed where it has one, and of a_t
 where it begins to slip. G = J W J' is the Delassus matrix, b what happens without contact. Every combination of modes is solved
-and looked at, so that a solution is known to be the only one, or one of several; there may be none (Painleve). Forces that the
+and looked at, so that a solution is known to be the only one, or one of several; there may be none (Painleve). Where many contacts
+may begin to slip, and where there are more than MOST, modes are read from nearly exact forces (`contact_splitting.py`) and solved: what
+is found keeps every inequality too, but whether there are others is not known. Forces that the
 rows do not determine (a table on four legs) are of least norm, or those of a linear programme where these would pull.
 
 Rows are measured by sqrt(G_ii), so that neither units nor inertias decide anything.
@@ -15,13 +17,14 @@ Rows are measured by sqrt(G_ii), so that neither units nor inertias decide anyth
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
+from itertools import islice, product
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.rank import RANK
+from .contact_splitting import split
 
 Array = NDArray[np.float64]
 OPEN, STICK, SLIP = "open", "stick", "slip"
@@ -32,9 +35,9 @@ DEAD = 1e-18  # a tangent whose share of G is less, beside the normal's, moves n
 FACETS = 16  # of the polygon inside a friction disc, in the linear programme
 ROUNDS = 40  # of the search for directions of slip
 PROVED = 3  # contacts that may begin to slip; of more, the first solution is taken without a look at all the others
-SWEEPS, GUESS = 60, 1e-6  # of the guess; what is small in it
 UNIT = 1e-3  # a root this near the unit circle is an angle; what it leaves is met by Newton's method
-MOST = 9  # contacts at one instant whose modes are enumerated
+MOST = 9  # contacts at one instant whose modes are enumerated; those of more are searched for
+READ = (1e-3, 1e-5, 1e-7)  # beside the largest of b: what is small where modes are read from forces
 
 
 class Friction(NamedTuple):
@@ -63,16 +66,17 @@ class Solution(NamedTuple):
     loose: Array
 
 
-def solutions(G: Array, b: Array, friction: Friction, guess: bool = False) -> list[Solution]:
-    """All solutions that differ in their accelerations, those that stick most first. guess: of many contacts, that which sweeps come to."""
+def solutions(G: Array, b: Array, friction: Friction) -> list[Solution]:
+    """All solutions that differ in their accelerations, those that stick most first; of many contacts one, where it is found."""
     found: list[Solution] = []
-    size = row_sizes(G)
+    k, size = len(friction.static), row_sizes(G)
     scale = float(np.abs(np.append(b, G[:, ::3] @ friction.base) / np.tile(size, 2)).max(initial=0.0))
     free = int(np.isnan(friction.direction[:, 0]).sum())  # contacts whose slip has no direction yet
-    if free > PROVED and guess:
-        for one in _guessed(G, b, friction, size, scale):
-            return [one]
-    for modes in product(*(_allowed(friction, i) for i in range(len(friction.static)))):
+    if free > PROVED or k > MOST:
+        found = list(islice(_searched(G, b, friction, size, scale), 1))
+    if found or k > MOST:
+        return found
+    for modes in product(*(_allowed(friction, i) for i in range(k))):
         for one in _solved(G, b, friction, modes, size, scale):
             if all(np.abs((one.rate - other.rate) / size).max() > APART * scale for other in found):
                 found.append(one)
@@ -117,30 +121,35 @@ def _solved(G: Array, b: Array, friction: Friction, modes: Sequence[str], size: 
             yield one
 
 
-def _guessed(G: Array, b: Array, friction: Friction, size: Array, scale: float) -> Iterator[Solution]:
-    """The solution whose modes a few sweeps of projected Gauss-Seidel come to, if they do."""
-    k, f, small = len(friction.static), np.zeros(len(b)), GUESS * scale
-    own = [slice(3 * i, 3 * i + 3) for i in range(k)]
-    step = [1.0 / max(float(np.linalg.norm(G[x, x], 2)), 1e-300) for x in own]
-    for _ in range(SWEEPS):
-        before = f.copy()
-        for i, x in enumerate(own):
-            g = f[x] - step[i] * (G[x] @ f + b[x])
-            N = max(g[0], friction.base[i])
-            reach, drag = friction.static[i] * N, np.hypot(g[1], g[2])
-            f[x] = N, *(g[1:] * (reach / drag if drag > reach else 1.0))
-        if np.abs((f - before) * size).max() <= small:
-            break
-    modes, d, rate = [], np.zeros((k, 2)), G @ f + b
-    for i, x in enumerate(own):
-        N, drag = f[3 * i], np.hypot(*f[x][1:])
-        d[i] = -f[x][1:] / drag if drag > 0.0 else (1.0, 0.0)
-        light = (N - friction.base[i]) * size[3 * i] <= small
-        on_cone = drag >= (1.0 - GUESS) * friction.static[i] * N and not light
-        mode = SLIP if on_cone or STICK not in _allowed(friction, i) else STICK
-        away = light and rate[3 * i] > small * size[3 * i]  # what has no force but stays is closed
-        modes.append(mode if not away else LIFTED[mode] if friction.base[i] > 0.0 else OPEN)
-    yield from _solved(G, b, friction, modes, size, scale, [d])
+def _searched(G: Array, b: Array, friction: Friction, size: Array, scale: float) -> Iterator[Solution]:
+    """Solutions: all closed; then with modes read from forces by splitting, as these become better. Each is one by all inequalities."""
+    closed = tuple(_allowed(friction, i)[0] for i in range(len(friction.static)))
+    yield from _solved(G, b, friction, closed, size, scale)
+    seen = {closed}
+    for f in split(G, b, friction):
+        a = G @ f + b
+        for small in READ:
+            for bare in (False, True):
+                modes, d = _read(f, a, friction, size, small * scale, bare)
+                if (key := tuple(modes)) not in seen:
+                    seen.add(key)
+                    yield from _solved(G, b, friction, modes, size, scale, [d])
+
+
+def _read(f: Array, a: Array, friction: Friction, size: Array, small: float, bare: bool) -> tuple[list[str], Array]:
+    """Modes and directions of slip from nearly exact forces; bare: what has no force is open, also where it stays."""
+    modes, d = [], np.zeros((len(friction.static), 2))
+    for i in range(len(d)):
+        n, allowed = 3 * i, _allowed(friction, i)
+        t, f_t = a[n + 1 : n + 3], f[n + 1 : n + 3]
+        slips = bool(np.linalg.norm(t / size[n + 1 : n + 3]) > small) or STICK not in allowed
+        along = t if slips and t.any() else -f_t
+        d[i] = along / np.hypot(*along) if along.any() else (1.0, 0.0)
+        light = (f[n] - friction.base[i]) * size[n] <= small
+        mode = SLIP if slips else STICK
+        off = light and (bare or a[n] > small * size[n])
+        modes.append(mode if not off else LIFTED[mode] if friction.base[i] > 0.0 else OPEN)
+    return modes, d
 
 
 def _turned(G: Array, b: Array, friction: Friction, one: Solution, turning: Sequence[int], size: Array, scale: float) -> Solution | None:

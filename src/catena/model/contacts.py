@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import MechanismError
+from .impact_laws import IMPACT_LAWS
 
-LAWS = ("newton", "poisson")
 ORDERS = ("simultaneous", "sequential")
 PARADOX = ("stop", "impact")
 SURFACES = ("plane", "sphere", "bowl", "trough", "hole", "guide")
@@ -35,8 +35,7 @@ class Contact:
     """A pair that may touch.
 
     between: see the head of this file. friction: Coulomb's coefficient, or (static, kinetic). restitution: 0 (plastic) to 1. law:
-    of impact, "newton" (the speed of separation is e times that of approach) or "poisson" (the impulse of expansion is e times
-    that of compression). impacts: several at one instant are "simultaneous" or "sequential". paradox: what to do where rigid
+    of impact, by name (`impact_laws`): "newton", "poisson", "routh_poisson", "routh_newton", "routh_stronge". impacts: several at one instant are "simultaneous" or "sequential". paradox: what to do where rigid
     bodies with friction have no motion, or several: "stop" the run with a sentence, or let an "impact" without collision happen.
     radius: of the sphere about a frame, m. surface, surface_radius: what the second is, where it is a frame. clearance: of a
     joint with play, a "hole" or a "guide": how far what is in its middle may go, m. name: in results.
@@ -72,7 +71,7 @@ class Contact:
             yield f"its static friction {self.friction[0]:g} is below its kinetic friction {self.friction[1]:g}"
         if not _number(self.restitution) or not 0.0 <= self.restitution <= 1.0:
             yield f"restitution is {self.restitution}; it lies between 0 and 1"
-        for what, given, known in (("law", self.law, LAWS), ("impacts", self.impacts, ORDERS), ("paradox", self.paradox, PARADOX)):
+        for what, given, known in (("law", self.law, IMPACT_LAWS), ("impacts", self.impacts, ORDERS), ("paradox", self.paradox, PARADOX)):
             if given not in known:
                 yield f"{what} is {given!r}; it is one of {', '.join(known)}"
         if self.surface and self.surface not in SURFACES:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.contact_modes import OPEN, SLIP, STICK, Friction, Solution, row_sizes, solutions
+from ..analysis.contact_modes import MOST, OPEN, SLIP, STICK, Friction, Solution, row_sizes, solutions
 from ..errors import SimulationError, StateError
 from ..kernels.rank import RANK
 from ..machine.constraint_rows import Metric, spaces
@@ -115,7 +115,6 @@ class ContactHandler:
         return bool(np.linalg.norm(u[t]) <= self.terms.small(G, t, STILL).max())
 
     def _hold(self, t: float, now: list[int], again: bool) -> None:
-        self.terms.few(now)
         terms = self.terms.at(t)
         rows = np.array([3 * i + j for i in now for j in range(3)])
         W, J = self.terms.response(t, terms.M, False), terms.J[rows]
@@ -202,6 +201,9 @@ class ContactHandler:
     # ------------------------------------------------------------------------------------------------ paradoxes
     def _no_motion(self, t: float, now: list[int], found: list[Solution]) -> str:
         what = "no motion" if not found else f"{len(found)} motions"
+        if len(now) > MOST:
+            return (f"at t = {t:.9g} s no motion was found at {len(now)} contacts, {self.terms.named(now)}; the modes of more than {MOST} at one instant "
+                    "are searched for, not enumerated: lower the friction, or let fewer points touch")  # fmt: skip
         return (f"at t = {t:.9g} s rigid bodies with Coulomb friction have {what} at {self.terms.named(now)}, as Painleve found; "
                 "lower the friction, or say paradox = 'impact'")  # fmt: skip
 

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.contact_impact import Blow, blow
-from ..errors import SimulationError, SingularError
+from ..errors import QuestionError, SimulationError, SingularError
+from ..model.impact_laws import IMPACT_LAWS
 from .accumulation import Impacts
 from .contact_terms import ContactTerms
 
@@ -73,7 +74,6 @@ class ContactImpacts:
 
     def _jump(self, t: float, now: list[int], W: Array, J: Array, G: Array, u: Array, small: Array) -> Array:
         """The impact of contacts `now`; the speeds after."""
-        self.terms.few(now)
         for i, speed, limit in zip(now, u[::3], small):
             if speed < -limit:
                 self.series[i] = self.series.get(i, Impacts()).then(t, -speed, self._place(i))
@@ -81,9 +81,11 @@ class ContactImpacts:
         e, c = np.where(over, 0.0, self.terms.e[now]), self.points[now[0]].contact
         try:
             one = blow(G, u, e, self.terms.kinetic[now], c.law, c.impacts)
-        except SingularError:
+        except QuestionError as why:
+            raise SimulationError(f"at t = {t:.9g} s the impact at {self.terms.named(now)} has no answer by {c.law}: {why}") from None
+        except SingularError as why:
             e = np.zeros(len(now))
-            one = self._jammed(t, now, G, u)
+            one = self._jammed(t, now, G, u, str(why))
         if one.several:
             self.terms.remark(f"at t = {t:.9g} s the impact at {self.terms.named(now)} has several solutions, one of which was taken")
         (q, v), dv = self.handler.state_of(), W @ (J.T @ one.P)
@@ -93,24 +95,24 @@ class ContactImpacts:
         self._log_hits(t, now, u, one)
         return one.after
 
-    def _jammed(self, t: float, now: list[int], G: Array, u: Array) -> Blow:
-        """Where friction lets no impulse of the law rebound: stop, or an impact without rebound."""
-        c, what = self.points[now[0]].contact, f"at t = {t:.9g} s the impact at {self.terms.named(now)} jams: no impulse within its friction cone"
+    def _jammed(self, t: float, now: list[int], G: Array, u: Array, why: str) -> Blow:
+        """Where no impulse of the law rebounds: stop, or an impact without rebound."""
+        c = self.points[now[0]].contact
+        what = f"at t = {t:.9g} s the impact at {self.terms.named(now)} has no solution by {c.law}: {why}"
         if c.paradox == "stop":
-            raise SimulationError(f"{what} gives the rebound of {c.law}'s law; lower friction or restitution, or say paradox = 'impact', "
-                                  "which lets it come to rest")  # fmt: skip
+            raise SimulationError(f"{what}; lower friction or restitution, or say paradox = 'impact', which lets it come to rest")
         try:
-            one = blow(G, u, np.zeros(len(now)), self.terms.kinetic[now], c.law)
+            one = blow(G, u, np.zeros(len(now)), self.terms.kinetic[now], c.law, c.impacts)
         except SingularError:
-            raise SimulationError(f"{what}, nor without rebound, keeps the law of {c.law}") from None
-        self.terms.remark(f"{what} gives the rebound of {c.law}'s law; an impact without rebound was taken")
+            raise SimulationError(f"{what}; nor has it one without rebound") from None
+        self.terms.remark(f"{what}; an impact without rebound was taken")
         return one
 
     def _count(self, u: Array, e: Array, mu: Array, one: Blow, work: float) -> None:
         """Keep what an impact says of the laws."""
         N, t, k = one.P[::3], one.P.reshape(-1, 3)[:, 1:], self.terms.kept
         most, fast = float(N.max()) or 1.0, float(np.abs(u[::3]).max()) or 1.0
-        by_newton = self.points[0].contact.law == "newton" and not one.order
+        by_newton = IMPACT_LAWS[self.points[0].contact.law].by_speeds and not one.order
         left = float(np.abs(N * (one.after[::3] + e * np.minimum(u[::3], 0.0))).max()) / (most * fast) if by_newton else 0.0
         outside = float(np.maximum(np.linalg.norm(t, axis=1) - mu * N, 0.0).max()) / most if one.known.all() else 0.0
         gain = max(work, 0.0) / (0.5 * self.terms.energy or 1.0)

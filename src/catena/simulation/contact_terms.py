@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.contact_impact import response
-from ..analysis.contact_modes import MOST
-from ..errors import SimulationError
 from ..kernels.rank import usual_length
 from ..results.ledger import ContactLedger
 
@@ -82,11 +80,6 @@ class ContactTerms:
     def remark(self, words: str) -> None:
         """Let the ledger say so."""
         self.kept = replace(self.kept, remark=words)
-
-    def few(self, now: list[int]) -> None:
-        """Refuse more points than can be enumerated."""
-        if len(now) > MOST:
-            raise SimulationError(f"{len(now)} contacts touch at one instant, and the modes of at most {MOST} are enumerated")
 
     def named(self, now: list[int]) -> str:
         """Points with their bodies."""

@@ -17,6 +17,7 @@ from ..kernels.rank import usual_length
 from ..machine.lookup import where
 from ..machine.machine import Machine
 from ..model.contact_points import contact_points
+from ..model.impact_laws import IMPACT_LAWS
 from .contact_rows import TouchingPoint
 from .stabilisation import stabiliser
 from .system import System
@@ -64,8 +65,9 @@ def _faults(machine: Machine, asked: dict[str, Any]) -> Iterator[str]:
     if stabiliser(asked["stabilise"]).pulls:
         yield "loops are put back by projection after each step: leave stabilise out"
     for c in machine.mechanism.contacts:
-        if (c.law, c.impacts) != ("newton", "simultaneous"):
-            yield f"contact {c.name!r} has law = {c.law!r} and impacts = {c.impacts!r}; a step knows newton and simultaneous alone"
+        if not IMPACT_LAWS[c.law].steps or c.impacts != "simultaneous":
+            known = " or ".join(law.name for law in IMPACT_LAWS.values() if law.steps)
+            yield f"contact {c.name!r} has law = {c.law!r} and impacts = {c.impacts!r}; a step knows {known} and simultaneous alone"
 
 
 def _numbers(asked: dict[str, Any]) -> Iterator[str]:

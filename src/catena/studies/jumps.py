@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ..analysis.contact_modes import DEAD, LIFTED, OPEN, SLIP, STICK, Friction, solutions
 from ..errors import StudyError
 from ..machine.constraint_rows import Metric
+from ..model.impact_laws import IMPACT_LAWS
 from ..simulation.event_kinds import kind_of
 from ..simulation.guards import LOWER, Meaning
 from ..simulation.plan import RunPlan
@@ -179,7 +180,11 @@ class Jump:
         stays = [h.mode(h.first_contact + k, self.then).word != OPEN for k in points]  # also where impacts accumulate
         e = np.array([c.restitution if new and not there else 0.0 for c, new, there in zip(contacts, met, stays)])
         mu = np.array([c.kinetic for c in contacts])
-        if contacts[0].law == "newton":
+        law = IMPACT_LAWS[contacts[0].law]
+        if not law.stages:
+            known = " or ".join(other.name for other in IMPACT_LAWS.values() if other.stages)
+            raise StudyError(f"at t = {self.turn.t:.9g} s {self.turn.said}: impacts by {law.name} have no derivatives here; take law = {known}")
+        if law.stages == 1:
             rebound = ca.vertcat(*(x for x, k in zip(e, range(len(e))) for x in (x * u[3 * k], 0.0, 0.0)))
             return self._stage(G, u + rebound, mu, None)
         first = self._stage(G, u, mu, None)

@@ -11,8 +11,9 @@ from typing import Any
 
 from ...model import joint_kinds, shapes
 from ...model.beams import DIRECTIONS, Beam
-from ...model.contacts import LAWS, ORDERS, PARADOX, SURFACES, Contact
+from ...model.contacts import ORDERS, PARADOX, SURFACES, Contact
 from ...model.courses import KINDS as COURSES
+from ...model.impact_laws import IMPACT_LAWS
 from ...model.loads import CONSTRAINTS, LOADS, ROWS
 from ...model.loads.keys import Key, Keyed
 from ...model.mechanism import GRAVITY, GROUND
@@ -150,7 +151,7 @@ CONTACT = register(FileTable("contact", "[[contact]]", "A pair that may touch ri
             "what touches, a name or a list of them, and the surface", needed=True),
     FileKey("friction", Either((Quantity("number", symbolic=False), Inside("contact.friction"))), "Coulomb's coefficient, or two", needed=True),
     FileKey("restitution", Quantity("number", symbolic=False), "0 (plastic) to 1 (no loss)", needed=True),
-    FileKey("law", Word(LAWS), "of impact: speeds of separation, or impulses of expansion", default_of(Contact, "law")),
+    FileKey("law", Word(IMPACT_LAWS), "of impact: [their table](contact.md#impacts)", default_of(Contact, "law")),
     FileKey("impacts", Word(ORDERS), "several at one instant", default_of(Contact, "impacts")),
     FileKey("paradox", Word(PARADOX), "what to do where rigid bodies with friction have no motion, or several", default_of(Contact, "paradox")),
     FileKey("radius", Quantity("length", symbolic=False), "of a sphere about a frame", shown="a point"),
