@@ -9,7 +9,7 @@ import numpy as np
 
 from ..compiler.trace import Tracer, elements, vector
 from ..errors import ClosureError
-from ..kernels.contact_points import MEETINGS, shapes_meet, tangents
+from ..kernels.contact_points import MEETINGS, FeaturesMeet, features_meet, shapes_meet, tangents
 from ..kernels.rank import usual_length
 from ..kernels.solids import Solid
 from ..machine.lookup import where
@@ -19,6 +19,7 @@ from ..model.pose import Pose
 from ..model.shapes import Shape
 from ..spatial import add, cross, dot, rotate, scale, sub
 from .assembly import damped_steps, residual
+from .contact_features import Feature
 
 Array = np.ndarray
 APART = 1e-10  # of the mechanism's length: a penetration that is none
@@ -49,6 +50,29 @@ def meet(s: Tracer, p: ContactPoint, rough: bool) -> Meet:
     u = sub(_at(place, o_A, w_A, v_A), _at(place, o_B, w_B, v_B))
     axes = (n, *tangents(n)) if rough else (n,)
     return Meet(gap, axes, place, [dot(axis, u) for axis in axes])
+
+
+def meet_features(s: Tracer, body: str, other: str, x: Feature, rough: bool) -> Meet:
+    """Of two features of polyhedra, whose numbers may be symbols."""
+    (_, o_A, w_A, v_A), (_, o_B, w_B, v_B) = moving(s, body), moving(s, other)
+    found = _features(s, body, other, x)
+    u = sub(_at(found.place, o_A, w_A, v_A), _at(found.place, o_B, w_B, v_B))
+    axes = found.axes if rough else found.axes[:1]
+    return Meet(found.gap, axes, found.place, [dot(axis, u) for axis in axes])
+
+
+def place_of_features(s: Tracer, body: str, other: str, x: Feature) -> tuple[Any, Any]:
+    """Where the point is on its face, or along both edges, m."""
+    found = _features(s, body, other, x)
+    return found.x, found.y
+
+
+def _features(s: Tracer, body: str, other: str, x: Feature) -> FeaturesMeet:
+    (R_A, o_A, _, _), (R_B, o_B, _, _) = moving(s, body), moving(s, other)
+    first = add(scale(x.corner, rotate(R_B, x.first)), scale(1.0 - x.corner, rotate(R_A, x.first)))
+    second = add(scale(x.tip, rotate(R_A, x.second)), scale(1.0 - x.tip, rotate(R_B, x.second)))
+    a, b = add(o_A, rotate(R_A, x.a)), add(o_B, rotate(R_B, x.b))
+    return features_meet(x.corner, x.tip, a, b, first, second, rotate(R_B, x.along))
 
 
 def moving(s: Tracer, body: str) -> tuple[Any, ...]:

@@ -93,6 +93,12 @@ def contact_patches(m: Mechanism) -> list[ContactPatch]:
     return [ContactPatch(k, name, one.body, one.shape, s.body, s.shape) for k, name, one, s in _pairs(m) if _polyhedra(one, s)]
 
 
+def patch_points(patch: ContactPatch, count: int) -> list[ContactPoint]:
+    """The points of a patch, which have names and no places of their own."""
+    return [ContactPoint(patch.contact, f"{patch.name} point {n}", patch.body, patch.shape.pose.position, 0.0, patch.other, patch.against.pose, "patch")
+            for n in range(1, count + 1)]  # fmt: skip
+
+
 def _pairs(m: Mechanism) -> Iterator[tuple[int, str, Touching, Surface]]:
     """What touches what: the number of its contact, and its name."""
     for k, c in enumerate(m.contacts):

@@ -51,7 +51,7 @@ def contact_state(system: System) -> list[ca.SX]:
     h = system.holding
 
     def seen(s: Tracer) -> list[ca.SX]:
-        meets = [c.meet(s) for c in h.contacts]
+        meets = [c.meet(s, h._symbolic(h.first_contact + k)) for k, c in enumerate(h.contacts)]
         _, rate, _, B, z = h.rows(s)
         F, _ = h._acting(rate, B, z)
         count = sum(c.count for c in h.contacts)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -59,6 +59,16 @@ class ContactMode(NamedTuple):
         """Open, stick or slip."""
         return ("stick" if self.stick > 0.5 else "slip") if self.closed > 0.5 else "open"
 
+    @property
+    def opened(self) -> ContactMode:
+        """Open."""
+        return ContactMode()
+
+    @property
+    def present(self) -> bool:
+        """Whether it has a place; see `contact_slots.SlotMode`."""
+        return True
+
 
 class RestMode(NamedTuple):
     """1 where nothing can move, and nothing does."""
@@ -83,7 +93,7 @@ class TouchingPoint:
     point: ContactPoint
     contact: Contact
 
-    mode = ContactMode()
+    mode: ClassVar[Any] = ContactMode()
 
     @property
     def name(self) -> str:
@@ -100,7 +110,7 @@ class TouchingPoint:
         """Of its rows."""
         return 3 if self.rough else 1
 
-    def meet(self, s: Tracer) -> Meet:
+    def meet(self, s: Tracer, mode: Any = None) -> Meet:
         """Gap and axes at the tracer's symbols."""
         return meet(s, self.point, self.rough)
 
@@ -125,9 +135,14 @@ class TouchingPoint:
         half = 0.5 * (one.size[1] + other.size[1])
         return ca.fmax(angle, ca.fabs(dot(sub(one.p, other.p), other.axis(2))) / half - 1.0)
 
+    def watched(self, s: Tracer, mode: ContactMode) -> Iterator[tuple[Meaning, Any]]:
+        """What must stay above zero besides its guards."""
+        if self.rim:
+            yield Meaning.LIES_FLAT, _while(mode.closed > 0.5, self.tilt(s))
+
     def rows(self, s: Tracer, mode: ContactMode) -> SwitchedRows:
         """The normal row, and the two of the tangents."""
-        meet = self.meet(s)
+        meet = self.meet(s, mode)
         rate = vector(meet.velocity)
         gamma = -ca.jtimes(rate, s.q, s.coordinate_rate())
         error = vector([meet.gap, *([0.0] * (self.count - 1))])
@@ -182,11 +197,16 @@ class Rest:
 
     def rows(self, s: Tracer, mode: RestMode) -> SwitchedRows:
         """None."""
-        return SwitchedRows(*(ca.SX.zeros(0),) * 3, ca.SX.zeros(0, s.layout.nv), ca.SX.zeros(0))
+        return no_rows(s)
 
     def row_scales(self, s: Tracer) -> list[float]:
         """Of no row."""
         return []
+
+
+def no_rows(s: Tracer) -> SwitchedRows:
+    """Of a part that has none."""
+    return SwitchedRows(*(ca.SX.zeros(0),) * 3, ca.SX.zeros(0, s.layout.nv), ca.SX.zeros(0))
 
 
 def _while(mode: Any, value: Any) -> ca.SX:

@@ -1,0 +1,159 @@
+"""Two polyhedra that touch, on the tape: points whose features are numbers of their modes, so that other features compile nothing.
+
+    a point   as other contact points (`contact_rows.py`); and a guard: it stays on its face, or on both edges
+    a patch   no row; a guard: corners have not moved so far since features were chosen that others may touch (`analysis.contact_features`)
+
+Which features they are is chosen at events (`patch_handler.py`).
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..analysis.contact_features import SIDES, Feature
+from ..analysis.contact_gaps import Meet, meet_features, moving, place_of_features
+from ..compiler.trace import Tracer
+from ..errors import MechanismError
+from ..model.contact_points import ContactPatch, ContactPoint, patch_points
+from ..model.contacts import Contact
+from ..model.polyhedra import Polyhedron, most_corners
+from .contact_rows import ContactMode, SwitchedRows, TouchingPoint, no_rows
+from .guards import Guard, Meaning
+
+MOST_POINTS = 16  # of a patch
+_NUMBERS = ("key", "corner", "tip", *(f"{v}_{x}" for v in ("a", "b", "first", "second", "along") for x in "xyz"),
+            *(f"side_{k}_{x}" for k in range(SIDES) for x in "pqr"))  # fmt: skip
+_NOWHERE = (0.0, 1.0, 0.0, *(0.0,) * 6, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, *(0.0, 0.0, 1.0) * SIDES)
+
+
+class SlotMode(namedtuple("SlotMode", (*ContactMode._fields, *_NUMBERS), defaults=(*ContactMode(), *_NOWHERE))):
+    """The mode of a point of a patch: that of a contact point, then the numbers of its features (`analysis.contact_features.Feature`)."""
+
+    __slots__ = ()
+
+    word = ContactMode.word
+
+    @property
+    def opened(self) -> SlotMode:
+        """Open, with the same features."""
+        return SlotMode(*ContactMode(), *self[len(ContactMode._fields) :])
+
+    @property
+    def present(self) -> bool:
+        """Whether it has features."""
+        return bool(self.key > 0.5)
+
+    @property
+    def feature(self) -> Feature:
+        """Of numbers or symbols."""
+        x = self[len(ContactMode._fields) :]
+        sides = tuple(x[18 + 3 * k : 21 + 3 * k] for k in range(SIDES))
+        return Feature(x[0], x[1], x[2], x[3:6], x[6:9], x[9:12], x[12:15], x[15:18], sides)  # type: ignore[arg-type]
+
+
+class PatchMode(
+    namedtuple("PatchMode", ("off", "first", "second", "turn", *(f"yaw_{x}" for x in "xyz"), *(f"{v}_{x}" for v in ("middle_a", "half_a", "middle_b", "half_b") for x in "xyz"),
+                             *(f"R_{i}{j}" for i in "xyz" for j in "xyz"), *(f"p_{x}" for x in "xyz")), defaults=(0.0,) * 19 + (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0, 0, 0, 0))  # fmt: skip
+):
+    """What a patch knows of the instant at which its features were chosen: X_BA = (R, p), R by rows; the inverse of how far corners
+    of A may move against B and the reverse, 1/m; of the sine by which they may turn; yaw: see `PatchFeatures`; blocks that hold A and B."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def of(A: Polyhedron, B: Polyhedron, reach: Sequence[float], turn: float, yaw: Any, R: Any, p: Any) -> PatchMode:
+        """At X_BA = (R, p)."""
+        blocks = [x for P in (A, B) for x in (P.extents.mean(axis=0), np.ptp(P.extents, axis=0) / 2.0)]
+        return PatchMode(0.0, 1.0 / reach[0], 1.0 / reach[1], 1.0 / turn, *yaw, *np.concatenate(blocks), *np.ravel(R), *p)
+
+
+@dataclass(frozen=True)
+class PatchPoint(TouchingPoint):
+    """One of the points of a patch."""
+
+    mode = SlotMode()
+
+    def meet(self, s: Tracer, mode: Any = None) -> Meet:
+        """Gap and axes of the features of the mode."""
+        return meet_features(s, self.point.body, self.point.other, mode.feature, self.rough)
+
+    def guards(self, part: int, mode: Any, gap: Any, u: Any, rate: Any, force: Any) -> Iterator[Guard]:
+        """Those of a contact point; without features it is far away."""
+        yield from super().guards(part, mode, ca.if_else(mode.key > 0.5, gap, 1.0), u, rate, force)
+
+    def watched(self, s: Tracer, mode: Any) -> Iterator[tuple[Meaning, Any]]:
+        """Whether it is on its face, or on both edges."""
+        x, y = place_of_features(s, self.point.body, self.point.other, mode.feature)
+        yield Meaning.LEAVES_FACE, ca.mmin(ca.vertcat(*(p * x + q * y + r for p, q, r in mode.feature.sides)))
+
+
+@dataclass(frozen=True)
+class TouchingPatch:
+    """Two polyhedra of a run; points: how many it has at most."""
+
+    patch: ContactPatch
+    points: int
+
+    mode = PatchMode()
+
+    @property
+    def name(self) -> str:
+        """Of the patch."""
+        return f"{self.patch.name} patch"
+
+    def rows(self, s: Tracer, mode: PatchMode) -> SwitchedRows:
+        """None."""
+        return no_rows(s)
+
+    def row_scales(self, s: Tracer) -> list[float]:
+        """Of no row."""
+        return []
+
+    def moved(self, s: Tracer, mode: PatchMode) -> ca.SX:
+        """Falls from one to zero as the two move away from where their features were chosen."""
+        (R_A, o_A, _, _), (R_B, o_B, _, _) = (moving(s, body) for body in (self.patch.body, self.patch.other))
+        R_A, R_B = (ca.SX(np.array(R, dtype=object)) if not isinstance(R, ca.SX) else R for R in (_matrix(R_A), _matrix(R_B)))
+        o_A, o_B = ca.vertcat(*o_A), ca.vertcat(*o_B)
+        R, p = R_B.T @ R_A, R_B.T @ (o_A - o_B)
+        x = mode[7:]
+        R0, p0 = _matrix([x[12 + 3 * i : 15 + 3 * i] for i in range(3)]), ca.vertcat(*x[21:24])
+        one = _farthest(R - R0, p - p0, x[0:3], x[3:6])
+        other = _farthest((R - R0).T, R0.T @ p0 - R.T @ p, x[6:9], x[9:12])
+        Q = R @ R0.T
+        skew = 0.5 * ca.vertcat(Q[2, 1] - Q[1, 2], Q[0, 2] - Q[2, 0], Q[1, 0] - Q[0, 1])
+        sine = ca.sqrt(ca.sumsqr(skew))
+        turn = ca.if_else(ca.trace(Q) > 1.0, sine, 2.0 - sine)
+        used = ca.vertcat(one * mode.first, other * mode.second, turn * mode.turn, ca.fabs(ca.dot(skew, ca.vertcat(*mode[4:7]))))
+        return 1.0 - ca.mmax(used)
+
+
+def _matrix(rows: Any) -> ca.SX:
+    return ca.vertcat(*(ca.horzcat(*row) for row in rows))
+
+
+def _farthest(E: ca.SX, d: ca.SX, middle: Sequence[Any], half: Sequence[Any]) -> ca.SX:
+    """The largest |E x + d| over the corners x of a block."""
+    c = E @ ca.vertcat(*middle) + d
+    parts = [E[:, k] * half[k] for k in range(3)]
+    squares = [ca.sumsqr(c + parts[0] * signs[0] + parts[1] * signs[1] + parts[2] * signs[2]) for signs in product((1.0, -1.0), repeat=3)]
+    return ca.sqrt(ca.mmax(ca.vertcat(*squares)))
+
+
+def patches(found: Sequence[ContactPatch], contacts: Sequence[Contact], parameters: Any) -> tuple[list[TouchingPatch], list[PatchPoint]]:
+    """The patches of a run and all their points."""
+    parts, points = [], []
+    for patch in found:
+        count = most_corners(patch.shape, parameters) + most_corners(patch.against, parameters)
+        if count > MOST_POINTS:
+            raise MechanismError(f"contact {patch.name!r}: faces of {patch.body!r} and {patch.other!r} may touch at {count} points, and a contact has {MOST_POINTS} at most; "
+                                 "take shapes whose faces have fewer corners")  # fmt: skip
+        parts.append(TouchingPatch(patch, count))
+        points += [PatchPoint(point, contacts[patch.contact]) for point in patch_points(patch, count)]
+    return parts, points
