@@ -26,6 +26,7 @@ from .facing_faces import PARALLEL, Corner, Facing, facing, moved
 
 Array = np.ndarray
 SLACK = 1e-9  # of the size: by so much a point may leave its face or edge before other features are looked for
+AHEAD = 0.25  # of that: how far ahead features are chosen
 FAR = 0.5  # of the size: patches that are farther apart have no points
 SIDES = 4  # of a face that a point watches; others are a matter of how far it moves
 TIGHT = 1e-7  # rad: where edges lie on edges, a turn by so much makes new corners
@@ -69,8 +70,23 @@ class PatchFeatures(NamedTuple):
     yaw: Array
 
 
-def patch_features(A: Polyhedron, B: Polyhedron, R: Array, p: Array) -> PatchFeatures:
-    """Of two polyhedra, each in the axes of its body; X_BA = (R, p)."""
+def patch_features(A: Polyhedron, B: Polyhedron, R: Array, p: Array, w: Array | None = None, v: Array | None = None) -> PatchFeatures:
+    """Of two polyhedra, each in the axes of its body; X_BA = (R, p). w, v (3,): angular velocity of A and velocity of its origin against B.
+
+    Features are those of an instant later, so that a corner that comes down at the very edge of a face and leaves it is none; but those of
+    this one where they would be off their faces now.
+    """
+    if w is not None and v is not None:
+        fastest = float(np.linalg.norm(np.cross(w, A.corners @ R.T) + v, axis=1).max())
+        if fastest > 0.0:
+            dt = AHEAD * SLACK * min(A.radius, B.radius) / fastest
+            found = _features(A, B, R + dt * np.cross(w, R.T).T, p + dt * v)
+            if all(margin(x, R, p) > 0.0 for x in found.points):
+                return found
+    return _features(A, B, R, p)
+
+
+def _features(A: Polyhedron, B: Polyhedron, R: Array, p: Array) -> PatchFeatures:
     there = moved(A, R, p)
     seen, size = facing(there, B), min(A.radius, B.radius)
     if seen.separation > FAR * size:
@@ -92,6 +108,12 @@ def on_second(x: Feature, R: Array, p: Array) -> FeaturesMeet:
     """Where a feature is at X_BA = (R, p), in the axes of B."""
     first, second = x.first if x.corner else R @ x.first, R @ x.second if x.tip else x.second
     return features_meet(x.corner, x.tip, R @ x.a + p, x.b, first, second, x.along)
+
+
+def margin(x: Feature, R: Array, p: Array) -> float:
+    """How far a feature is inside its face, or both edges, with its slack, m."""
+    found = on_second(x, R, p)
+    return float((x.sides @ np.array([found.x, found.y, 1.0])).min())
 
 
 def _place(x: Feature, R: Array, p: Array) -> Array:

@@ -74,8 +74,9 @@ class ContactHandler:
 
     def touch(self, t: float, point: int) -> None:
         """The gap of a point has closed: an impact, with all that touch at this instant."""
-        near = self.terms.at(t).gap <= NEAR * self.terms.length
-        self.terms.touching |= {point, *np.flatnonzero(near).tolist()}
+        self.patches.renew_near(t, self.terms.at(t).gap)
+        near = np.flatnonzero(self.terms.at(t).gap <= NEAR * self.terms.length).tolist()
+        self.terms.touching |= {*near, *([] if self.patches.has(point) else [point])}
         self.impacts.strike(t)
 
     def other_features(self, t: float, part: int) -> None:

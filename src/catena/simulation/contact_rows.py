@@ -214,19 +214,20 @@ def _while(mode: Any, value: Any) -> ca.SX:
 
 
 # ---------------------------------------------------------------------------------------------------- forces
-def weighted_forces(S: ca.SX, r: ca.SX, keep: ca.SX, weight: ca.SX) -> ca.SX:
-    """f with S f = r in the rows that are kept; where that leaves a choice, the f of least sum f^2 / weight (weight 0: off).
+def weighted_forces(B: ca.SX, Y: ca.SX, r: ca.SX, keep: ca.SX, weight: ca.SX) -> ca.SX:
+    """f with S f = r in the rows that are kept, S = B Y; where that leaves a choice, the f of least sum f^2 / weight (weight 0: off).
 
-    S need not be symmetric: friction of what slips is a part of the columns. f = D S' y, S D S' y = r.
+    Y (nv, m) is what the forces do: S need not be symmetric, for friction of what slips is a part of it. f = D S' y, S D S' y = r; the
+    last is B (Y D Y') B', which takes far fewer operations where there are more rows than speeds.
     """
-    size = ca.fabs(ca.diag(S))
-    unit = keep / ca.if_else(size > 0.0, size, 1.0)
-    S, r, D = ca.diag(unit) @ S, unit * r, ca.diag(weight)
-    L, y = entries(ca.densify(S @ D @ S.T)), np.full(keep.numel(), 0.0, dtype=object)
+    size, D = ca.fabs(ca.sum2(B * Y.T)), ca.diag(weight)
+    unit = ca.diag(keep / ca.if_else(size > 0.0, size, 1.0))
+    r, own = unit @ r, unit @ B
+    L, y = entries(ca.densify(own @ (Y @ D @ Y.T) @ own.T)), np.full(keep.numel(), 0.0, dtype=object)
     factor_rows(L, elements(keep), y)
     f = ca.SX.zeros(keep.numel())
     for _ in range(ROUNDS):
-        y[:] = elements(ca.densify(r - S @ f))
+        y[:] = elements(ca.densify(r - own @ (Y @ f)))
         solve(L, y)
-        f = f + D @ S.T @ vector(y)
+        f = f + D @ (Y.T @ (own.T @ vector(y)))
     return f

@@ -41,13 +41,19 @@ class PatchHandler:
     @cached_property
     def _poses(self) -> ca.Function:
         s = self.handler.system.tracer()
-        found = [ca.vertcat(*(ca.horzcat(*row) for row in R), ca.horzcat(*o)) for x in self.patches for R, o, _, _ in (moving(s, x.patch.body), moving(s, x.patch.other))]
+        bodies = [body for x in self.patches for body in (x.patch.body, x.patch.other)]
+        found = [ca.vertcat(*(ca.horzcat(*row) for row in (*R, o, w, v))) for R, o, w, v in (moving(s, body) for body in bodies)]
         return ca.Function("poses", [s.t, s.q, s.v, s.p], found)
 
-    def _place(self, t: float, k: int) -> tuple[Array, Array]:
-        """X_BA of a patch: rotation and origin."""
+    def _place(self, t: float, k: int) -> tuple[Array, Array, Array, Array]:
+        """X_BA of a patch: rotation and origin; angular velocity of A and velocity of its origin against B, in the axes of B."""
         X, Y = (np.array(x) for x in self._poses(t, *self.handler.state_of(), self.handler.p)[2 * k : 2 * k + 2])
-        return Y[:3].T @ X[:3], Y[:3].T @ (X[3] - Y[3])
+        R, d = Y[:3].T, X[3] - Y[3]
+        return R @ X[:3], R @ d, R @ (X[4] - Y[4]), R @ (X[5] - Y[5] - np.cross(Y[4], d))
+
+    def has(self, point: int) -> bool:
+        """Whether a contact point is one of a patch."""
+        return any(point in own for own in self.own)
 
     # ------------------------------------------------------------------------------------------------ entry points
     def begin(self, t: float) -> None:
@@ -59,11 +65,20 @@ class PatchHandler:
                                  f"{x.patch.name!r}); start apart, or let assemble(..., contact=True) separate them")  # fmt: skip
 
     def renew(self, t: float, part: int) -> None:
-        """Choose features again, where a part (a patch, or a point of one) has left those it has; what touches is what did or is as near."""
+        """Choose features again, where a part (a patch, or a point of one) has left those it has."""
         point = part - self.handler.constraints.first_contact
-        k = part - self.first if point < 0 else next(k for k, own in enumerate(self.own) if point in own)
+        self._renew(t, part - self.first if point < 0 else next(k for k, own in enumerate(self.own) if point in own))
+
+    def renew_near(self, t: float, gap: Array) -> None:
+        """Choose features again of all patches with points whose gaps (k,) have closed."""
+        for k, own in enumerate(self.own):
+            if (gap[own.start : own.stop] <= NEAR * self.terms.length).any():
+                self._renew(t, k)
+
+    def _renew(self, t: float, k: int) -> None:
+        """What touches is what did, or is as near."""
         touched = {self._mode(i).key for i in self.terms.touching if i in self.own[k]}
-        found, (R, p) = self._choose(t, k), self._place(t, k)
+        found, (R, p, _, _) = self._choose(t, k), self._place(t, k)
         near = {x.key for x in found.points if on_second(x, R, p).gap <= NEAR * self.terms.length}
         now = {i for i in self.own[k] if self._mode(i).key in touched | near and self._mode(i).present}
         self.terms.touching = {i for i in self.terms.touching if i not in self.own[k]} | now
@@ -74,8 +89,8 @@ class PatchHandler:
         return mode
 
     def _choose(self, t: float, k: int) -> PatchFeatures:
-        (A, B), (R, p) = self.polyhedra[k], self._place(t, k)
-        found = patch_features(A, B, R, p)
+        (A, B), (R, p, w, v) = self.polyhedra[k], self._place(t, k)
+        found = patch_features(A, B, R, p, w, v)
         self.handler.set_mode(self.first + k, PatchMode.of(A, B, found.reach, found.turn, found.yaw, R, p))
         modes, first = {i: self._mode(i) for i in self.own[k]}, self.handler.constraints.first_contact
         for i, n in self._seats(modes, found, R, p).items():

@@ -276,8 +276,8 @@ class SwitchedConstraints:
         push = ca.SX.sym("push", system.nv)
         a, _ = system.under(push)
         if self.contacts:
-            S, free = ca.mtimes(B, ca.jtimes(a, push, F.T)), gamma - ca.mtimes(B, ca.substitute(a, push, tau))
-            mu = weighted_forces(S, free, keep, weight)
+            free = gamma - ca.mtimes(B, ca.substitute(a, push, tau))
+            mu = weighted_forces(B, ca.mtimes(ca.jacobian(a, push), F.T), free, keep, weight)
             return mu, ca.mtimes(F.T, mu)
         response = ca.mtimes(B, ca.jtimes(a, push, B.T))  # B W B', with a = free + W push
         response = 0.5 * (response + response.T)
