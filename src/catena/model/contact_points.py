@@ -19,6 +19,7 @@ from ..errors import MechanismError, UnknownNameError
 from .contacts import Contact
 from .mechanism import GROUND, Mechanism
 from .mesh_hull import hull_corners
+from .polyhedra import most_corners
 from .pose import Pose, Vector
 from .shapes import Shape
 
@@ -81,6 +82,7 @@ MEET: dict[str, tuple[str, ...]] = {  # surface: what may touch it besides spher
     "box": ("box", "mesh"), "mesh": ("box", "mesh"), "cylinder": (), "ellipsoid": (),
 }  # fmt: skip
 POLYHEDRA = ("box", "mesh")  # two of them touch by a patch
+MOST_POINTS = 16  # of a patch
 
 
 def contact_points(m: Mechanism) -> list[ContactPoint]:
@@ -93,8 +95,17 @@ def contact_patches(m: Mechanism) -> list[ContactPatch]:
     return [ContactPatch(k, name, one.body, one.shape, s.body, s.shape) for k, name, one, s in _pairs(m) if _polyhedra(one, s)]
 
 
-def patch_points(patch: ContactPatch, count: int) -> list[ContactPoint]:
-    """The points of a patch, which have names and no places of their own."""
+def every_point(m: Mechanism) -> list[ContactPoint]:
+    """All contact points, and those of patches."""
+    return [*contact_points(m), *(point for patch in contact_patches(m) for point in patch_points(m, patch))]
+
+
+def patch_points(m: Mechanism, patch: ContactPatch) -> list[ContactPoint]:
+    """The points of a patch, which have names and no places of their own: two convex polygons overlap in as many corners as they have."""
+    count = sum(most_corners(shape, m.parameters) for shape in (patch.shape, patch.against))
+    if count > MOST_POINTS:
+        raise MechanismError(f"contact {patch.name!r}: faces of {patch.body!r} and {patch.other!r} may touch at {count} points, and a contact of two bodies has {MOST_POINTS} at "
+                             "most; take shapes whose faces have fewer corners")  # fmt: skip
     return [ContactPoint(patch.contact, f"{patch.name} point {n}", patch.body, patch.shape.pose.position, 0.0, patch.other, patch.against.pose, "patch")
             for n in range(1, count + 1)]  # fmt: skip
 
@@ -138,9 +149,12 @@ def _touching(m: Mechanism, c: Contact, first: str, s: Surface) -> Iterator[Touc
 def _allowed(c: Contact, one: Touching, s: Surface) -> Touching:
     kind, surface = one.shape.kind, s.shape.kind
     also = MEET.get(surface, ())
+    if kind == "sphere" and surface == "mesh":
+        raise MechanismError(f"contact {c.name!r}: {one.label!r} is a sphere or a point, which does not touch a mesh; a mesh is touched by {', '.join(also)}: give the surface a box, "
+                             "spheres or capsules that collide instead")  # fmt: skip
     if kind != "sphere" and kind not in also:
         raise MechanismError(f"contact {c.name!r}: a {kind} of {one.label!r} and a {surface} have no single point where they touch; a {surface} "
-                             f"is touched by {', '.join(('sphere', *also))}: put spheres or frames there")  # fmt: skip
+                             f"is touched by {', '.join(('sphere', *also) if surface != 'mesh' else also)}: put spheres or frames there")  # fmt: skip
     if kind == "sphere" and one.shape.size[0] == 0.0 and surface in ("box", "cylinder"):
         raise MechanismError(f"contact {c.name!r}: the point {one.label!r} has no normal on the edges of a {surface}; give it a radius")
     return one

@@ -20,14 +20,12 @@ import numpy as np
 from ..analysis.contact_features import SIDES, Feature
 from ..analysis.contact_gaps import Meet, meet_features, moving, place_of_features
 from ..compiler.trace import Tracer
-from ..errors import MechanismError
-from ..model.contact_points import ContactPatch, ContactPoint, patch_points
-from ..model.contacts import Contact
-from ..model.polyhedra import Polyhedron, most_corners
+from ..model.contact_points import ContactPatch, contact_patches, patch_points
+from ..model.mechanism import Mechanism
+from ..model.polyhedra import Polyhedron
 from .contact_rows import ContactMode, SwitchedRows, TouchingPoint, no_rows
 from .guards import Guard, Meaning
 
-MOST_POINTS = 16  # of a patch
 _NUMBERS = ("key", "corner", "tip", *(f"{v}_{x}" for v in ("a", "b", "first", "second", "along") for x in "xyz"),
             *(f"side_{k}_{x}" for k in range(SIDES) for x in "pqr"))  # fmt: skip
 _NOWHERE = (0.0, 1.0, 0.0, *(0.0,) * 6, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, *(0.0, 0.0, 1.0) * SIDES)
@@ -119,9 +117,8 @@ class TouchingPatch:
     def moved(self, s: Tracer, mode: PatchMode) -> ca.SX:
         """Falls from one to zero as the two move away from where their features were chosen."""
         (R_A, o_A, _, _), (R_B, o_B, _, _) = (moving(s, body) for body in (self.patch.body, self.patch.other))
-        R_A, R_B = (ca.SX(np.array(R, dtype=object)) if not isinstance(R, ca.SX) else R for R in (_matrix(R_A), _matrix(R_B)))
-        o_A, o_B = ca.vertcat(*o_A), ca.vertcat(*o_B)
-        R, p = R_B.T @ R_A, R_B.T @ (o_A - o_B)
+        first, second = _matrix(R_A), _matrix(R_B)
+        R, p = second.T @ first, second.T @ (ca.vertcat(*o_A) - ca.vertcat(*o_B))
         x = mode[7:]
         R0, p0 = _matrix([x[12 + 3 * i : 15 + 3 * i] for i in range(3)]), ca.vertcat(*x[21:24])
         one = _farthest(R - R0, p - p0, x[0:3], x[3:6])
@@ -135,7 +132,7 @@ class TouchingPatch:
 
 
 def _matrix(rows: Any) -> ca.SX:
-    return ca.vertcat(*(ca.horzcat(*row) for row in rows))
+    return ca.SX(ca.vertcat(*(ca.horzcat(*row) for row in rows)))
 
 
 def _farthest(E: ca.SX, d: ca.SX, middle: Sequence[Any], half: Sequence[Any]) -> ca.SX:
@@ -146,14 +143,7 @@ def _farthest(E: ca.SX, d: ca.SX, middle: Sequence[Any], half: Sequence[Any]) ->
     return ca.sqrt(ca.mmax(ca.vertcat(*squares)))
 
 
-def patches(found: Sequence[ContactPatch], contacts: Sequence[Contact], parameters: Any) -> tuple[list[TouchingPatch], list[PatchPoint]]:
-    """The patches of a run and all their points."""
-    parts, points = [], []
-    for patch in found:
-        count = most_corners(patch.shape, parameters) + most_corners(patch.against, parameters)
-        if count > MOST_POINTS:
-            raise MechanismError(f"contact {patch.name!r}: faces of {patch.body!r} and {patch.other!r} may touch at {count} points, and a contact has {MOST_POINTS} at most; "
-                                 "take shapes whose faces have fewer corners")  # fmt: skip
-        parts.append(TouchingPatch(patch, count))
-        points += [PatchPoint(point, contacts[patch.contact]) for point in patch_points(patch, count)]
-    return parts, points
+def patches(m: Mechanism) -> tuple[list[TouchingPatch], list[PatchPoint]]:
+    """The patches of a mechanism's contacts, and all their points."""
+    found = [(patch, patch_points(m, patch)) for patch in contact_patches(m)]
+    return [TouchingPatch(x, len(own)) for x, own in found], [PatchPoint(p, m.contacts[x.contact]) for x, own in found for p in own]

@@ -15,10 +15,12 @@ from ..analysis.contact_gaps import moving
 from ..errors import StateError
 from ..machine.lookup import where
 from ..model.polyhedra import Polyhedron, polyhedron
+from .contact_rows import ContactMode
 from .contact_slots import PatchMode, PatchPoint, SlotMode
 from .contact_terms import DEEP, NEAR, ContactTerms
 
 Array = NDArray[np.float64]
+OWN = len(ContactMode._fields)  # after these a mode has the numbers of its features
 
 
 class PatchHandler:
@@ -95,8 +97,8 @@ class PatchHandler:
         modes, first = {i: self._mode(i) for i in self.own[k]}, self.handler.constraints.first_contact
         for i, n in self._seats(modes, found, R, p).items():
             mode = modes[i]
-            numbers = SlotMode()[-len(SlotMode()) + 10 :] if n is None else found.points[n].numbers
-            self.handler.set_mode(first + i, SlotMode(*mode[:10], *numbers))
+            numbers = SlotMode()[OWN:] if n is None else found.points[n].numbers
+            self.handler.set_mode(first + i, SlotMode(*mode[:OWN], *numbers))
         return found
 
     def _seats(self, modes: dict[int, SlotMode], found: PatchFeatures, R: Array, p: Array) -> dict[int, int | None]:
