@@ -16,7 +16,8 @@ a length by which corners must move at least before it can. All lengths here cha
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,8 +54,17 @@ class Feature(NamedTuple):
 
     @property
     def numbers(self) -> list[float]:
-        """All in a row."""
+        """All in a row, as `of` reads them."""
         return [self.key, self.corner, self.tip, *(float(x) for part in self[3:] for x in np.ravel(part))]
+
+    @staticmethod
+    def of(x: Sequence[Any]) -> Feature:
+        """From all in a row, numbers or symbols."""
+        points = (tuple(x[k : k + 3]) for k in range(3, 18, 3))
+        return Feature(x[0], x[1], x[2], *points, tuple(tuple(x[k : k + 3]) for k in range(18, 18 + 3 * SIDES, 3)))  # type: ignore[arg-type]
+
+
+NUMBERS = (0.0, 1.0, 0.0, *(0.0,) * 6, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, *(0.0, 0.0, 1.0) * SIDES)  # of no feature
 
 
 class PatchFeatures(NamedTuple):

@@ -1,28 +1,17 @@
-"""Gaps of contact points: expressions of where a point meets its surface, and coordinates that take what penetrates apart."""
+"""Gaps of contact points: expressions of where a point meets its surface, and where features of two polyhedra meet."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import casadi as ca
-import numpy as np
-
-from ..compiler.trace import Tracer, elements, vector
-from ..errors import ClosureError
+from ..compiler.trace import Tracer, elements
 from ..kernels.contact_points import MEETINGS, FeaturesMeet, features_meet, shapes_meet, tangents
-from ..kernels.rank import usual_length
 from ..kernels.solids import Solid
-from ..machine.lookup import where
-from ..machine.machine import Machine
-from ..model.contact_points import ContactPoint, contact_points
+from ..model.contact_points import ContactPoint
 from ..model.pose import Pose
 from ..model.shapes import Shape
 from ..spatial import add, cross, dot, rotate, scale, sub
-from .assembly import damped_steps, residual
 from .contact_features import Feature
-
-Array = np.ndarray
-APART = 1e-10  # of the mechanism's length: a penetration that is none
 
 
 class Meet(NamedTuple):
@@ -98,31 +87,3 @@ def solid(s: Tracer, shape: Shape, R_B: Any, o_B: Any) -> Solid:
 def _at(place: Any, origin: Any, w: Any, v: Any) -> Any:
     """The velocity of a body's point at a place."""
     return add(v, cross(w, sub(place, origin)))
-
-
-# ---------------------------------------------------------------------------------------------------- apart
-def separated(machine: Machine, q: Array, free: list[int]) -> Array:
-    """q moved along the free speeds, a little, until no contact point penetrates and every loop is closed; those that did touch."""
-    points = contact_points(machine.mechanism)
-    if not points:
-        return q
-    s = Tracer(machine.layout)
-    meets = [meet(s, p, False) for p in points]
-    rates = vector([m.velocity[0] for m in meets])
-    gaps = ca.Function("gaps", [s.q, s.p], [vector([m.gap for m in meets]), ca.jacobian(rates, s.v)])
-    values = list(machine.mechanism.parameters.values())
-
-    def residuals(machine: Machine, q: Array) -> tuple[Array, Array]:
-        gap, J = (np.array(x) for x in gaps(q, values))
-        deep = gap[:, 0] < 0.0
-        error, A = residual(machine, q)
-        return np.concatenate([error, np.where(deep, gap[:, 0], 0.0)]), np.vstack([A, np.where(deep[:, None], J, 0.0)])
-
-    found = damped_steps(machine, q, residuals, lambda q, pull: free)
-    gap = np.array(gaps(found, values)[0])[:, 0]
-    worst = int(gap.argmin())
-    if gap[worst] < -APART * usual_length(machine.layout):
-        p = points[worst]
-        raise ClosureError(f"{where(machine)}: {p.body!r} stays {-gap[worst]:.3g} m deep in {p.other!r} (contact {p.name!r}), whatever moves; give "
-                           "a better guess, or fix fewer joints", {p.name: float(-gap[worst])})  # fmt: skip
-    return found

@@ -17,7 +17,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..analysis.contact_features import SIDES, Feature
+from ..analysis.contact_features import NUMBERS, SIDES, Feature
 from ..analysis.contact_gaps import Meet, meet_features, moving, place_of_features
 from ..compiler.trace import Tracer
 from ..model.contact_points import ContactPatch, contact_patches, patch_points
@@ -26,12 +26,11 @@ from ..model.polyhedra import Polyhedron
 from .contact_rows import ContactMode, SwitchedRows, TouchingPoint, no_rows
 from .guards import Guard, Meaning
 
-_NUMBERS = ("key", "corner", "tip", *(f"{v}_{x}" for v in ("a", "b", "first", "second", "along") for x in "xyz"),
+_NAMES = ("key", "corner", "tip", *(f"{v}_{x}" for v in ("a", "b", "first", "second", "along") for x in "xyz"),
             *(f"side_{k}_{x}" for k in range(SIDES) for x in "pqr"))  # fmt: skip
-_NOWHERE = (0.0, 1.0, 0.0, *(0.0,) * 6, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, *(0.0, 0.0, 1.0) * SIDES)
 
 
-class SlotMode(namedtuple("SlotMode", (*ContactMode._fields, *_NUMBERS), defaults=(*ContactMode(), *_NOWHERE))):
+class SlotMode(namedtuple("SlotMode", (*ContactMode._fields, *_NAMES), defaults=(*ContactMode(), *NUMBERS))):
     """The mode of a point of a patch: that of a contact point, then the numbers of its features (`analysis.contact_features.Feature`)."""
 
     __slots__ = ()
@@ -51,9 +50,7 @@ class SlotMode(namedtuple("SlotMode", (*ContactMode._fields, *_NUMBERS), default
     @property
     def feature(self) -> Feature:
         """Of numbers or symbols."""
-        x = self[len(ContactMode._fields) :]
-        sides = tuple(x[18 + 3 * k : 21 + 3 * k] for k in range(SIDES))
-        return Feature(x[0], x[1], x[2], x[3:6], x[6:9], x[9:12], x[12:15], x[15:18], sides)  # type: ignore[arg-type]
+        return Feature.of(self[len(ContactMode._fields) :])
 
 
 class PatchMode(
