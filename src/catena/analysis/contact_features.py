@@ -45,12 +45,12 @@ class Feature(NamedTuple):
     key: float
     corner: float
     tip: float
-    a: Array
-    b: Array
-    first: Array
-    second: Array
-    along: Array
-    sides: Array
+    a: Any
+    b: Any
+    first: Any
+    second: Any
+    along: Any
+    sides: Any
 
     @property
     def numbers(self) -> list[float]:
@@ -60,8 +60,8 @@ class Feature(NamedTuple):
     @staticmethod
     def of(x: Sequence[Any]) -> Feature:
         """From all in a row, numbers or symbols."""
-        points = (tuple(x[k : k + 3]) for k in range(3, 18, 3))
-        return Feature(x[0], x[1], x[2], *points, tuple(tuple(x[k : k + 3]) for k in range(18, 18 + 3 * SIDES, 3)))  # type: ignore[arg-type]
+        a, b, first, second, along, *sides = (tuple(x[k : k + 3]) for k in range(3, 18 + 3 * SIDES, 3))
+        return Feature(x[0], x[1], x[2], a, b, first, second, along, tuple(sides))
 
 
 NUMBERS = (0.0, 1.0, 0.0, *(0.0,) * 6, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, *(0.0, 0.0, 1.0) * SIDES)  # of no feature

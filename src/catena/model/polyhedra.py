@@ -11,13 +11,12 @@ import numpy as np
 
 from ..errors import MechanismError
 from .mesh_hull import hull_corners
-from .pose import Pose
 from .shapes import Shape
 from .values import value_of
 
 Array = np.ndarray
 FLAT = 1e-9  # beside the size: triangles of a hull whose corners leave a plane by less are one face
-BOX = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))  # faces of corners in the order of `product`
+BOX: tuple[tuple[int, ...], ...] = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))  # faces of corners in the order of `product`
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +62,8 @@ class Polyhedron:
 
 def polyhedron(shape: Shape, parameters: Mapping[str, float]) -> Polyhedron:
     """The polyhedron of a box or mesh of a body, at given values of the mechanism's parameters."""
-    pose = Pose(tuple(tuple(_number(x, shape, parameters) for x in row) for row in shape.pose.rotation),
-                tuple(_number(x, shape, parameters) for x in shape.pose.position))  # fmt: skip
-    return _made(shape.kind, tuple(_number(x, shape, parameters) for x in shape.size), shape.file, pose)
+    numbers = tuple(_number(x, shape, parameters) for x in (*shape.size, *shape.pose.position, *(x for row in shape.pose.rotation for x in row)))
+    return _made(shape.kind, numbers[:-12], shape.file, numbers[-12:])
 
 
 def most_corners(shape: Shape, parameters: Mapping[str, float]) -> int:
@@ -81,19 +79,17 @@ def _number(x: object, shape: Shape, parameters: Mapping[str, float]) -> float:
 
 
 @functools.lru_cache(maxsize=256)
-def _made(kind: str, size: tuple[float, ...], file: str, pose: Pose) -> Polyhedron:
-    if kind == "box":
-        corners, polygons = np.array(list(product(*((-0.5 * x, 0.5 * x) for x in size)))), BOX
-    else:
-        corners = np.array(hull_corners(Shape(kind, size, file=file)))
-        polygons = _faces(corners, file)
-    R = np.array(pose.rotation, float)
-    return _from_faces(corners @ R.T + np.array(pose.position, float), polygons)
+def _made(kind: str, size: tuple[float, ...], file: str, pose: tuple[float, ...]) -> Polyhedron:
+    corners = np.array(list(product(*((-0.5 * x, 0.5 * x) for x in size))) if kind == "box" else hull_corners(Shape(kind, size, file=file)))
+    polygons = BOX if kind == "box" else _faces(corners, file)
+    return _from_faces(corners @ np.reshape(pose[3:], (3, 3)).T + pose[:3], polygons)
 
 
 def _from_faces(corners: Array, polygons: Iterable[tuple[int, ...]]) -> Polyhedron:
     polygons = tuple(polygons)
-    normals, edges, sides = [], {}, {}
+    normals: list[Array] = []
+    edges: dict[frozenset[int], tuple[int, int]] = {}
+    sides: dict[frozenset[int], list[int]] = {}
     for f, face in enumerate(polygons):
         x = corners[list(face)] - corners[list(face)].mean(axis=0)
         n = np.cross(x, np.roll(x, -1, axis=0)).sum(axis=0)

@@ -101,7 +101,7 @@ def observe(plan: RunPlan, flat: list[Array], modes: Array, held: Array) -> Cont
     return ContactRows(gap, approach, normal, friction, slip, place, mode, known, summed, centre, total)
 
 
-def _absent(h: Any, modes: Array) -> Array:
+def _absent(h: Any, modes: Array) -> NDArray[np.bool_]:
     """(n, k): points of patches that have no features, and so no place."""
     own = [modes[:, h.slots[h.first_contact + i]] for i in range(len(h.contacts))]
     keys = [x[:, c.mode._fields.index("key")] if hasattr(c.mode, "key") else np.ones(len(modes)) for x, c in zip(own, h.contacts)]

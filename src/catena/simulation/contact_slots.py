@@ -26,11 +26,15 @@ from ..model.polyhedra import Polyhedron
 from .contact_rows import ContactMode, SwitchedRows, TouchingPoint, no_rows
 from .guards import Guard, Meaning
 
-_NAMES = ("key", "corner", "tip", *(f"{v}_{x}" for v in ("a", "b", "first", "second", "along") for x in "xyz"),
+_FEATURE = ("key", "corner", "tip", *(f"{v}_{x}" for v in ("a", "b", "first", "second", "along") for x in "xyz"),
             *(f"side_{k}_{x}" for k in range(SIDES) for x in "pqr"))  # fmt: skip
+_PLACE = ("off", "first", "second", "turn", *(f"{v}_{x}" for v in ("yaw", "middle_a", "half_a", "middle_b", "half_b") for x in "xyz"),
+          *(f"R_{i}{j}" for i in "xyz" for j in "xyz"), *(f"p_{x}" for x in "xyz"))  # fmt: skip
+_Slot: Any = namedtuple("_Slot", (*ContactMode._fields, *_FEATURE), defaults=(*ContactMode(), *NUMBERS))  # type: ignore[misc]
+_Patch: Any = namedtuple("_Patch", _PLACE, defaults=(*(0.0,) * 19, *np.eye(3).ravel().tolist(), *(0.0,) * 3))  # type: ignore[misc]
 
 
-class SlotMode(namedtuple("SlotMode", (*ContactMode._fields, *_NAMES), defaults=(*ContactMode(), *NUMBERS))):
+class SlotMode(_Slot):
     """The mode of a point of a patch: that of a contact point, then the numbers of its features (`analysis.contact_features.Feature`)."""
 
     __slots__ = ()
@@ -53,10 +57,7 @@ class SlotMode(namedtuple("SlotMode", (*ContactMode._fields, *_NAMES), defaults=
         return Feature.of(self[len(ContactMode._fields) :])
 
 
-class PatchMode(
-    namedtuple("PatchMode", ("off", "first", "second", "turn", *(f"yaw_{x}" for x in "xyz"), *(f"{v}_{x}" for v in ("middle_a", "half_a", "middle_b", "half_b") for x in "xyz"),
-                             *(f"R_{i}{j}" for i in "xyz" for j in "xyz"), *(f"p_{x}" for x in "xyz")), defaults=(0.0,) * 19 + (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0, 0, 0, 0))  # fmt: skip
-):
+class PatchMode(_Patch):
     """What a patch knows of the instant at which its features were chosen: X_BA = (R, p), R by rows; the inverse of how far corners
     of A may move against B and the reverse, 1/m; of the sine by which they may turn; yaw: see `PatchFeatures`; blocks that hold A and B."""
 
