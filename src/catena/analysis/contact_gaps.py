@@ -43,8 +43,8 @@ def meet(s: Tracer, p: ContactPoint, rough: bool) -> Meet:
 
 def meet_features(s: Tracer, body: str, other: str, x: Feature, rough: bool) -> Meet:
     """Of two features of polyhedra, whose numbers may be symbols."""
-    (_, o_A, w_A, v_A), (_, o_B, w_B, v_B) = moving(s, body), moving(s, other)
-    found = _features(s, body, other, x)
+    first, second = moving(s, body), moving(s, other)
+    (_, o_A, w_A, v_A), (_, o_B, w_B, v_B), found = first, second, _features(first, second, x)
     u = sub(_at(found.place, o_A, w_A, v_A), _at(found.place, o_B, w_B, v_B))
     axes = found.axes if rough else found.axes[:1]
     return Meet(found.gap, axes, found.place, [dot(axis, u) for axis in axes])
@@ -52,12 +52,13 @@ def meet_features(s: Tracer, body: str, other: str, x: Feature, rough: bool) -> 
 
 def place_of_features(s: Tracer, body: str, other: str, x: Feature) -> tuple[Any, Any]:
     """Where the point is on its face, or along both edges, m."""
-    found = _features(s, body, other, x)
+    found = _features(moving(s, body), moving(s, other), x)
     return found.x, found.y
 
 
-def _features(s: Tracer, body: str, other: str, x: Feature) -> FeaturesMeet:
-    (R_A, o_A, _, _), (R_B, o_B, _, _) = moving(s, body), moving(s, other)
+def _features(one: tuple[Any, ...], other: tuple[Any, ...], x: Feature) -> FeaturesMeet:
+    """Of two bodies as `moving` has them."""
+    (R_A, o_A, _, _), (R_B, o_B, _, _) = one, other
     first = add(scale(x.corner, rotate(R_B, x.first)), scale(1.0 - x.corner, rotate(R_A, x.first)))
     second = add(scale(x.tip, rotate(R_A, x.second)), scale(1.0 - x.tip, rotate(R_B, x.second)))
     a, b = add(o_A, rotate(R_A, x.a)), add(o_B, rotate(R_B, x.b))

@@ -30,11 +30,18 @@ _FEATURE = ("key", "corner", "tip", *(f"{v}_{x}" for v in ("a", "b", "first", "s
             *(f"side_{k}_{x}" for k in range(SIDES) for x in "pqr"))  # fmt: skip
 _PLACE = ("off", "first", "second", "turn", *(f"{v}_{x}" for v in ("yaw", "middle_a", "half_a", "middle_b", "half_b") for x in "xyz"),
           *(f"R_{i}{j}" for i in "xyz" for j in "xyz"), *(f"p_{x}" for x in "xyz"))  # fmt: skip
-_Slot: Any = namedtuple("_Slot", (*ContactMode._fields, *_FEATURE), defaults=(*ContactMode(), *NUMBERS))  # type: ignore[misc]
-_Patch: Any = namedtuple("_Patch", _PLACE, defaults=(*(0.0,) * 19, *np.eye(3).ravel().tolist(), *(0.0,) * 3))  # type: ignore[misc]
 
 
-class SlotMode(_Slot):
+def _record(*fields: str, defaults: Sequence[Any]) -> Any:
+    """A named tuple of many numbers."""
+    return namedtuple("_record", fields, defaults=defaults)  # type: ignore[misc]
+
+
+_Slot = _record(*ContactMode._fields, *_FEATURE, defaults=(*ContactMode(), *NUMBERS))
+_Patch = _record(*_PLACE, defaults=(*(0.0,) * 19, *np.eye(3).ravel().tolist(), *(0.0,) * 3))
+
+
+class SlotMode(_Slot):  # type: ignore[valid-type, misc]
     """The mode of a point of a patch: that of a contact point, then the numbers of its features (`analysis.contact_features.Feature`)."""
 
     __slots__ = ()
@@ -57,7 +64,7 @@ class SlotMode(_Slot):
         return Feature.of(self[len(ContactMode._fields) :])
 
 
-class PatchMode(_Patch):
+class PatchMode(_Patch):  # type: ignore[valid-type, misc]
     """What a patch knows of the instant at which its features were chosen: X_BA = (R, p), R by rows; the inverse of how far corners
     of A may move against B and the reverse, 1/m; of the sine by which they may turn; yaw: see `PatchFeatures`; blocks that hold A and B."""
 
