@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 import catena
 from catena import Body, Contact, Joint, Mechanism, Pose, Shape, simulate
 from catena.errors import MechanismError, StateError, StudyError
+from catena.simulation.scenario import read
 
 GROUND, ORIGIN, G = "ground", (0.0, 0.0, 0.0), 9.81
 SIZE = (0.2, 0.3, 0.1)
@@ -219,3 +220,39 @@ def test_what_patches_cannot_do_is_said_by_name(tmp_path: Path) -> None:
         simulate(free_on(can, shape=ball), [0, 0, 1, 1, 0, 0, 0], None, 0.1)
     with pytest.raises(StudyError, match="'box-ground': boxes and meshes that touch each other do so by features that are chosen on the way"):
         catena.sensitivities(free_on(table()), with_respect_to=["m"], q=[0, 0, 0.2, 1, 0, 0, 0], until=0.1)
+
+
+def test_a_run_continues_from_a_checkpoint_with_the_same_features() -> None:
+    """Bit for bit: the features are in the modes."""
+    import json
+    from dataclasses import asdict
+
+    from catena.simulation.engine import Tally
+    from catena.simulation.runner import Checkpoint, Runner
+    from catena.studies.sensitivity import planned
+
+    case = read("block_off_table")
+    plan = planned(case.mechanism, case.arguments["q"], case.arguments["v"], 0.45, {})
+    whole, ends = Runner(plan), []
+    for _ in whole.slices():
+        ends.append(json.dumps(asdict(whole.checkpoint())))
+    half = json.loads(ends[len(ends) // 2])
+    rest = Runner(plan)
+    rest.restore(Checkpoint(**{**half, "tally": Tally(**half["tally"])}))
+    for _ in rest.slices():
+        pass
+    assert len(ends) > 5 and np.array_equal(rest.engine.x, whole.engine.x) and np.array_equal(rest.engine.held, whole.engine.held) and rest.log == whole.log
+
+
+@pytest.mark.parametrize("turn", [(0.0, 0.0, 0.0), (0.4, -0.7, 1.1)])
+def test_thrown_boxes_never_penetrate_by_the_clearance_of_their_shapes(turn: tuple[float, float, float]) -> None:
+    """Without rebound they roll over corners, edges and faces of each other; the distance in closed form knows nothing of patches."""
+    bodies = tuple(Body(n, 1.0, ORIGIN, (0.02, 0.03, 0.025), shapes=(block(s),)) for n, s in (("one", (0.5, 0.3, 0.2)), ("two", (0.3, 0.4, 0.5))))
+    m = Mechanism("thrown", bodies, tuple(Joint(f"{b.name} free", "free", GROUND, b.name) for b in bodies), gravity=(0, 0, 0), contacts=(Contact(("one", "two"), 0.0, 0.0),))
+    q = [0.6, 0.5, 0.7, *turned(*turn), 0, 0, 0, 1, 0, 0, 0]
+    run = simulate(m, q, [-1.5, -1.2, -1.8, 1.0, -2.0, 0.5, 0, 0, 0, -1.0, 0.0, 2.0], 0.8, output=0.005)
+    apart = catena.clearance(m, run.q.values).distance
+    assert -1e-12 < apart.min() < 1e-6 and run.ledger.contact.impacts > 0
+    momentum = run.v.values[:, :3] + run.v.values[:, 6:9]
+    assert np.abs(momentum - momentum[0]).max() < 1e-10
+    kept(run)
