@@ -79,6 +79,14 @@ def test_a_pin_rolls_in_its_larger_hole() -> None:
     assert run.contacts["mode"].values[-1, 0] == "stick" and run.q.values[2, 0] == pytest.approx(r * small, rel=1e-5)
 
 
+def test_a_block_tips_where_its_middle_passes_the_edge_of_a_table() -> None:
+    s = read("block_off_table")
+    run = catena.simulate(s.mechanism, **s.arguments)
+    opens = next(t for t, what in zip(run.event_time.values, run.event.values) if what.endswith("opens"))
+    assert opens == pytest.approx(0.3 / 1.5, rel=1e-9) and run.q.values[-1, 0] == pytest.approx(run.q.values[0, 0] + run.v.values[-1, 0] * 0.45, abs=0.05)
+    assert run.ledger.contact.impacts == 0 and run.ledger.imbalance < 1e-10 and run.contacts["mode"].values[-1, 0] == "open"
+
+
 def test_a_geneva_drive_steps_a_quarter_turn() -> None:
     """While the pin presses tan(wheel) = sin(crank) / (sqrt(2) - cos(crank)), and N L = I wheel'' + load; then the wheel is locked and the pin leaves."""
     s = read("geneva_drive")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -11,14 +12,17 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from catena import Body, CollisionFilter, Contact, Frame, Joint, Mechanism, Pose, Shape, simulate
+from catena.analysis.contact_features import patch_features
 from catena.errors import MechanismError, SimulationError
-from catena.model.contact_points import MEET, contact_points
-from catena.simulation.contact_rows import TouchingPoint
+from catena.model.contact_points import MEET, contact_patches, contact_points, patch_points
+from catena.model.polyhedra import polyhedron
+from catena.simulation.contact_rows import ContactMode, TouchingPoint
+from catena.simulation.contact_slots import PatchPoint, SlotMode
 from catena.simulation.system import System
 
 GROUND, ORIGIN, G = "ground", (0.0, 0.0, 0.0), 9.81
 SIZES = {"sphere": (0.2,), "capsule": (0.1, 0.5), "box": (0.3, 0.4, 0.5), "ellipsoid": (0.2, 0.3, 0.4), "cylinder": (0.2, 0.5), "plane": ()}
-PAIRS = [(first, second) for second, others in MEET.items() for first in ("sphere", *others) if first != "mesh"]  # a mesh is its corners
+PAIRS = [(first, second) for second, others in MEET.items() for first in ("sphere", *others) if "mesh" not in (first, second)]  # a mesh is its corners
 
 
 def shape(kind: str, **more) -> Shape:
@@ -65,6 +69,17 @@ def test_meshes_that_cannot_touch_say_why(tmp_path: Path) -> None:
             contact_points(Mechanism("m", (body,), (Joint("free", "free", GROUND, "one"),), contacts=(Contact(("one", GROUND), 0.3, 0.0),)))
 
 
+def points_of(m: Mechanism) -> list[tuple[TouchingPoint, NamedTuple]]:
+    """Contact points with modes; of two boxes a corner on a face, a corner below a face and edges that cross."""
+    found: list = [(TouchingPoint(p, m.contacts[0]), TouchingPoint.mode) for p in contact_points(m)]
+    for patch in contact_patches(m):
+        A, B = (polyhedron(s, {}) for s in (patch.shape, patch.against))
+        features = patch_features(A, B, Rotation.from_rotvec([0.02, 0.01, 0.3]).as_matrix(), np.array([0.1, 0.12, 0.5])).points
+        assert {(x.corner, x.tip) for x in features} == {(1.0, 0.0), (0.0, 1.0), (0.0, 0.0)}
+        found += [(PatchPoint(p, m.contacts[0]), SlotMode(*ContactMode(), *x.numbers)) for p, x in zip(patch_points(m, patch), features)]
+    return found
+
+
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_the_rows_are_the_rates_of_the_gap(first: str, second: str) -> None:
     """Two free bodies: n . u is the derivative of the gap along a motion, and gamma that of the row's rate, at random places."""
@@ -72,8 +87,8 @@ def test_the_rows_are_the_rates_of_the_gap(first: str, second: str) -> None:
     joints = tuple(Joint(f"free {b.name}", "free", GROUND, b.name) for b in bodies)
     m = Mechanism("pair", bodies, joints, contacts=(Contact(("one", "two"), 0.3, 0.0),))
     s, rng, h = System(m).tracer(), np.random.default_rng(1), 1e-5
-    for p in contact_points(m):
-        rows = TouchingPoint(p, m.contacts[0]).rows(s, TouchingPoint.mode)
+    for point, mode in points_of(m):
+        rows = point.rows(s, mode)
         f = ca.Function("f", [s.q, s.v], [rows.error, rows.rate, rows.gamma, s.coordinate_rate()])
         for _ in range(4):
             q = np.concatenate([[*(rng.normal(size=3) + 2.0 * k), *Rotation.random(random_state=rng).as_quat()] for k in range(2)])
@@ -86,7 +101,7 @@ def test_the_rows_are_the_rates_of_the_gap(first: str, second: str) -> None:
             before, after = (f(x, v) for x in turned)
             _, rate, gamma, _ = f(q, v)
             assert float((after[0] - before[0])[0]) / (2 * h) == pytest.approx(float(rate[0]), abs=2e-8)
-            assert float((after[1] - before[1])[0]) / (2 * h) == pytest.approx(-float(gamma[0]), abs=1e-6)
+            assert float((after[1] - before[1])[0]) / (2 * h) == pytest.approx(-float(gamma[0]), abs=1e-6 * max(1.0, 0.05 * abs(float(gamma[0]))))  # steep where edges are nearly parallel
 
 
 def test_a_cylinder_rolls_down_an_incline_on_its_rims() -> None:
@@ -135,8 +150,8 @@ def test_what_has_no_single_point_is_said_by_name() -> None:
         return Mechanism("pair", bodies, tuple(Joint(f"{b.name} free", "free", GROUND, b.name) for b in bodies),
                          (Frame("tip", "one"),), contacts=(Contact(("one", "two"), 0.0, 0.0, **more),))  # fmt: skip
 
-    with pytest.raises(MechanismError, match="a box of 'one' and a box have no single point where they touch; a box is touched by sphere"):
-        contact_points(pair("box", "box"))
+    with pytest.raises(MechanismError, match="a capsule of 'one' and a box have no single point where they touch; a box is touched by sphere"):
+        contact_points(pair("capsule", "box"))
     with pytest.raises(MechanismError, match="a capsule is touched by sphere, capsule"):
         contact_points(pair("cylinder", "capsule"))
     m = pair("sphere", "box")

@@ -77,7 +77,7 @@ def assemble(
     free = [k for k in range(machine.nv) if k not in held]
     q = closed(machine, q, free, t)
     if contact:
-        from .contact_gaps import separated
+        from .contact_separation import separated
 
         q = separated(machine, q, free)
     return q, consistent(machine, q, v, free, t)

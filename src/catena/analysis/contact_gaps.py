@@ -1,27 +1,17 @@
-"""Gaps of contact points: expressions of where a point meets its surface, and coordinates that take what penetrates apart."""
+"""Gaps of contact points: expressions of where a point meets its surface, and where features of two polyhedra meet."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import casadi as ca
-import numpy as np
-
-from ..compiler.trace import Tracer, elements, vector
-from ..errors import ClosureError
-from ..kernels.contact_points import MEETINGS, shapes_meet, tangents
-from ..kernels.rank import usual_length
+from ..compiler.trace import Tracer, elements
+from ..kernels.contact_points import MEETINGS, FeaturesMeet, features_meet, shapes_meet, tangents
 from ..kernels.solids import Solid
-from ..machine.lookup import where
-from ..machine.machine import Machine
-from ..model.contact_points import ContactPoint, contact_points
+from ..model.contact_points import ContactPoint
 from ..model.pose import Pose
 from ..model.shapes import Shape
 from ..spatial import add, cross, dot, rotate, scale, sub
-from .assembly import damped_steps, residual
-
-Array = np.ndarray
-APART = 1e-10  # of the mechanism's length: a penetration that is none
+from .contact_features import Feature
 
 
 class Meet(NamedTuple):
@@ -51,6 +41,30 @@ def meet(s: Tracer, p: ContactPoint, rough: bool) -> Meet:
     return Meet(gap, axes, place, [dot(axis, u) for axis in axes])
 
 
+def meet_features(s: Tracer, body: str, other: str, x: Feature, rough: bool) -> Meet:
+    """Of two features of polyhedra, whose numbers may be symbols."""
+    first, second = moving(s, body), moving(s, other)
+    (_, o_A, w_A, v_A), (_, o_B, w_B, v_B), found = first, second, _features(first, second, x)
+    u = sub(_at(found.place, o_A, w_A, v_A), _at(found.place, o_B, w_B, v_B))
+    axes = found.axes if rough else found.axes[:1]
+    return Meet(found.gap, axes, found.place, [dot(axis, u) for axis in axes])
+
+
+def place_of_features(s: Tracer, body: str, other: str, x: Feature) -> tuple[Any, Any]:
+    """Where the point is on its face, or along both edges, m."""
+    found = _features(moving(s, body), moving(s, other), x)
+    return found.x, found.y
+
+
+def _features(one: tuple[Any, ...], other: tuple[Any, ...], x: Feature) -> FeaturesMeet:
+    """Of two bodies as `moving` has them."""
+    (R_A, o_A, _, _), (R_B, o_B, _, _) = one, other
+    first = add(scale(x.corner, rotate(R_B, x.first)), scale(1.0 - x.corner, rotate(R_A, x.first)))
+    second = add(scale(x.tip, rotate(R_A, x.second)), scale(1.0 - x.tip, rotate(R_B, x.second)))
+    a, b = add(o_A, rotate(R_A, x.a)), add(o_B, rotate(R_B, x.b))
+    return features_meet(x.corner, x.tip, a, b, first, second, rotate(R_B, x.along))
+
+
 def moving(s: Tracer, body: str) -> tuple[Any, ...]:
     """Rotation by rows, origin, angular velocity and velocity of the origin of a body, in the ground's axes."""
     if body == "ground":
@@ -74,31 +88,3 @@ def solid(s: Tracer, shape: Shape, R_B: Any, o_B: Any) -> Solid:
 def _at(place: Any, origin: Any, w: Any, v: Any) -> Any:
     """The velocity of a body's point at a place."""
     return add(v, cross(w, sub(place, origin)))
-
-
-# ---------------------------------------------------------------------------------------------------- apart
-def separated(machine: Machine, q: Array, free: list[int]) -> Array:
-    """q moved along the free speeds, a little, until no contact point penetrates and every loop is closed; those that did touch."""
-    points = contact_points(machine.mechanism)
-    if not points:
-        return q
-    s = Tracer(machine.layout)
-    meets = [meet(s, p, False) for p in points]
-    rates = vector([m.velocity[0] for m in meets])
-    gaps = ca.Function("gaps", [s.q, s.p], [vector([m.gap for m in meets]), ca.jacobian(rates, s.v)])
-    values = list(machine.mechanism.parameters.values())
-
-    def residuals(machine: Machine, q: Array) -> tuple[Array, Array]:
-        gap, J = (np.array(x) for x in gaps(q, values))
-        deep = gap[:, 0] < 0.0
-        error, A = residual(machine, q)
-        return np.concatenate([error, np.where(deep, gap[:, 0], 0.0)]), np.vstack([A, np.where(deep[:, None], J, 0.0)])
-
-    found = damped_steps(machine, q, residuals, lambda q, pull: free)
-    gap = np.array(gaps(found, values)[0])[:, 0]
-    worst = int(gap.argmin())
-    if gap[worst] < -APART * usual_length(machine.layout):
-        p = points[worst]
-        raise ClosureError(f"{where(machine)}: {p.body!r} stays {-gap[worst]:.3g} m deep in {p.other!r} (contact {p.name!r}), whatever moves; give "
-                           "a better guess, or fix fewer joints", {p.name: float(-gap[worst])})  # fmt: skip
-    return found

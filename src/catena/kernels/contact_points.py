@@ -12,9 +12,9 @@ A concave surface (bowl, trough) has its normal towards its centre or axis.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..spatial import dot, neg, scale, select, sub
+from ..spatial import add, cross, dot, neg, scale, select, sqrt, sub
 from .distance import proximity
 from .solids import Solid
 
@@ -57,6 +57,35 @@ def shapes_meet(kinds: tuple[str, str], surface: Solid, shape: Solid) -> tuple[A
     """Gap, normal and place of two shapes at their nearest points: d gap/dt = n . u there, for these points are the nearest."""
     found = proximity(kinds, surface, shape)
     return found.distance, found.normal, found.b
+
+
+class FeaturesMeet(NamedTuple):
+    """Where two features of polyhedra meet: gap; normal and tangents; place; x, y: where the point is on its face or along both edges, m."""
+
+    gap: Any
+    axes: tuple[Any, Any, Any]
+    place: Any
+    x: Any
+    y: Any
+
+
+def features_meet(corner: Any, tip: Any, a: Any, b: Any, first: Any, second: Any, along: Any) -> FeaturesMeet:
+    """A corner of A on a face of B (corner = 1), a corner of B on a face of A (tip = 1), or an edge of A across one of B (both 0).
+
+    a, b: points of A and of B. first, second: unit vectors; of a corner the outward normal of B's face and a tangent, of a tip those of
+    A's face, of a crossing the directions of A's and B's edges, so that first x second leads from B to A. along: the direction in
+    which the point is projected onto the face, or edges are seen as crossing. All in the same axes; d gap/dt = n . u at the place.
+    """
+    edges = 1.0 - corner - tip
+    c, r = cross(first, second), sub(a, b)
+    n = add(scale(corner - tip, first), scale(edges / sqrt(dot(c, c) + (1.0 - edges)), c))
+    gap = dot(n, r)
+    w = sub(r, scale(gap / dot(n, along), along))  # in the plane of the face, or of both edges: w = -x first + y second
+    t, det = cross(n, second), edges * dot(c, n) + (1.0 - edges)
+    x = (1.0 - edges) * dot(second, w) - edges * dot(cross(w, second), n) / det
+    y = (1.0 - edges) * dot(t, w) - edges * dot(cross(w, first), n) / det
+    place = add(sub(a, scale(tip, r)), scale(-edges * dot(cross(r, second), n) / det, first))
+    return FeaturesMeet(gap, (n, second, t), place, x, y)
 
 
 def tangents(n: Any) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..model.contact_points import contact_points
+from ..model.contact_points import contact_patches, contact_points
 from ..model.loads import Holonomic
 from ..model.motions import Motion
+from ..model.polyhedra import polyhedron
 from ..model.values import value_of
 from ..spatial import filled, select, sweep
 
@@ -122,8 +123,10 @@ def _reach_of_bodies(layout: Layout) -> float:
 
 def _reach_of_contacts(layout: Layout) -> float:
     """How far from its body's origin a contact touches, at most."""
-    points = contact_points(layout.mechanism)
-    return max((float(np.hypot(np.linalg.norm([_number(layout, x) for x in p.centre]), p.radius)) for p in points), default=0.0)
+    m = layout.mechanism
+    found = [float(np.hypot(np.linalg.norm([_number(layout, x) for x in p.centre]), p.radius)) for p in contact_points(m)]
+    found += [float(np.linalg.norm(polyhedron(x.shape, m.parameters).corners, axis=1).max()) for x in contact_patches(m)]
+    return max(found, default=0.0)
 
 
 def _paths(layout: Layout, loop: Joint) -> tuple[list[int], list[int]]:

@@ -3,6 +3,7 @@
     touches a half-space     a sphere; a capsule by the spheres at its ends; a box by its corners; an ellipsoid; a cylinder by its two rims;
                              a mesh by the corners of its convex hull
     touches another shape    the pairs of `MEET`, whose nearest points are single and move smoothly
+    two polyhedra            boxes and meshes: a patch, whose points are those of the moment (`contact_patches`)
     a hole, a guide          a pin in a larger hole; a block between two walls
 """
 
@@ -18,6 +19,7 @@ from ..errors import MechanismError, UnknownNameError
 from .contacts import Contact
 from .mechanism import GROUND, Mechanism
 from .mesh_hull import hull_corners
+from .polyhedra import most_corners
 from .pose import Pose, Vector
 from .shapes import Shape
 
@@ -43,6 +45,21 @@ class ContactPoint:
     against: Shape | None = None
 
 
+@dataclass(frozen=True)
+class ContactPatch:
+    """Two convex polyhedra, boxes or meshes, that may touch: at corners on faces and where edges cross, and these change as they move.
+
+    contact: the number of its contact. name: in results. body, shape: what touches; other, against: what is touched.
+    """
+
+    contact: int
+    name: str
+    body: str
+    shape: Shape
+    other: str
+    against: Shape
+
+
 class Touching(NamedTuple):
     """What touches: how it is called, its body, and a shape; a point is a sphere of radius zero."""
 
@@ -62,21 +79,48 @@ class Surface(NamedTuple):
 SURFACES = ("plane", "sphere", "bowl", "trough")  # those with a closed form of their own for spheres
 MEET: dict[str, tuple[str, ...]] = {  # surface: what may touch it besides spheres, with one nearest point
     "plane": ("capsule", "box", "ellipsoid", "cylinder", "mesh"), "sphere": ("capsule", "box", "ellipsoid", "cylinder"), "capsule": ("capsule",),
-    "box": (), "cylinder": (), "ellipsoid": (),
+    "box": ("box", "mesh"), "mesh": ("box", "mesh"), "cylinder": (), "ellipsoid": (),
 }  # fmt: skip
+POLYHEDRA = ("box", "mesh")  # two of them touch by a patch
+MOST_POINTS = 16  # of a patch
 
 
 def contact_points(m: Mechanism) -> list[ContactPoint]:
-    """All points of all contacts, in order."""
-    return [point for k, c in enumerate(m.contacts) for point in _points(m, k, c)]
+    """All points of all contacts that have places of their own, in order."""
+    return [_point(k, name, one, s) for k, name, one, s in _pairs(m) if not _polyhedra(one, s)]
 
 
-def _points(m: Mechanism, k: int, c: Contact) -> Iterator[ContactPoint]:
-    surfaces = list(_surfaces(m, c))
-    found = [(one, s) for first in c.between[0] for name in _members(m, first) for s in surfaces for one in _touching(m, c, name, s)]
-    for one, s in found:
-        name = c.name if len(found) == 1 else f"{one.label}-{c.between[1]}{s.label}"
-        yield _point(k, name, one, s)
+def contact_patches(m: Mechanism) -> list[ContactPatch]:
+    """All pairs of polyhedra of all contacts, in order."""
+    return [ContactPatch(k, name, one.body, one.shape, s.body, s.shape) for k, name, one, s in _pairs(m) if _polyhedra(one, s)]
+
+
+def every_point(m: Mechanism) -> list[ContactPoint]:
+    """All contact points, and those of patches."""
+    return [*contact_points(m), *(point for patch in contact_patches(m) for point in patch_points(m, patch))]
+
+
+def patch_points(m: Mechanism, patch: ContactPatch) -> list[ContactPoint]:
+    """The points of a patch, which have names and no places of their own: two convex polygons overlap in as many corners as they have."""
+    count = sum(most_corners(shape, m.parameters) for shape in (patch.shape, patch.against))
+    if count > MOST_POINTS:
+        raise MechanismError(f"contact {patch.name!r}: faces of {patch.body!r} and {patch.other!r} may touch at {count} points, and a contact of two bodies has {MOST_POINTS} at "
+                             "most; take shapes whose faces have fewer corners")  # fmt: skip
+    return [ContactPoint(patch.contact, f"{patch.name} point {n}", patch.body, patch.shape.pose.position, 0.0, patch.other, patch.against.pose, "patch")
+            for n in range(1, count + 1)]  # fmt: skip
+
+
+def _pairs(m: Mechanism) -> Iterator[tuple[int, str, Touching, Surface]]:
+    """What touches what: the number of its contact, and its name."""
+    for k, c in enumerate(m.contacts):
+        surfaces = list(_surfaces(m, c))
+        found = [(one, s) for first in c.between[0] for name in _members(m, first) for s in surfaces for one in _touching(m, c, name, s)]
+        for one, s in found:
+            yield k, c.name if len(found) == 1 else f"{one.label}-{c.between[1]}{s.label}", one, s
+
+
+def _polyhedra(one: Touching, s: Surface) -> bool:
+    return one.shape.kind in POLYHEDRA and s.shape.kind in POLYHEDRA
 
 
 def _point(k: int, name: str, one: Touching, s: Surface) -> ContactPoint:
@@ -105,9 +149,12 @@ def _touching(m: Mechanism, c: Contact, first: str, s: Surface) -> Iterator[Touc
 def _allowed(c: Contact, one: Touching, s: Surface) -> Touching:
     kind, surface = one.shape.kind, s.shape.kind
     also = MEET.get(surface, ())
+    if kind == "sphere" and surface == "mesh":
+        raise MechanismError(f"contact {c.name!r}: {one.label!r} is a sphere or a point, which does not touch a mesh; a mesh is touched by {', '.join(also)}: give the surface a box, "
+                             "spheres or capsules that collide instead")  # fmt: skip
     if kind != "sphere" and kind not in also:
         raise MechanismError(f"contact {c.name!r}: a {kind} of {one.label!r} and a {surface} have no single point where they touch; a {surface} "
-                             f"is touched by {', '.join(('sphere', *also))}: put spheres or frames there")  # fmt: skip
+                             f"is touched by {', '.join(('sphere', *also) if surface != 'mesh' else also)}: put spheres or frames there")  # fmt: skip
     if kind == "sphere" and one.shape.size[0] == 0.0 and surface in ("box", "cylinder"):
         raise MechanismError(f"contact {c.name!r}: the point {one.label!r} has no normal on the edges of a {surface}; give it a radius")
     return one

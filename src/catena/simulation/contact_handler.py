@@ -21,15 +21,14 @@ from ..machine.lookup import where
 from ..results.ledger import ContactLedger
 from .accumulation import Impacts
 from .contact_impacts import RESTS, ContactImpacts, Hit
-from .contact_rows import ContactMode, RestMode
-from .contact_terms import ContactTerms, Terms
+from .contact_rows import RestMode
+from .contact_terms import DEEP, NEAR, ContactTerms, Terms
+from .patch_handler import PatchHandler
 
 if TYPE_CHECKING:
     from .event_handler import EventHandler
 
 Array = NDArray[np.float64]
-DEEP = 1e-8  # of the mechanism's length: how deep a run may start in penetration; it is put on the surface
-NEAR = 1e-10  # of the mechanism's length: a gap this small at an impact is closed too
 STILL = 1e-10  # of the speed that all energy would give: a slip that is none
 WEAK = 2e-11  # of the forces that act: by so much a force may miss its cone before an event
 LEAST = 1e-3  # the smallest share of what rigid bodies do not determine, beside the largest
@@ -41,7 +40,7 @@ class ContactHandler:
     def __init__(self, handler: EventHandler):
         self.handler, self.terms = handler, ContactTerms(handler)
         self.points, self.first = self.terms.points, handler.constraints.first_contact
-        self.impacts = ContactImpacts(self.terms)
+        self.impacts, self.patches = ContactImpacts(self.terms), PatchHandler(self.terms)
         self.stopped: list[int] = []  # points that did not slip at the last choice of modes
 
     # ------------------------------------------------------------------------------------------------ to continue later
@@ -63,6 +62,7 @@ class ContactHandler:
     # ------------------------------------------------------------------------------------------------ entry points
     def begin(self, t: float) -> None:
         """Which contacts touch at the start; those that approach have their impact."""
+        self.patches.begin(t)
         gap = self.terms.at(t).gap
         worst = int(gap.argmin())
         if gap[worst] < -DEEP * self.terms.length:
@@ -74,8 +74,14 @@ class ContactHandler:
 
     def touch(self, t: float, point: int) -> None:
         """The gap of a point has closed: an impact, with all that touch at this instant."""
-        near = self.terms.at(t).gap <= NEAR * self.terms.length
-        self.terms.touching |= {point, *np.flatnonzero(near).tolist()}
+        self.patches.renew_near(t, self.terms.at(t).gap)
+        near = np.flatnonzero(self.terms.at(t).gap <= NEAR * self.terms.length).tolist()
+        self.terms.touching |= {*near, *([] if self.patches.has(point) else [point])}
+        self.impacts.strike(t)
+
+    def other_features(self, t: float, part: int) -> None:
+        """Two polyhedra are to touch by other features."""
+        self.patches.renew(t, part)
         self.impacts.strike(t)
 
     # ------------------------------------------------------------------------------------------------ modes
@@ -92,7 +98,7 @@ class ContactHandler:
 
     def _open_all(self) -> None:
         for k in range(len(self.points)):
-            self.handler.set_mode(self.first + k, ContactMode())
+            self.handler.set_mode(self.first + k, self.handler.mode(self.first + k).opened)
         self.handler.set_mode(self.first + len(self.points), RestMode())
 
     def _stop_slow(self, t: float, now: list[int]) -> None:
@@ -151,7 +157,8 @@ class ContactHandler:
             slack = WEAK * scale / size[3 * n] * (1.0 + self.terms.static[i])
             weight = max(LEAST, one.force[3 * n] / most) if most > 0.0 else 1.0
             d = one.direction[n] if one.direction[n].any() else np.array([1.0, 0.0])
-            new = ContactMode(1.0, float(mode == STICK), d[0], d[1], still[n], slack, weight, self.terms.static[i], self.terms.kinetic[i])
+            new = self.handler.mode(self.first + i)._replace(closed=1.0, stick=float(mode == STICK), x=d[0], y=d[1], still=still[n], slack=slack, weight=weight,
+                                                             static=self.terms.static[i], kinetic=self.terms.kinetic[i])  # fmt: skip
             self.handler.set_mode(self.first + i, new)
         if one.loose.shape[1]:
             self._widen(t, now)
@@ -178,7 +185,7 @@ class ContactHandler:
             h.put(q, np.zeros(len(v)))
             h.set_mode(self.first + len(self.points), RestMode(1.0))
 
-    def _tell(self, t: float, k: int, before: ContactMode) -> None:
+    def _tell(self, t: float, k: int, before: Any) -> None:
         now, name = self.handler.mode(self.first + k).word, self.points[k].name
         if now == before.word:
             if now == SLIP and k in self.stopped and self.points[k].rough:

@@ -47,11 +47,11 @@ class ContactRows(NamedTuple):
 
 
 def contact_state(system: System) -> list[ca.SX]:
-    """gap (k,); normals, places (3 k,); rates, forces (m,) of the rows; their axes (3 m,); F (m nv,) of those that act, and A."""
+    """gap (k,); places (3 k,); rates (m,) of the rows; their axes (3 m,); F (m nv,) of those that act, and A."""
     h = system.holding
 
     def seen(s: Tracer) -> list[ca.SX]:
-        meets = [c.meet(s) for c in h.contacts]
+        meets = [c.meet(s, h._symbolic(h.first_contact + k)) for k, c in enumerate(h.contacts)]
         _, rate, _, B, z = h.rows(s)
         F, _ = h._acting(rate, B, z)
         count = sum(c.count for c in h.contacts)
@@ -61,17 +61,16 @@ def contact_state(system: System) -> list[ca.SX]:
         return [vector([m.gap for m in meets]), vector([x for m in meets for x in m.place]), rate[-count:],
                 vector([x for m in meets for axis in m.axes for x in axis]), ca.vec(ca.vertcat(acting, A).T)]  # fmt: skip
 
-    found = system.tape("contact state", "", seen, modes=True)(system.t, system.q, system.v, system.p, h.symbols)
-    gap, place, rate, axes, acting = found
-    return [gap, place, rate, system.held[0][-rate.numel() :], axes, acting]
+    return list(system.tape("contact state", "", seen, modes=True)(system.t, system.q, system.v, system.p, h.symbols))
 
 
-def observe(plan: RunPlan, flat: list[Array], modes: Array) -> ContactRows:
-    """From what the tape `contacts` reads, and the modes (n, size)."""
+def observe(plan: RunPlan, flat: list[Array], modes: Array, held: Array) -> ContactRows:
+    """From what the tape `contacts` reads, the modes (n, size), and the forces (n, m) of all rows that are held."""
     system, n = plan.system, len(flat[0])
     kernel, h = system.kernel("contacts"), plan.system.holding
     outs, _ = kernel(flat, n, threads=plan.threads)  # type: ignore[misc]
-    gap, place, rate, force, axes, acting = outs
+    gap, place, rate, axes, acting = outs
+    force = held[:, held.shape[1] - rate.shape[1] :]
     ends = list(accumulate((c.count for c in h.contacts), initial=0))
     axes, k = axes.reshape(n, -1, 3), len(h.contacts)
     normal, approach, mode = np.zeros((n, k)), np.zeros((n, k)), np.zeros((n, k))
@@ -84,7 +83,7 @@ def observe(plan: RunPlan, flat: list[Array], modes: Array) -> ContactRows:
             slip[:, i] = np.einsum("tj,tja->ta", rate[:, a + 1 : b], axes[:, a + 1 : b])
             held = np.einsum("tj,tja->ta", force[:, a + 1 : b], axes[:, a + 1 : b])
             friction[:, i] = np.where(own[:, 1:2] > 0.5, held, _slipping(h.contacts[i], own, rate[:, a + 1 : b], normal[:, i], axes[:, a + 1 : b]))
-    place = place.reshape(n, k, 3)
+    place, absent = place.reshape(n, k, 3), _absent(h, modes)
     total = normal[..., None] * axes[:, ends[:-1]] + friction
     groups = [[i for i, c in enumerate(h.contacts) if c.point.contact == g] for g in sorted({c.point.contact for c in h.contacts})]
     along = axes.copy()
@@ -98,7 +97,15 @@ def observe(plan: RunPlan, flat: list[Array], modes: Array) -> ContactRows:
     moment = np.stack([(normal[:, g, None] * place[:, g]).sum(axis=1) for g in groups], axis=1)
     centre = np.where(pressed > 0.0, moment / np.where(pressed > 0.0, pressed, 1.0), np.nan)
     summed, centre = (np.where(known_sum[..., None], x, np.nan) for x in (summed, centre))
+    gap, place = np.where(absent, np.nan, gap), np.where(absent[..., None], np.nan, place)
     return ContactRows(gap, approach, normal, friction, slip, place, mode, known, summed, centre, total)
+
+
+def _absent(h: Any, modes: Array) -> NDArray[np.bool_]:
+    """(n, k): points of patches that have no features, and so no place."""
+    own = [modes[:, h.slots[h.first_contact + i]] for i in range(len(h.contacts))]
+    keys = [x[:, c.mode._fields.index("key")] if hasattr(c.mode, "key") else np.ones(len(modes)) for x, c in zip(own, h.contacts)]
+    return np.stack(keys, axis=1) < 0.5
 
 
 def _slipping(c: Any, own: Array, u: Array, N: Array, axes: Array) -> Array:
@@ -154,7 +161,7 @@ def residuals(plan: RunPlan, rows: ContactRows) -> dict[str, Array]:
     moving = (rows.mode == 1.0) & (speed > SLIPS * max(speed.max(initial=0.0), 1e-300)) & (size > 0.0)
     across = np.linalg.norm(np.cross(f, u), axis=-1) / np.where(moving, size * speed, 1.0)
     return {
-        "penetration": np.maximum(-rows.gap, 0.0) / length, "pressing": np.abs(N),
+        "penetration": np.fmax(-rows.gap, 0.0) / length, "pressing": np.abs(N),
         "grinding": np.abs(N * rows.rate) / length, "outside": np.where(closed & rows.known.all(axis=-1), np.maximum(size - mu * N, 0.0), 0.0),
         "pulling": np.where(closed & rows.known[..., 0], np.maximum(-N, 0.0), 0.0),
         "angle": np.where(moving, across, 0.0), "gain": np.maximum((f * u).sum(axis=-1), 0.0) / length,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -59,6 +59,16 @@ class ContactMode(NamedTuple):
         """Open, stick or slip."""
         return ("stick" if self.stick > 0.5 else "slip") if self.closed > 0.5 else "open"
 
+    @property
+    def opened(self) -> ContactMode:
+        """Open."""
+        return ContactMode()
+
+    @property
+    def present(self) -> bool:
+        """Whether it has a place; see `contact_slots.SlotMode`."""
+        return True
+
 
 class RestMode(NamedTuple):
     """1 where nothing can move, and nothing does."""
@@ -83,7 +93,7 @@ class TouchingPoint:
     point: ContactPoint
     contact: Contact
 
-    mode = ContactMode()
+    mode: ClassVar[Any] = ContactMode()
 
     @property
     def name(self) -> str:
@@ -100,7 +110,7 @@ class TouchingPoint:
         """Of its rows."""
         return 3 if self.rough else 1
 
-    def meet(self, s: Tracer) -> Meet:
+    def meet(self, s: Tracer, mode: Any = None) -> Meet:
         """Gap and axes at the tracer's symbols."""
         return meet(s, self.point, self.rough)
 
@@ -125,9 +135,14 @@ class TouchingPoint:
         half = 0.5 * (one.size[1] + other.size[1])
         return ca.fmax(angle, ca.fabs(dot(sub(one.p, other.p), other.axis(2))) / half - 1.0)
 
+    def watched(self, s: Tracer, mode: ContactMode) -> Iterator[tuple[Meaning, Any]]:
+        """What must stay above zero besides its guards."""
+        if self.rim:
+            yield Meaning.LIES_FLAT, _while(mode.closed > 0.5, self.tilt(s))
+
     def rows(self, s: Tracer, mode: ContactMode) -> SwitchedRows:
         """The normal row, and the two of the tangents."""
-        meet = self.meet(s)
+        meet = self.meet(s, mode)
         rate = vector(meet.velocity)
         gamma = -ca.jtimes(rate, s.q, s.coordinate_rate())
         error = vector([meet.gap, *([0.0] * (self.count - 1))])
@@ -182,11 +197,16 @@ class Rest:
 
     def rows(self, s: Tracer, mode: RestMode) -> SwitchedRows:
         """None."""
-        return SwitchedRows(*(ca.SX.zeros(0),) * 3, ca.SX.zeros(0, s.layout.nv), ca.SX.zeros(0))
+        return no_rows(s)
 
     def row_scales(self, s: Tracer) -> list[float]:
         """Of no row."""
         return []
+
+
+def no_rows(s: Tracer) -> SwitchedRows:
+    """Of a part that has none."""
+    return SwitchedRows(*(ca.SX.zeros(0),) * 3, ca.SX.zeros(0, s.layout.nv), ca.SX.zeros(0))
 
 
 def _while(mode: Any, value: Any) -> ca.SX:
@@ -194,19 +214,20 @@ def _while(mode: Any, value: Any) -> ca.SX:
 
 
 # ---------------------------------------------------------------------------------------------------- forces
-def weighted_forces(S: ca.SX, r: ca.SX, keep: ca.SX, weight: ca.SX) -> ca.SX:
-    """f with S f = r in the rows that are kept; where that leaves a choice, the f of least sum f^2 / weight (weight 0: off).
+def weighted_forces(B: ca.SX, Y: ca.SX, r: ca.SX, keep: ca.SX, weight: ca.SX) -> ca.SX:
+    """f with S f = r in the rows that are kept, S = B Y; where that leaves a choice, the f of least sum f^2 / weight (weight 0: off).
 
-    S need not be symmetric: friction of what slips is a part of the columns. f = D S' y, S D S' y = r.
+    Y (nv, m) is what the forces do: S need not be symmetric, for friction of what slips is a part of it. f = D S' y, S D S' y = r; the
+    last is B (Y D Y') B', which takes far fewer operations where there are more rows than speeds.
     """
-    size = ca.fabs(ca.diag(S))
-    unit = keep / ca.if_else(size > 0.0, size, 1.0)
-    S, r, D = ca.diag(unit) @ S, unit * r, ca.diag(weight)
-    L, y = entries(ca.densify(S @ D @ S.T)), np.full(keep.numel(), 0.0, dtype=object)
+    size, D = ca.fabs(ca.sum2(B * Y.T)), ca.diag(weight)
+    unit = ca.diag(keep / ca.if_else(size > 0.0, size, 1.0))
+    r, own = unit @ r, unit @ B
+    L, y = entries(ca.densify(own @ (Y @ D @ Y.T) @ own.T)), np.full(keep.numel(), 0.0, dtype=object)
     factor_rows(L, elements(keep), y)
     f = ca.SX.zeros(keep.numel())
     for _ in range(ROUNDS):
-        y[:] = elements(ca.densify(r - S @ f))
+        y[:] = elements(ca.densify(r - own @ (Y @ f)))
         solve(L, y)
-        f = f + D @ S.T @ vector(y)
+        f = f + D @ (Y.T @ (own.T @ vector(y)))
     return f

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from .event_handler import EventHandler
 
 Array = NDArray[np.float64]
+DEEP = 1e-8  # of the mechanism's length: how deep a run may start in penetration; it is put on the surface
+NEAR = 1e-10  # of the mechanism's length: a gap this small at an impact is closed too
 
 
 class Terms(NamedTuple):
@@ -50,7 +52,11 @@ class ContactTerms:
         gap, gamma = (np.array(x).ravel() for x in h.system.touching(t, q, v, h.p, modes))
         k = len(self.points)
         J, u, drift = np.zeros((3 * k, len(v))), np.zeros(3 * k), np.zeros(3 * k)
+        first = h.constraints.first_contact
         for i, at in enumerate(self.places):
+            if not h.mode(first + i).present:
+                gap[i] = np.inf
+                continue
             own = slice(3 * i, 3 * i + self.points[i].count)
             J[own], u[own], drift[own] = B[at], rate.ravel()[at], gamma[at]
         h.energy = max(h.energy, float(v @ M @ v), 2.0 * abs(float(h.engine.x[-1, 0])))

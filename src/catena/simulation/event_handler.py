@@ -146,6 +146,8 @@ class EventHandler:
             self.jump(t, wanted={self.constraints.speeds[guard.subject].index: 0.0})
         elif guard.meaning is Meaning.TOUCHES and self.contacts is not None:
             self.contacts.touch(t, guard.subject - self.contacts.first)
+        elif guard.meaning in (Meaning.LEAVES_FACE, Meaning.MOVES_AWAY) and self.contacts is not None:
+            self.contacts.other_features(t, guard.subject)
         elif guard.meaning is Meaning.LIES_FLAT and self.contacts is not None:
             self.contacts.impacts.lies_flat(t, guard.subject - self.contacts.first)
 

@@ -19,6 +19,7 @@ from ..model.followers import per_speed
 from ..model.loop_stops import can_stop, has_limits, loop_stops
 from ..results.labels import units
 from .contact_rows import TouchingPoint
+from .contact_slots import PatchPoint, TouchingPatch, patches
 from .event_kinds import at_instants, kind_of
 from .events import Event, InstantEvent, Lock
 from .switched_constraints import HoldableSpeed, LockableFrame, SwitchedConstraints
@@ -45,9 +46,10 @@ def plan_events(machine: Machine, events: Iterable[Event], limits: str, friction
                 contact: str = "events") -> EventPlan:  # fmt: skip
     """The plan of these events; limits "stop": every joint's limits are felt; friction "stick": dry friction holds."""
     asked = list(events)
-    points = _touching(machine, contact)
+    points, facing, more = _touching(machine, contact)
     if limits == "stop":
         points += [TouchingPoint(p, c) for p, c in loop_stops(machine.mechanism, restitution, usual_length(machine.layout))]
+    points += more
     if not asked and not points and limits != "stop" and friction != "stick":
         return NO_EVENTS
     if limits == "stop":
@@ -69,27 +71,29 @@ def plan_events(machine: Machine, events: Iterable[Event], limits: str, friction
     ordered = sorted(speeds)
     parts = [tuple(ordered.index(k) for k in indices) if frame is None else (len(ordered) + frames.index(frame),)
              for _, indices, frame in held]  # fmt: skip
-    holding = _constraints([speeds[k] for k in ordered], frames, guarded, points)
+    holding = _constraints([speeds[k] for k in ordered], frames, guarded, points, facing)
     return EventPlan(holding, guarded, tuple(timed), tuple(lock for lock, _, _ in held), tuple(parts))
 
 
 NO_EVENTS = EventPlan(SwitchedConstraints())  # of most runs
 
 
-def _touching(machine: Machine, contact: str) -> list[TouchingPoint]:
-    """The points that may touch."""
+def _touching(machine: Machine, contact: str) -> tuple[list[TouchingPoint], list[TouchingPatch], list[PatchPoint]]:
+    """The points that may touch; patches, and their points."""
     m = machine.mechanism
-    return [] if contact == "ignore" else [TouchingPoint(p, m.contacts[p.contact]) for p in contact_points(m)]
+    if contact == "ignore":
+        return [], [], []
+    return [TouchingPoint(p, m.contacts[p.contact]) for p in contact_points(m)], *patches(m)
 
 
 def _constraints(speeds: list[HoldableSpeed], frames: list[LockableFrame], guarded: Sequence[InstantEvent],
-                 points: list[TouchingPoint]) -> SwitchedConstraints:  # fmt: skip
+                 points: list[TouchingPoint], facing: list[TouchingPatch]) -> SwitchedConstraints:  # fmt: skip
     """With words that two runs share if they have the same tapes."""
     bare = [replace(h, restitution=0.0) for h in speeds]
     texts = [e.when for e in guarded]
     alike = [(p.point, p.rough) for p in points]
     words = None if any(map(callable, texts)) else repr((bare, frames, texts, alike))
-    return SwitchedConstraints(speeds, frames, [_condition(e) for e in guarded], words, points)
+    return SwitchedConstraints(speeds, frames, [_condition(e) for e in guarded], words, points, facing)
 
 
 def _warn_of_loops(machine: Machine) -> None:

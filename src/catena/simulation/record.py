@@ -73,7 +73,7 @@ def observe(plan: RunPlan, t: Array, x: Array, u: Array, p: Array, start: Array 
     error = (seen["energy"] - start[:, None]).sum(axis=-1) - x[..., -1]
     contacts = None
     if plan.system.holding.contacts:
-        found = contact_record.observe(plan, [np.ascontiguousarray(a) for a in flat], flat[2][:, plan.system.nv :])
+        found = contact_record.observe(plan, [np.ascontiguousarray(a) for a in flat], flat[2][:, plan.system.nv :], seen["held"].reshape(runs * rows, -1))
         contacts = ContactRows(*(part.reshape(runs, rows, *part.shape[1:]) for part in found))
     elif plan.system.stepping is not None:
         seen_contacts = stepping_record.observe(plan, [np.ascontiguousarray(a) for a in flat])

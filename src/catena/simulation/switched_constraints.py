@@ -31,7 +31,8 @@ from ..kernels.rank import independent
 from ..kernels.tree import layout
 from ..model.mechanism import Joint
 from ..spatial import rotate
-from .contact_rows import Rest, SwitchedRows, TouchingPoint, weighted_forces
+from .contact_rows import Rest, SwitchedRows, TouchingPoint, no_rows, weighted_forces
+from .contact_slots import TouchingPatch
 from .guards import LOWER, UPPER, Bound, Guard, Meaning
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ class LockableFrame:
         return constraints(layout(s.layout.mechanism.with_(loops=(self.joint,))), s.value)
 
 
-Part = HoldableSpeed | LockableFrame | TouchingPoint | Rest
+Part = HoldableSpeed | LockableFrame | TouchingPatch | TouchingPoint | Rest
 
 
 # ---------------------------------------------------------------------------------------------------- all of a run
@@ -198,11 +199,11 @@ class SwitchedConstraints:
 
     def __init__(self, speeds: Sequence[HoldableSpeed] = (), locks: Sequence[LockableFrame] = (),
                  conditions: Sequence[Callable[[Tracer], Any]] = (), words: str | None = "",
-                 contacts: Sequence[TouchingPoint] = ()):  # fmt: skip
+                 contacts: Sequence[TouchingPoint] = (), patches: Sequence[TouchingPatch] = ()):  # fmt: skip
         self.speeds, self.locks, self.conditions, self.words = tuple(speeds), tuple(locks), tuple(conditions), words
-        self.contacts = tuple(contacts)
-        self.parts: tuple[Part, ...] = (*self.speeds, *self.locks, *self.contacts, *((Rest(),) if contacts else ()))
-        self.first_contact = len(self.speeds) + len(self.locks)
+        self.contacts, self.patches = tuple(contacts), tuple(patches)
+        self.parts: tuple[Part, ...] = (*self.speeds, *self.locks, *self.patches, *self.contacts, *((Rest(),) if contacts else ()))
+        self.first_contact = len(self.speeds) + len(self.locks) + len(self.patches)
         ends = list(accumulate((len(part.mode) for part in self.parts), initial=0))
         self.slots = tuple(slice(a, b) for a, b in pairwise(ends))  # where the modes of each part stand
         self.size = ends[-1]
@@ -244,7 +245,7 @@ class SwitchedConstraints:
         """The rows of all parts, of the tracer's symbols and the modes."""
         found = [part.rows(s, self._symbolic(k)) for k, part in enumerate(self.parts)]
         if not found:
-            return SwitchedRows(*(ca.SX.zeros(0),) * 3, ca.SX.zeros(0, s.layout.nv), ca.SX.zeros(0))
+            return no_rows(s)
         return SwitchedRows(*(ca.densify(ca.vertcat(*column)) for column in zip(*found)))
 
     def row_scales(self, s: Tracer) -> list[float]:
@@ -275,8 +276,8 @@ class SwitchedConstraints:
         push = ca.SX.sym("push", system.nv)
         a, _ = system.under(push)
         if self.contacts:
-            S, free = ca.mtimes(B, ca.jtimes(a, push, F.T)), gamma - ca.mtimes(B, ca.substitute(a, push, tau))
-            mu = weighted_forces(S, free, keep, weight)
+            free = gamma - ca.mtimes(B, ca.substitute(a, push, tau))
+            mu = weighted_forces(B, ca.mtimes(ca.jacobian(a, push), F.T), free, keep, weight)
             return mu, ca.mtimes(F.T, mu)
         response = ca.mtimes(B, ca.jtimes(a, push, B.T))  # B W B', with a = free + W push
         response = 0.5 * (response + response.T)
@@ -332,25 +333,28 @@ class SwitchedConstraints:
             found.append(Guard(Meaning.HAPPENS, k, f(system.t, system.q, system.v, system.p)))
         return tuple(found)
 
-
     def contact_terms(self, s: Tracer) -> SwitchedRows:
-        """The rows of the contacts alone; their switches are of no matter."""
-        return SwitchedRows(*(ca.densify(ca.vertcat(*column)) for column in zip(*(c.rows(s, c.mode) for c in self.contacts))))
+        """The rows of the contacts alone."""
+        found = (c.rows(s, self._symbolic(self.first_contact + k)) for k, c in enumerate(self.contacts))
+        return SwitchedRows(*(ca.densify(ca.vertcat(*column)) for column in zip(*found)))
 
     def _contact_guards(self, system: System) -> Iterator[Guard]:
         if not self.contacts:
             return
-        s, here = system.tracer(), (system.t, system.q, system.v, system.p)
-        error, rate, gamma, B, _ = (ca.Function("rows", [s.t, s.q, s.v, s.p], list(self.contact_terms(s)))(*here))
+        s, here = system.tracer(), (system.t, system.q, system.v, system.p, self.symbols)
+        given = [s.t, s.q, s.v, s.p, self.symbols]
+        error, rate, gamma, B, _ = ca.Function("rows", given, list(self.contact_terms(s)))(*here)
         faster = ca.mtimes(B, system.acceleration) - gamma
         force = system.held[0][-rate.numel() :]
         for k, (c, at) in enumerate(zip(self.contacts, self.contact_rows())):
             part = self.first_contact + k
             seen = (elements(x[at]) for x in (rate, faster, force))
             yield from c.guards(part, self._symbolic(part), error[at][0], *seen)
-            if c.rim:
-                tilt = ca.Function("tilt", [s.t, s.q, s.v, s.p], [ca.SX(c.tilt(s))])(*here)
-                yield Guard(Meaning.LIES_FLAT, part, _while(self._symbolic(part).closed > 0.5, tilt, 1.0))
+            for meaning, value in c.watched(s, self._symbolic(part)):
+                yield Guard(meaning, part, ca.Function("watched", given, [ca.SX(value)])(*here))
+        for k, patch in enumerate(self.patches):
+            part = self.first_contact - len(self.patches) + k
+            yield Guard(Meaning.MOVES_AWAY, part, ca.Function("moved", given, [patch.moved(s, self._symbolic(part))])(*here))
 
 
 def _answered(S: ca.SX, r: ca.SX, keep: ca.SX) -> ca.SX:

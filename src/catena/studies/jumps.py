@@ -53,7 +53,7 @@ class Jump:
 
     def _refuse(self) -> None:
         h, turn = self.system.holding, self.turn
-        caught = [k for k in range(len(h.speeds), h.first_contact) if h.mode(k, self.then).locked]
+        caught = [k for k in range(len(h.speeds), len(h.speeds) + len(h.locks)) if h.mode(k, self.then).locked]
         met = sorted({hit.point for hit in turn.hits if h.mode(h.first_contact + hit.point, self.before).word == OPEN})
         why = ""
         if caught:

@@ -1,0 +1,90 @@
+"""Coordinates that take apart what penetrates: contact points by their gaps, two polyhedra by the points of their patch."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from ..compiler.trace import Tracer, vector
+from ..errors import ClosureError
+from ..kernels.rank import usual_length
+from ..machine.lookup import where
+from ..machine.machine import Machine
+from ..model.contact_points import ContactPatch, ContactPoint, contact_patches, contact_points, patch_points
+from ..model.polyhedra import polyhedron
+from .assembly import damped_steps, residual
+from .contact_features import NUMBERS, Feature, patch_features
+from .contact_gaps import meet, meet_features, moving
+
+Array = np.ndarray
+APART = 1e-10  # of the mechanism's length: a penetration that is none
+
+
+class _Gaps(NamedTuple):
+    """gaps: (q, p, features) -> gaps (k,) and their rows (k, nv). places: (q, p) -> X_BA of patches. points: whose gaps; patches, with how
+    many points each; own: parameters."""
+
+    gaps: ca.Function
+    places: ca.Function
+    points: list[ContactPoint]
+    patches: list[tuple[ContactPatch, int]]
+    own: dict[str, float]
+
+    def at(self, q: Array) -> tuple[Array, Array]:
+        """Gaps (k,), infinite of points that are not there, and rows (k, nv)."""
+        values, numbers, there = list(self.own.values()), [], np.ones(len(self.points), bool)
+        end = len(self.points) - sum(count for _, count in self.patches)
+        for X, (patch, count) in zip(np.reshape(np.array(self.places(q, values)), (-1, 4, 3)), self.patches):
+            A, B = (polyhedron(shape, self.own) for shape in (patch.shape, patch.against))
+            found = [x.numbers for x in patch_features(A, B, X[:3], X[3]).points]
+            there[end + len(found) : end + count] = False
+            numbers += [*found, *([NUMBERS] * (count - len(found)))]
+            end += count
+        gap, J = (np.array(x) for x in self.gaps(q, values, np.ravel(numbers)))
+        return np.where(there, gap[:, 0], np.inf), J
+
+
+def separated(machine: Machine, q: Array, free: list[int]) -> Array:
+    """q moved along the free speeds, a little, until nothing penetrates and every loop is closed; those that did touch."""
+    all_gaps = _gaps(machine)
+    if not all_gaps.points:
+        return q
+
+    def residuals(machine: Machine, q: Array) -> tuple[Array, Array]:
+        gap, J = all_gaps.at(q)
+        deep = gap < 0.0
+        error, A = residual(machine, q)
+        return np.concatenate([error, np.where(deep, gap, 0.0)]), np.vstack([A, np.where(deep[:, None], J, 0.0)])
+
+    found = damped_steps(machine, q, residuals, lambda q, pull: free)
+    gap = all_gaps.at(found)[0]
+    worst = int(gap.argmin())
+    if gap[worst] < -APART * usual_length(machine.layout):
+        p = all_gaps.points[worst]
+        raise ClosureError(f"{where(machine)}: {p.body!r} stays {-gap[worst]:.3g} m deep in {p.other!r} (contact {p.name!r}), whatever moves; give "
+                           "a better guess, or fix fewer joints", {p.name: float(-gap[worst])})  # fmt: skip
+    return found
+
+
+def _gaps(machine: Machine) -> _Gaps:
+    m, s = machine.mechanism, Tracer(machine.layout)
+    patches = [(patch, patch_points(m, patch)) for patch in contact_patches(m)]
+    points = [*contact_points(m), *(p for _, own in patches for p in own)]
+    features = ca.SX.sym("features", len(NUMBERS), sum(len(own) for _, own in patches))
+    several = [(patch, p) for patch, own in patches for p in own]
+    meets = [meet(s, p, False) for p in contact_points(m)]
+    meets += [meet_features(s, patch.body, patch.other, Feature.of([features[i, k] for i in range(len(NUMBERS))]), False) for k, (patch, _) in enumerate(several)]
+    rates = vector([x.velocity[0] for x in meets])
+    gaps = ca.Function("gaps", [s.q, s.p, ca.vec(features)], [vector([x.gap for x in meets]), ca.jacobian(rates, s.v)])
+    places = [_place(s, patch) for patch, _ in patches]
+    return _Gaps(gaps, ca.Function("places", [s.q, s.p], [vector([x for place in places for x in place])]), points, [(patch, len(own)) for patch, own in patches], dict(m.parameters))
+
+
+def _place(s: Tracer, patch: ContactPatch) -> list[Any]:
+    """X_BA of a patch: R by rows, then p."""
+    (R_A, o_A, _, _), (R_B, o_B, _, _) = moving(s, patch.body), moving(s, patch.other)
+    R = [[sum(R_B[k][i] * R_A[k][j] for k in range(3)) for j in range(3)] for i in range(3)]
+    p = [sum(R_B[k][i] * (o_A[k] - o_B[k]) for k in range(3)) for i in range(3)]
+    return [x for row in (*R, p) for x in row]

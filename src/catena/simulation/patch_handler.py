@@ -1,0 +1,116 @@
+"""The patches of a run at its events: which features of two polyhedra are the points that may touch next."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ..analysis.contact_features import PatchFeatures, on_second, patch_features
+from ..analysis.contact_gaps import moving
+from ..errors import StateError
+from ..machine.lookup import where
+from ..model.polyhedra import Polyhedron, polyhedron
+from .contact_rows import ContactMode
+from .contact_slots import PatchMode, PatchPoint, SlotMode
+from .contact_terms import DEEP, NEAR, ContactTerms
+
+Array = NDArray[np.float64]
+OWN = len(ContactMode._fields)  # after these a mode has the numbers of its features
+
+
+class PatchHandler:
+    """The patches of one run. own: the numbers of the contact points of each."""
+
+    def __init__(self, terms: ContactTerms):
+        self.terms, self.handler = terms, terms.handler
+        constraints = self.handler.constraints
+        self.patches, self.first = constraints.patches, len(constraints.speeds) + len(constraints.locks)
+        begin = next((k for k, p in enumerate(terms.points) if isinstance(p, PatchPoint)), len(terms.points))
+        ends = accumulate((x.points for x in self.patches), initial=begin)
+        self.own = [range(a, b) for a, b in pairwise(ends)]
+
+    @cached_property
+    def polyhedra(self) -> list[tuple[Polyhedron, Polyhedron]]:
+        """Of each patch, at this run's parameters."""
+        values = dict(zip(self.handler.machine.mechanism.parameters, self.handler.p))
+        return [(polyhedron(x.patch.shape, values), polyhedron(x.patch.against, values)) for x in self.patches]
+
+    @cached_property
+    def _poses(self) -> ca.Function:
+        s = self.handler.system.tracer()
+        bodies = [body for x in self.patches for body in (x.patch.body, x.patch.other)]
+        found = [ca.vertcat(*(ca.horzcat(*row) for row in (*R, o, w, v))) for R, o, w, v in (moving(s, body) for body in bodies)]
+        return ca.Function("poses", [s.t, s.q, s.v, s.p], found)
+
+    def _place(self, t: float, k: int) -> tuple[Array, Array, Array, Array]:
+        """X_BA of a patch: rotation and origin; angular velocity of A and velocity of its origin against B, in the axes of B."""
+        X, Y = (np.array(x) for x in self._poses(t, *self.handler.state_of(), self.handler.p)[2 * k : 2 * k + 2])
+        R, d = Y[:3].T, X[3] - Y[3]
+        return R @ X[:3], R @ d, R @ (X[4] - Y[4]), R @ (X[5] - Y[5] - np.cross(Y[4], d))
+
+    def has(self, point: int) -> bool:
+        """Whether a contact point is one of a patch."""
+        return any(point in own for own in self.own)
+
+    # ------------------------------------------------------------------------------------------------ entry points
+    def begin(self, t: float) -> None:
+        """Choose the features of all patches; a StateError where one is deep in penetration."""
+        for k, x in enumerate(self.patches):
+            depth = -self._choose(t, k).facing.separation
+            if depth > DEEP * self.terms.length:
+                raise StateError(f"simulate: {where(self.handler.machine)}: at the start {x.patch.body!r} is {depth:.3g} m deep in {x.patch.other!r} (contact "
+                                 f"{x.patch.name!r}); start apart, or let assemble(..., contact=True) separate them")  # fmt: skip
+
+    def renew(self, t: float, part: int) -> None:
+        """Choose features again, where a part (a patch, or a point of one) has left those it has."""
+        point = part - self.handler.constraints.first_contact
+        self._renew(t, part - self.first if point < 0 else next(k for k, own in enumerate(self.own) if point in own))
+
+    def renew_near(self, t: float, gap: Array) -> None:
+        """Choose features again of all patches with points whose gaps (k,) have closed."""
+        for k, own in enumerate(self.own):
+            if (gap[own.start : own.stop] <= NEAR * self.terms.length).any():
+                self._renew(t, k)
+
+    def _renew(self, t: float, k: int) -> None:
+        """What touches is what did, or is as near."""
+        touched = {self._mode(i).key for i in self.terms.touching if i in self.own[k]}
+        found, (R, p, _, _) = self._choose(t, k), self._place(t, k)
+        near = {x.key for x in found.points if on_second(x, R, p).gap <= NEAR * self.terms.length}
+        now = {i for i in self.own[k] if self._mode(i).key in touched | near and self._mode(i).present}
+        self.terms.touching = {i for i in self.terms.touching if i not in self.own[k]} | now
+
+    # ------------------------------------------------------------------------------------------------ features
+    def _mode(self, point: int) -> SlotMode:
+        mode: SlotMode = self.handler.mode(self.handler.constraints.first_contact + point)
+        return mode
+
+    def _choose(self, t: float, k: int) -> PatchFeatures:
+        (A, B), (R, p, w, v) = self.polyhedra[k], self._place(t, k)
+        found = patch_features(A, B, R, p, w, v)
+        self.handler.set_mode(self.first + k, PatchMode.of(A, B, found.reach, found.turn, found.yaw, R, p))
+        modes, first = {i: self._mode(i) for i in self.own[k]}, self.handler.constraints.first_contact
+        for i, n in self._seats(modes, found, R, p).items():
+            mode = modes[i]
+            numbers = SlotMode()[OWN:] if n is None else found.points[n].numbers
+            self.handler.set_mode(first + i, SlotMode(*mode[:OWN], *numbers))
+        return found
+
+    def _seats(self, modes: dict[int, SlotMode], found: PatchFeatures, R: Array, p: Array) -> dict[int, int | None]:
+        """{point: which of the features found it has}: the same as before where they stay, else those that are nearest."""
+        keys = {x.key: n for n, x in enumerate(found.points)}
+        seats: dict[int, int | None] = {i: keys.pop(mode.key, None) for i, mode in modes.items()}
+        left = set(keys.values())
+        places = {i: np.array(on_second(mode.feature, R, p).place) for i, mode in modes.items() if seats[i] is None and mode.present}
+        apart: list[tuple[Any, ...]] = sorted((float(np.linalg.norm(x - found.places[n])), i, n) for i, x in places.items() for n in left)
+        empty = [(0.0, i, n) for n in sorted(left) for i in modes if i not in places]
+        for _, i, n in apart + empty:
+            if n in left and seats[i] is None:
+                seats[i] = n
+                left.remove(n)
+        return seats
