@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from ..spatial import any_lane, kernel, select, sqrt
 from .contact_certificate import misses
-from .contact_problem import TINY, normal, speeds
+from .contact_problem import TINY, normal
 
 ROUNDS = 24  # of Newton's method
 INSIDE = 0.95  # of the way to the border of a cone
@@ -60,7 +60,6 @@ def interior(p, a, s, rough, smooth, busy, fastest, tolerance):
         goes = select(best > ENOUGH * tolerance * fastest, goes, zero)
         if not any_lane(goes > 0.5):
             break
-    speeds(p, a.P, s, rough, smooth)
     return select(best > ENOUGH * tolerance * fastest, busy, zero)
 
 

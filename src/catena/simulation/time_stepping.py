@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ..compiler.block_function import BlockFunction, Record
 from ..compiler.lanes import LaneKernel, compile_lanes
 from ..compiler.trace import Tracer, solve_columns, triangle, vector
-from ..kernels.contact_problem import CERTIFICATE, ContactAnswer, ContactProblem, ContactScratch, scratch_shapes
+from ..kernels.contact_problem import CERTIFICATE, MANY, ContactAnswer, ContactProblem, ContactScratch, scratch_shapes
 from ..kernels.contact_solver import solve_contacts
 from .contact_rows import Meet, TouchingPoint
 from .power import load_power, row_power
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from .traced_law import Law
 
 Array = NDArray[np.float64]
-MANY = 4  # contacts, above which few are expected to touch at once
 ITERATIONS, RESIDUAL = 200, 1e-8  # sweeps over the contacts of a step at most; of the fastest speed of a contact
 
 
