@@ -22,7 +22,7 @@ from .contact_problem import MANY, ON_CONE, TINY, ContactProblem, normal
 from .contact_response import all_speeds, own_blocks, push, push3, speed, speeds, speeds3, whole_matrix
 from .contact_selection import pack, selected, unpack
 
-SLIP_ROUNDS = 3  # turns of the slip direction at each visit of a contact
+SLIP_ROUNDS, HARD = 5, 16  # turns of the slip direction at each visit of a contact, after so many sweeps; before that one
 SLACK = 1e-3  # of the way of a step: a gap that counts as closed; of the speed that a step gives: a rebound that is none
 ENOUGH = 0.1  # of the tolerance: a change of speeds after which a lane is left
 PATIENCE = 63  # after 64, 128, ... sweeps all contacts are solved together
@@ -60,10 +60,10 @@ def _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, left):
     for sweep in range(iterations):
         if sweep & EVERY == EVERY:
             _keep(p, a, s, rough, smooth, width)
-        change = 0.0 * fastest
+        change, turns = 0.0 * fastest, 1 if sweep < HARD else SLIP_ROUNDS
         for i in range(rough):
             if any_lane(s.on[i] * busy > 0.5):
-                change = max(change, _visit(p, a, s, i, rough, smooth, width, busy))
+                change = max(change, _visit(p, a, s, i, rough, smooth, width, busy, turns))
         for i in range(rough, rough + smooth):
             if any_lane(s.on[i] * busy > 0.5):
                 change = max(change, _press(p, a, s, i, rough, smooth, width, busy))
@@ -171,7 +171,7 @@ def _block(own, block, i):
 
 
 @kernel
-def _visit(p, a, s, i, rough, smooth, width, busy):
+def _visit(p, a, s, i, rough, smooth, width, busy, turns):
     """Solve a contact with friction, the others held; the largest change of its own speeds."""
     n, mu, own, B = 3 * i, s.mu[i], s.own, s.block
     P, x, y = a.P[n], a.P[n + 1], a.P[n + 2]
@@ -185,7 +185,7 @@ def _visit(p, a, s, i, rough, smooth, width, busy):
     goes = s.on[i] * busy > 0.5
     P1, x1, y1 = P0, x0, y0
     if any_lane(select(sticks, 0.0 * busy, s.on[i] * busy) > 0.5):
-        P2, x2, y2 = _slipping(P, x, y, r, ux, uy, a00, a01, a02, a11, a12, a22, mu, B[i, 6], B[i, 7])
+        P2, x2, y2 = _slipping(P, x, y, r, ux, uy, a00, a01, a02, a11, a12, a22, mu, B[i, 6], B[i, 7], turns)
         P1, x1, y1 = select(sticks, P0, P2), select(sticks, x0, x2), select(sticks, y0, y2)
     dP, dx, dy = select(goes, P1 - P, 0.0 * P), select(goes, x1 - x, 0.0 * P), select(goes, y1 - y, 0.0 * P)
     a.P[n], a.P[n + 1], a.P[n + 2] = P + dP, x + dx, y + dy
@@ -194,11 +194,11 @@ def _visit(p, a, s, i, rough, smooth, width, busy):
 
 
 @kernel
-def _slipping(P, x, y, r, ux, uy, a00, a01, a02, a11, a12, a22, mu, step, inverse):
+def _slipping(P, x, y, r, ux, uy, a00, a01, a02, a11, a12, a22, mu, step, inverse, turns):
     """The impulse of a contact that opens or slips: its direction turned some times, the normal impulse on the cone each time."""
     b = r - (a00 * P + a01 * x + a02 * y)  # speeds without its own impulse
     bx, by = ux - (a01 * P + a11 * x + a12 * y), uy - (a02 * P + a12 * x + a22 * y)
-    for _ in range(SLIP_ROUNDS):
+    for _ in range(turns):
         tx = x - step * (bx + a01 * P + a11 * x + a12 * y)
         ty = y - step * (by + a02 * P + a12 * x + a22 * y)
         size = sqrt(tx * tx + ty * ty)
