@@ -182,11 +182,12 @@ def _visit(p, a, s, i, rough, smooth, width, busy, turns):
     y0 = y - (B[i, 2] * r + B[i, 4] * ux + B[i, 5] * uy)
     sticks = x0 * x0 + y0 * y0 <= mu * mu * P0 * P0 and P0 >= 0.0
     a00, a01, a02, a11, a12, a22 = own[i, 0], own[i, 1], own[i, 2], own[i, 3], own[i, 4], own[i, 5]
-    goes = s.on[i] * busy > 0.5
-    P1, x1, y1 = P0, x0, y0
-    if any_lane(select(sticks, 0.0 * busy, s.on[i] * busy) > 0.5):
-        P2, x2, y2 = _slipping(P, x, y, r, ux, uy, a00, a01, a02, a11, a12, a22, mu, B[i, 6], B[i, 7], turns)
-        P1, x1, y1 = select(sticks, P0, P2), select(sticks, x0, x2), select(sticks, y0, y2)
+    b = r - (a00 * P + a01 * x + a02 * y)  # the normal speed without its own impulse
+    holds, goes = select(b < 0.0, 1.0 + 0.0 * P, 0.0 * P), s.on[i] * busy > 0.5
+    P1, x1, y1 = select(sticks, P0, 0.0 * P), select(sticks, x0, 0.0 * P), select(sticks, y0, 0.0 * P)
+    if any_lane(select(sticks, 0.0 * busy, holds * s.on[i] * busy) > 0.5):
+        P2, x2, y2 = _slipping(P, x, y, b, ux, uy, a00, a01, a02, a11, a12, a22, mu, B[i, 6], B[i, 7], turns)
+        P1, x1, y1 = select(sticks, P0, holds * P2), select(sticks, x0, holds * x2), select(sticks, y0, holds * y2)
     dP, dx, dy = select(goes, P1 - P, 0.0 * P), select(goes, x1 - x, 0.0 * P), select(goes, y1 - y, 0.0 * P)
     a.P[n], a.P[n + 1], a.P[n + 2] = P + dP, x + dx, y + dy
     push3(p, s, rough, smooth, n, dP, dx, dy, width)
@@ -194,9 +195,8 @@ def _visit(p, a, s, i, rough, smooth, width, busy, turns):
 
 
 @kernel
-def _slipping(P, x, y, r, ux, uy, a00, a01, a02, a11, a12, a22, mu, step, inverse, turns):
-    """The impulse of a contact that opens or slips: its direction turned some times, the normal impulse on the cone each time."""
-    b = r - (a00 * P + a01 * x + a02 * y)  # speeds without its own impulse
+def _slipping(P, x, y, b, ux, uy, a00, a01, a02, a11, a12, a22, mu, step, inverse, turns):
+    """The impulse of a contact that slips: its direction turned some times, the normal impulse on the cone each time."""
     bx, by = ux - (a01 * P + a11 * x + a12 * y), uy - (a02 * P + a12 * x + a22 * y)
     for _ in range(turns):
         tx = x - step * (bx + a01 * P + a11 * x + a12 * y)
@@ -210,8 +210,7 @@ def _slipping(P, x, y, r, ux, uy, a00, a01, a02, a11, a12, a22, mu, step, invers
         x, y = select(outside, P * cx, tx), select(outside, P * cy, ty)
     reach = mu * P
     far = reach / max(sqrt(x * x + y * y), reach + TINY)
-    apart = b >= 0.0
-    return select(apart, 0.0 * P, P), select(apart, 0.0 * P, far * x), select(apart, 0.0 * P, far * y)
+    return P, far * x, far * y
 
 
 @kernel

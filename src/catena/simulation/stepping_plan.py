@@ -102,15 +102,15 @@ def apart(machine: Machine, system: System, t: float, q: Array, p: Array) -> Non
     c = system.stepping
     assert c is not None
 
-    def compiled() -> LaneKernel:
+    def compiled() -> tuple[LaneKernel, float]:
         tape = system.tape("contact gaps", c.words, lambda s: [c.kinematics(s)[0]])
         at = tape(system.t, system.q, ca.SX.zeros(system.nv), system.p)
-        return compile_lanes(ca.Function("gaps", [system.t, system.q, system.p], [at]))
+        return compile_lanes(ca.Function("gaps", [system.t, system.q, system.p], [at])), DEEP * usual_length(machine.layout)
 
-    kernel = system.compiled(("gaps",), compiled)
+    kernel, deep = system.compiled(("gaps",), compiled)
     (gap,), _ = kernel([np.full((len(q), 1), float(t)), np.ascontiguousarray(q), p], len(q))
     run, worst = np.unravel_index(int(gap.argmin()), gap.shape)
-    if gap[run, worst] < -DEEP * usual_length(machine.layout):
+    if gap[run, worst] < -deep:
         which = f" (run {run})" if len(q) > 1 else ""
         if worst >= len(c.ordered):
             passed = c.stops[worst - len(c.ordered)].name
