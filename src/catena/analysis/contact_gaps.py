@@ -36,7 +36,8 @@ class Meet(NamedTuple):
 
 def meet(s: Tracer, p: ContactPoint, rough: bool) -> Meet:
     """Of a point at the tracer's symbols; with tangents where it is rough."""
-    (R_A, o_A, w_A, v_A), (R_B, o_B, w_B, v_B) = moving(s, p.body), moving(s, p.other)
+    body, other = moving(s, p.body), moving(s, p.other)
+    (R_A, o_A, *_), (R_B, o_B, *_) = body, other
     if p.shape is not None and p.against is not None:
         first, second = solid(s, p.against, R_B, o_B), solid(s, p.shape, R_A, o_A)
         gap, n, place = shapes_meet((p.against.kind, p.shape.kind), first, second)
@@ -46,7 +47,12 @@ def meet(s: Tracer, p: ContactPoint, rough: bool) -> Meet:
         radius = s.value(p.radius)
         gap, n = MEETINGS[p.surface](centre, radius, R, origin, s.value(p.size))
         place = sub(centre, scale(radius, n))
-    u = sub(_at(place, o_A, w_A, v_A), _at(place, o_B, w_B, v_B))
+    return met_at(gap, n, place, body, other, rough)
+
+
+def met_at(gap: Any, n: Any, place: Any, body: tuple[Any, ...], other: tuple[Any, ...], rough: bool) -> Meet:
+    """Of a gap, a normal and a place, and of the two bodies as `moving` has them; with tangents where it is rough."""
+    u = sub(_at(place, *body[1:]), _at(place, *other[1:]))
     axes = (n, *tangents(n)) if rough else (n,)
     return Meet(gap, axes, place, [dot(axis, u) for axis in axes])
 

@@ -18,6 +18,7 @@ from ..machine.lookup import where
 from ..machine.machine import Machine
 from ..model.contact_points import contact_points
 from .contact_rows import TouchingPoint
+from .stepped_patches import patch_faults, patch_points
 from .stabilisation import stabiliser
 from .system import System
 from .time_stepping import ITERATIONS, RESIDUAL, SteppedContacts, Stop
@@ -41,7 +42,8 @@ def stepped_contacts(machine: Machine, asked: dict[str, Any], keep: Callable[[tu
 
 
 def _made(machine: Machine, asked: dict[str, Any]) -> SteppedContacts:
-    points = tuple(TouchingPoint(p, machine.mechanism.contacts[p.contact]) for p in contact_points(machine.mechanism))
+    m = machine.mechanism
+    points = (*(TouchingPoint(p, m.contacts[p.contact]) for p in contact_points(m)), *patch_points(m))
     stops = tuple(_stops(machine, float(asked["restitution"]))) if asked["limits"] == "stop" else ()
     return SteppedContacts(points, stops, asked["iterations"] or ITERATIONS, asked["residual"] or RESIDUAL)
 
@@ -63,6 +65,7 @@ def _faults(machine: Machine, asked: dict[str, Any]) -> Iterator[str]:
         yield f"{form.name} does not integrate coordinates and speeds; take one of {known}"
     if stabiliser(asked["stabilise"]).pulls:
         yield "loops are put back by projection after each step: leave stabilise out"
+    yield from patch_faults(machine.mechanism)
     for c in machine.mechanism.contacts:
         if (c.law, c.impacts) != ("newton", "simultaneous"):
             yield f"contact {c.name!r} has law = {c.law!r} and impacts = {c.impacts!r}; a step knows newton and simultaneous alone"

@@ -25,9 +25,10 @@ from ..compiler.lanes import LaneKernel, compile_lanes
 from ..compiler.trace import Tracer, solve_columns, triangle, vector
 from ..kernels.contact_problem import CERTIFICATE, MANY, ContactAnswer, ContactProblem, ContactScratch, scratch_shapes
 from ..kernels.contact_solver import solve_contacts
-from .contact_rows import Meet, TouchingPoint
+from .contact_rows import Meet
 from .power import load_power, row_power
 from .projection import moved
+from .stepped_patches import SteppedPoint, meets
 
 if TYPE_CHECKING:
     from .system import System
@@ -53,13 +54,13 @@ class Stop:
 class SteppedContacts:
     """The contacts of a run by time stepping: points with friction first, then smooth ones, then stops."""
 
-    points: tuple[TouchingPoint, ...]
+    points: tuple[SteppedPoint, ...]
     stops: tuple[Stop, ...] = ()
     iterations: int = ITERATIONS
     residual: float = RESIDUAL
 
     @cached_property
-    def ordered(self) -> tuple[TouchingPoint, ...]:
+    def ordered(self) -> tuple[SteppedPoint, ...]:
         """The points in the order of the solver."""
         return tuple(sorted(self.points, key=lambda c: not c.rough))
 
@@ -112,7 +113,7 @@ class SteppedContacts:
     # ------------------------------------------------------------------------------------------------ at a configuration
     def meets(self, s: Tracer) -> list[Meet]:
         """Where the points meet their surfaces."""
-        return [c.meet(s) for c in self.ordered]
+        return meets(s, self.ordered)
 
     def kinematics(self, s: Tracer, meets: Sequence[Meet] | None = None) -> tuple[ca.SX, ca.SX]:
         """gap (k,) and J (m, nv)."""
