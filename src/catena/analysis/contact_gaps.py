@@ -36,8 +36,7 @@ class Meet(NamedTuple):
 
 def meet(s: Tracer, p: ContactPoint, rough: bool) -> Meet:
     """Of a point at the tracer's symbols; with tangents where it is rough."""
-    body, other = moving(s, p.body), moving(s, p.other)
-    (R_A, o_A, *_), (R_B, o_B, *_) = body, other
+    (R_A, o_A, w_A, v_A), (R_B, o_B, w_B, v_B) = moving(s, p.body), moving(s, p.other)
     if p.shape is not None and p.against is not None:
         first, second = solid(s, p.against, R_B, o_B), solid(s, p.shape, R_A, o_A)
         gap, n, place = shapes_meet((p.against.kind, p.shape.kind), first, second)
@@ -47,12 +46,7 @@ def meet(s: Tracer, p: ContactPoint, rough: bool) -> Meet:
         radius = s.value(p.radius)
         gap, n = MEETINGS[p.surface](centre, radius, R, origin, s.value(p.size))
         place = sub(centre, scale(radius, n))
-    return met_at(gap, n, place, body, other, rough)
-
-
-def met_at(gap: Any, n: Any, place: Any, body: tuple[Any, ...], other: tuple[Any, ...], rough: bool) -> Meet:
-    """Of a gap, a normal and a place, and of the two bodies as `moving` has them; with tangents where it is rough."""
-    u = sub(_at(place, *body[1:]), _at(place, *other[1:]))
+    u = sub(velocity_at(place, o_A, w_A, v_A), velocity_at(place, o_B, w_B, v_B))
     axes = (n, *tangents(n)) if rough else (n,)
     return Meet(gap, axes, place, [dot(axis, u) for axis in axes])
 
@@ -77,7 +71,7 @@ def solid(s: Tracer, shape: Shape, R_B: Any, o_B: Any) -> Solid:
     return Solid(*_placed(s, shape.pose, R_B, o_B), tuple(s.value(x) for x in shape.size))
 
 
-def _at(place: Any, origin: Any, w: Any, v: Any) -> Any:
+def velocity_at(place: Any, origin: Any, w: Any, v: Any) -> Any:
     """The velocity of a body's point at a place."""
     return add(v, cross(w, sub(place, origin)))
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..spatial import add, dot, kernel, larger, neg, rotate, scale, select, smaller, sqrt, sub, unrotate
+from ..spatial import add, dot, kernel, larger, neg, product, rotate, scale, select, smaller, sqrt, sub, transpose, unrotate
 from .solids import Scalar, Solid, Vector, choose, half_edges, nonzero
 
 POINTS = 12  # of a pair; eight at most are there at once
@@ -30,6 +30,7 @@ UNITS = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 SIDES = ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0))
 
 Point = tuple[Scalar, Vector]
+Points = tuple[Point, Point, Point, Point]
 Matrix = tuple[Vector, Vector, Vector]
 
 
@@ -43,11 +44,12 @@ class Crossing(NamedTuple):
 
 
 @kernel
-def box_manifold(one: Solid, two: Solid) -> tuple[Vector, tuple[Point, ...]]:
-    """The normal (3,) and the points (gap, place (3,)) of two boxes, in the frame that their poses are given in."""
+def box_manifold(one: Solid, two: Solid) -> tuple[Vector, tuple[Points, Points, Points]]:
+    """The normal (3,) of two boxes, and their points (gap, place (3,)) in the frame that their poses are given in: where edges begin or cross, where they
+    end, and corners of the reference face, four of each."""
     g, h = half_edges(one), half_edges(two)
-    E = (unrotate(one.R, two.axis(0)), unrotate(one.R, two.axis(1)), unrotate(one.R, two.axis(2)))  # axes of the second, seen from the first
-    F = ((E[0][0], E[1][0], E[2][0]), (E[0][1], E[1][1], E[2][1]), (E[0][2], E[1][2], E[2][2]))  # and of the first, seen from the second
+    F = product(transpose(one.R), two.R)  # rows: the axes of the first, seen from the second
+    E = transpose(F)  # and of the second, seen from the first
     w = unrotate(one.R, sub(two.p, one.p))
     back = neg(rotate(E, w))
     alike = ALIKE * (g[0] + g[1] + g[2] + h[0] + h[1] + h[2])
@@ -66,11 +68,11 @@ def box_manifold(one: Solid, two: Solid) -> tuple[Vector, tuple[Point, ...]]:
 @kernel
 def _all(points, R, o, across, distance, place):
     """The points in the frame of the poses: of a crossing the first alone."""
-    a, b, c, d, e, f, g, h, i, j, k, l = points
+    (a, b, c, d), (e, f, g, h), (i, j, k, l) = points
     first = _placed(a, R, o, across)
-    return ((select(across, distance, first[0]), choose(across, place, first[1])), _placed(b, R, o, across), _placed(c, R, o, across),
-            _placed(d, R, o, across), _placed(e, R, o, across), _placed(f, R, o, across), _placed(g, R, o, across), _placed(h, R, o, across),
-            _placed(i, R, o, across), _placed(j, R, o, across), _placed(k, R, o, across), _placed(l, R, o, across))  # fmt: skip
+    return (((select(across, distance, first[0]), choose(across, place, first[1])), _placed(b, R, o, across), _placed(c, R, o, across), _placed(d, R, o, across)),
+            (_placed(e, R, o, across), _placed(f, R, o, across), _placed(g, R, o, across), _placed(h, R, o, across)),
+            (_placed(i, R, o, across), _placed(j, R, o, across), _placed(k, R, o, across), _placed(l, R, o, across)))  # fmt: skip
 
 
 @kernel
@@ -130,7 +132,7 @@ def _spread(i, y, z):
 @kernel
 def _where_edges_cross(d, n, e, f, w, E, g, h):
     """The nearest points of the two edges that face each other along n; e and f say along which axes of their boxes they are."""
-    m, T = rotate(E, n), ((E[0][0], E[1][0], E[2][0]), (E[0][1], E[1][1], E[2][1]), (E[0][2], E[1][2], E[2][2]))
+    m, T = rotate(E, n), transpose(E)
     a = (_positive(n[0]) * g[0] * (1.0 - e[0]), _positive(n[1]) * g[1] * (1.0 - e[1]), _positive(n[2]) * g[2] * (1.0 - e[2]))
     b = (_positive(m[0]) * h[0] * (1.0 - f[0]), _positive(m[1]) * h[1] * (1.0 - f[1]), _positive(m[2]) * h[2] * (1.0 - f[2]))
     b, z = sub(w, rotate(T, b)), rotate(T, f)
@@ -161,9 +163,9 @@ def _on_face(distances, w, E, g, h, alike):
     d0, d1 = _clipped(p3, scale(-2.0, V), g, alike)
     e0, e1 = _corner(SIDES[0], c, U, V, u, v, g, alike), _corner(SIDES[1], c, U, V, u, v, g, alike)
     e2, e3 = _corner(SIDES[2], c, U, V, u, v, g, alike), _corner(SIDES[3], c, U, V, u, v, g, alike)
-    return n, (_lifted(a0, base, x, y, n), _lifted(b0, base, x, y, n), _lifted(c0, base, x, y, n), _lifted(d0, base, x, y, n),
-               _lifted(a1, base, x, y, n), _lifted(b1, base, x, y, n), _lifted(c1, base, x, y, n), _lifted(d1, base, x, y, n),
-               _lifted(e0, base, x, y, n), _lifted(e1, base, x, y, n), _lifted(e2, base, x, y, n), _lifted(e3, base, x, y, n))  # fmt: skip
+    return n, ((_lifted(a0, base, x, y, n), _lifted(b0, base, x, y, n), _lifted(c0, base, x, y, n), _lifted(d0, base, x, y, n)),
+               (_lifted(a1, base, x, y, n), _lifted(b1, base, x, y, n), _lifted(c1, base, x, y, n), _lifted(d1, base, x, y, n)),
+               (_lifted(e0, base, x, y, n), _lifted(e1, base, x, y, n), _lifted(e2, base, x, y, n), _lifted(e3, base, x, y, n)))  # fmt: skip
 
 
 @kernel

@@ -6,6 +6,8 @@ A contact takes part where it does in one lane at least; in a lane where it does
 from __future__ import annotations
 
 from ..spatial import any_lane, kernel, select
+from .box_manifold import POINTS
+from .contact_patches import row_of_patch
 from .contact_problem import ContactAnswer, ContactProblem
 
 
@@ -17,15 +19,20 @@ def selected(p, a, s):
 
 
 @kernel
-def pack(p, a, s, rough, smooth, width):
+def pack(p, a, s, rough, smooth, width, pairs):
     """Put together those that take part. How many have friction, how many have one row, and how many of the others have left since the last step."""
     few, alone, left = 0, 0, 0.0 * p.h[0]
+    plain = rough - POINTS * pairs
     for i in range(rough):
         s.took[i] = s.on[i]
         if any_lane(s.on[i] > 0.5):
             _one(p, s, i, few)
             for r in range(3):
-                _row(p, a, s, 3 * i + r, 3 * few + r, width)
+                _row(p, a, s, 3 * i + r, 3 * few + r)
+                if pairs > 0 and i >= plain:
+                    row_of_patch(p, s, i - plain, r, 3 * few + r, width)
+                else:
+                    s.X[3 * few + r] = p.W[3 * i + r]
             few += 1
         else:
             left = left + select(p.mode[i] == 0.0, 0.0 * left, 1.0 + 0.0 * left)
@@ -33,12 +40,11 @@ def pack(p, a, s, rough, smooth, width):
         s.took[i] = s.on[i]
         if any_lane(s.on[i] > 0.5):
             _one(p, s, i, few + alone)
-            _row(p, a, s, 2 * rough + i, 3 * few + alone, width)
+            _row(p, a, s, 2 * rough + i, 3 * few + alone)
+            s.X[3 * few + alone] = p.W[3 * plain + i - rough]
             alone += 1
         else:
             left = left + select(p.mode[i] == 0.0, 0.0 * left, 1.0 + 0.0 * left)
-    if width == 0:
-        _columns(s, rough, smooth, 3 * few + alone)
     return few, alone, left
 
 
@@ -50,23 +56,9 @@ def _one(p, s, i, to):
 
 
 @kernel
-def _row(p, a, s, row, to, width):
+def _row(p, a, s, row, to):
     """One row."""
     s.before[to], s.free[to], s.impulse[to] = p.before[row], p.free[row], a.P[row]
-    s.X[to] = p.W[row]
-
-
-@kernel
-def _columns(s, rough, smooth, rows):
-    """Of W itself the columns too."""
-    to = 0
-    for i in range(rough + smooth):
-        if any_lane(s.took[i] > 0.5):
-            for r in range(3 if i < rough else 1):
-                column = (3 * i if i < rough else 2 * rough + i) + r
-                for row in range(rows):
-                    s.X[row, to] = s.X[row, column]
-                to += 1
 
 
 @kernel

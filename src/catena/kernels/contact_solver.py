@@ -16,9 +16,11 @@ converged and is not touched after that, so that no run knows of its neighbours.
 from __future__ import annotations
 
 from ..spatial import any_lane, kernel, select, sqrt
+from .box_manifold import POINTS
 from .contact_certificate import certify, lift
 from .contact_interior import interior
-from .contact_problem import MANY, ON_CONE, TINY, ContactProblem, normal
+from .contact_patches import fill, sum_up
+from .contact_problem import MANY, ON_CONE, TINY, WHOLE, ContactProblem, normal
 from .contact_response import all_speeds, own_blocks, push, push3, speed, speeds, speeds3, whole_matrix
 from .contact_selection import pack, selected, unpack
 
@@ -33,18 +35,23 @@ FIRM = 1e-12  # of the mobility of a contact: what is added where it cannot move
 
 
 @kernel
-def solve_contacts(p, a, s, rough, smooth, width, iterations, tolerance):
+def solve_contacts(p, a, s, rough, smooth, width, iterations, tolerance, pairs=0):
     """The impulses of one step. rough, smooth: contacts with three rows and with one. tolerance: of the residual beside the fastest speed.
 
-    width: see `contact_response`. Of many contacts those that take part are put together first.
+    width: see `contact_response`. pairs: of boxes, whose points are the last of those with friction. Of many contacts those that take part are put together
+    first.
     """
-    fastest = _fastest(p, rough, smooth)
+    fastest = _fastest(p, rough - POINTS * pairs, rough, smooth)
+    if pairs > 0:
+        fastest = fill(p, s, rough, pairs, fastest)
     _targets(p, a, s, rough, smooth, fastest)
     if rough + smooth > MANY:
-        few, alone, left = pack(p, a, s, rough, smooth, width)
+        few, alone, left = pack(p, a, s, rough, smooth, width, pairs)
         problem, answer = selected(p, a, s)
         _solve(problem, answer, s, few, alone, width, iterations, tolerance, fastest, left)
         unpack(a, s, rough, smooth, few)
+        if pairs > 0:
+            sum_up(a, s, rough, pairs)
     else:
         _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, 0.0 * fastest)
 
@@ -72,7 +79,7 @@ def _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, left):
             break
         if sweep & EVERY == EVERY and sweep + EVERY < iterations:
             _leap(p, a, s, rough, smooth, width, busy)
-        if sweep & PATIENCE == PATIENCE:
+        if sweep & PATIENCE == PATIENCE and 3 * rough + smooth <= WHOLE:
             busy = _together(p, a, s, rough, smooth, width, busy, fastest, tolerance)
     certify(p, a, s, rough, smooth, width, fastest, tolerance, left)
     lift(p, a, s, rough, smooth, width, fastest)
@@ -92,10 +99,12 @@ def _together(p, a, s, rough, smooth, width, busy, fastest, tolerance):
 
 
 @kernel
-def _fastest(p, rough, smooth):
-    """The fastest of all speeds of rows, before or without impulses, m/s."""
+def _fastest(p, plain, rough, smooth):
+    """The fastest of all speeds of rows, before or without impulses, m/s; pairs of boxes aside."""
     found = 0.0 * p.h[0]
-    for r in range(3 * rough + smooth):
+    for r in range(3 * plain):
+        found = max(found, max(abs(p.before[r]), abs(p.free[r])))
+    for r in range(3 * rough, 3 * rough + smooth):
         found = max(found, max(abs(p.before[r]), abs(p.free[r])))
     return found
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..model.contact_points import contact_points
+from ..model.contact_points import contact_patches, contact_points
 from ..model.loads import Holonomic
 from ..model.motions import Motion
 from ..model.values import value_of
@@ -107,8 +107,10 @@ def usual_length(layout: Layout) -> float:
 
 def _reach_of_contacts(layout: Layout) -> float:
     """How far from its body's origin a contact touches, at most."""
-    points = contact_points(layout.mechanism)
-    return max((float(np.hypot(np.linalg.norm([_number(layout, x) for x in p.centre]), p.radius)) for p in points), default=0.0)
+    m = layout.mechanism
+    points = [(p.centre, [p.radius]) for p in contact_points(m)]
+    pairs = [(shape.pose.position, [0.5 * _number(layout, x) for x in shape.size]) for p in contact_patches(m) for shape in (p.shape, p.against)]
+    return max((float(np.linalg.norm([_number(layout, x) for x in (*centre, *reach)])) for centre, reach in (*points, *pairs)), default=0.0)
 
 
 def _paths(layout: Layout, loop: Joint) -> tuple[list[int], list[int]]:
