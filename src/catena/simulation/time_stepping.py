@@ -127,12 +127,14 @@ class SteppedContacts:
     def spread(self, values: ca.SX, each: int) -> ca.SX:
         """Numbers of the contacts with places of their own, so many of each that has friction, with zeros where those of pairs belong."""
         first = each * (self.rough - POINTS * len(self.pairs))
-        return ca.vertcat(values[:first], ca.SX.zeros(each * POINTS * len(self.pairs)), values[first:])
+        one, other = ca.vertsplit(values, [0, first, values.numel()])
+        return ca.vertcat(one, ca.SX.zeros(each * POINTS * len(self.pairs)), other)
 
     def gathered(self, values: ca.SX, each: int) -> ca.SX:
         """The other way: without those of pairs."""
         first, last = each * (self.rough - POINTS * len(self.pairs)), each * self.rough
-        return ca.vertcat(values[:first], values[last:])
+        one, _, other = ca.vertsplit(values, [0, first, last, values.numel()])
+        return ca.vertcat(one, other)
 
     # ------------------------------------------------------------------------------------------------ at a configuration
     def kinematics(self, s: Tracer) -> tuple[ca.SX, ca.SX]:
@@ -279,14 +281,13 @@ def _given(system: System, c: SteppedContacts, h: ca.SX) -> tuple[list[ca.SX], l
         a, tau = system.under(acting)
     J, free = ca.sparsify(J), system.v + h * a
     force, mode, _, certificate = c.split(system.touching_state)
-    own_rows = J.shape[0] - 6 * len(c.pairs)
-    before, without = J @ system.v, J @ free
+    parts = [0, J.shape[0] - 6 * len(c.pairs), J.shape[0]]
+    (before, turning), (without, turns), (W, Y) = (ca.vertsplit(x, parts) for x in (J @ system.v, J @ free, W))
     e, static, kinetic = (vector(x) for x in c.laws)
     count = system.nc - len(c.names)
     own = system.c[:count] + h * system.controller.rate[:count]
     work = system.work + h * (load_power(system) + row_power(system))
-    problem = [c.spread(gap, 1), c.spread(before[:own_rows], 3), c.spread(without[:own_rows], 3), W[:own_rows, :].T, h * force, mode, e, static, kinetic,
-               certificate, h, pose, before[own_rows:], without[own_rows:], W[own_rows:, :].T]  # fmt: skip
+    problem = [c.spread(gap, 1), c.spread(before, 3), c.spread(without, 3), W.T, h * force, mode, e, static, kinetic, certificate, h, pose, turning, turns, Y.T]
     return problem, [free, system.q, own, work, system.v, h * tau, *kept], patterns
 
 
