@@ -17,7 +17,6 @@ from .kernel_compiler import Module
 from .kernel_text import Array
 from .machine_function import sources
 
-
 LARGE = 4096  # numbers: an array of more is not put on the stack
 
 

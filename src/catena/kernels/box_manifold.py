@@ -6,7 +6,8 @@
                       the corners of the reference face within the incident one; a corner that two edges share is there once
     crossing          where the axis of least overlap is across two edges: one point, the first
 
-gap      along the normal, negative in penetration; while they are apart, no more than their distance. A point that is not there has an infinite gap
+gap      along the normal; the least is minus the overlap where they penetrate, and above zero while they are apart. A point that is not there has an
+         infinite gap: of boxes that are apart at their corners perhaps all
 normal   from the first box to the second; d gap/dt = n . u, u the velocity of the second against the first at the point, exactly for corners
          of the incident face and for crossings, elsewhere up to the angle between the faces times the slip
 

@@ -119,7 +119,7 @@ def seen_points(pairs: Sequence[ContactPatch], values: Array) -> SeenPoints:
 
 
 @machine_function()
-def each_block(address, x, y):
+def each_block(address, x, y):  # type: ignore[no-untyped-def]  # machine code
     """Call a block of lanes for each row of x, with its outputs in that row of y."""
     for g in range(x.shape[0]):
         call_block(address, x[g], y[g])

@@ -22,7 +22,7 @@ from ..machine.machine import Machine
 from ..model.contact_points import contact_points
 from .contact_rows import TouchingPoint
 from .stabilisation import stabiliser
-from .stepped_patches import pair_pose, patch_faults, patch_points, seen_points
+from .stepped_patches import SteppedPoint, pair_pose, patch_faults, patch_points, seen_points
 from .system import System
 from .time_stepping import ITERATIONS, RESIDUAL, SteppedContacts, Stop
 
@@ -46,7 +46,7 @@ def stepped_contacts(machine: Machine, asked: dict[str, Any], keep: Callable[[tu
 
 def _made(machine: Machine, asked: dict[str, Any]) -> SteppedContacts:
     m = machine.mechanism
-    points = (*(TouchingPoint(p, m.contacts[p.contact]) for p in contact_points(m)), *patch_points(m))
+    points: tuple[SteppedPoint, ...] = (*(TouchingPoint(p, m.contacts[p.contact]) for p in contact_points(m)), *patch_points(m))
     stops = tuple(_stops(machine, float(asked["restitution"]))) if asked["limits"] == "stop" else ()
     return SteppedContacts(points, stops, asked["iterations"] or ITERATIONS, asked["residual"] or RESIDUAL)
 
