@@ -34,7 +34,7 @@ def found(one: Solid, two: Solid) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_the_deepest_point_is_as_deep_as_the_least_overlap(unit: float) -> None:
     rng, overlapping, apart = np.random.default_rng(0), 0, 0
     for _ in range(600):
-        one, two = random_pair(rng, 0.6, unit)
+        one, two = random_pair(rng, 0.4, unit)
         distance, (n, gap, place) = box_box(one, two).distance, found(one, two)
         there = np.isfinite(gap)
         assert np.linalg.norm(n) == pytest.approx(1.0, abs=1e-12) and there.sum() <= 8 and np.isfinite(place).all()
@@ -44,7 +44,7 @@ def test_the_deepest_point_is_as_deep_as_the_least_overlap(unit: float) -> None:
         else:
             apart += 1
             assert gap.min() > 0.0
-    assert overlapping > 150 and apart > 50
+    assert overlapping > 150 and apart > 150
 
 
 def clipped(polygon: np.ndarray, size) -> np.ndarray:
@@ -73,7 +73,7 @@ def test_points_of_parallel_faces_are_the_corners_of_their_intersection() -> Non
         if len(want) < 3:
             continue
         assert gap[np.isfinite(gap)] == pytest.approx(1e-3, abs=1e-12) and len(there) == len(want)
-        assert ConvexHull(there).volume == pytest.approx(ConvexHull(want).volume, rel=2e-7)  # sides count as flush within 1e-8
+        assert ConvexHull(there).volume == pytest.approx(ConvexHull(want).volume, abs=2e-7)  # sides count as flush within 1e-8 of the sizes
         seen.add(len(want))
     assert seen >= {3, 4, 5, 6, 7}
 
