@@ -13,6 +13,7 @@ from .contact_response import along_normal, push, speeds
 
 SHIFT_SWEEPS = 12  # over the contacts, to separate what penetrates; what is left is done in the next step
 LIFT = 1e-9  # of the way of a step: a penetration that is lifted
+NEVER = -1e300  # m: what is lifted of a contact that takes no part
 SLIPS = 1e-6  # of the fastest speed: a slip whose direction is compared with its friction
 
 
@@ -83,7 +84,7 @@ def lift(p, a, s, rough, smooth, width, fastest):
     k, h, worst, depth = rough + smooth, p.h[0], 0.0 * fastest, p.so_far[3]
     for i in range(k):
         n = normal(i, rough)
-        s.lift[i], a.shift[i] = select(s.on[i] > 0.5, -(p.gap[i] + 0.5 * h * s.u[n]), -1.0 + 0.0 * fastest), 0.0 * fastest
+        s.lift[i], a.shift[i] = select(s.on[i] > 0.5, -(p.gap[i] + 0.5 * h * s.u[n]), NEVER + 0.0 * fastest), 0.0 * fastest
         worst = max(worst, select(a.P[n] > 0.0, s.lift[i], 0.0 * fastest))
     deep = worst > LIFT * h * fastest
     if any_lane(deep):

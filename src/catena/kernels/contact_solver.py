@@ -120,7 +120,8 @@ def _targets(p, a, s, rough, smooth, fastest):
             n = normal(i, rough)
             s.lift[i] = _rebound(p, i, n, fastest, h)
             lands = select(gap > SLACK * h * fastest, -gap - 0.5 * h * p.free[n], 0.0 * gap)
-            bouncing, landing = max(bouncing, s.on[i] * s.lift[i]), max(landing, s.on[i] * lands)
+            on = s.on[i] > 0.5
+            bouncing, landing = max(bouncing, select(on, s.lift[i], 0.0 * gap)), max(landing, select(on, lands, 0.0 * gap))
     for i in range(rough):
         if any_lane(s.on[i] > 0.5):
             _target(p, s, i, 3 * i, fastest, h, bouncing, landing)
@@ -163,7 +164,8 @@ def _target(p, s, i, n, fastest, h, bouncing, landing):
     left = -2.0 * gap / h
     rests = select(bouncing > 0.0, -p.e[i] * p.before[n], select(landing > 0.0, left, 0.0 * left))
     rests = select(abs(rests) <= 2.0 * SLACK * fastest, rests, 0.0 * rests)
-    s.target[i] = select(rebound > 0.0, rebound, select(gap > SLACK * h * fastest, left, rests))
+    asked = select(rebound > 0.0, rebound, select(gap > SLACK * h * fastest, left, rests))
+    s.target[i] = select(s.on[i] > 0.5, asked, 0.0 * asked)  # a gap may be infinite
 
 
 @kernel
