@@ -36,7 +36,7 @@ def meet(s: Tracer, p: ContactPoint, rough: bool) -> Meet:
         radius = s.value(p.radius)
         gap, n = MEETINGS[p.surface](centre, radius, R, origin, s.value(p.size))
         place = sub(centre, scale(radius, n))
-    u = sub(_at(place, o_A, w_A, v_A), _at(place, o_B, w_B, v_B))
+    u = sub(velocity_at(place, o_A, w_A, v_A), velocity_at(place, o_B, w_B, v_B))
     axes = (n, *tangents(n)) if rough else (n,)
     return Meet(gap, axes, place, [dot(axis, u) for axis in axes])
 
@@ -85,6 +85,6 @@ def solid(s: Tracer, shape: Shape, R_B: Any, o_B: Any) -> Solid:
     return Solid(*_placed(s, shape.pose, R_B, o_B), tuple(s.value(x) for x in shape.size))
 
 
-def _at(place: Any, origin: Any, w: Any, v: Any) -> Any:
+def velocity_at(place: Any, origin: Any, w: Any, v: Any) -> Any:
     """The velocity of a body's point at a place."""
     return add(v, cross(w, sub(place, origin)))

@@ -1,6 +1,7 @@
 """A function in the kernels' Python as machine code over lanes, `void block(const double* x, double* y)`: what the drivers call.
 
-    x, y    inputs and outputs, one vector of lanes for each number, one record after the other; scratch memory is on the stack
+    x, y    inputs and outputs, one vector of lanes for each number, one record after the other; scratch memory is on the stack,
+            its large arrays are behind the outputs
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from . import generic, host  # generic has the scalars that kernels use
 from .kernel_compiler import Module
 from .kernel_text import Array
 from .machine_function import sources
+
+LARGE = 4096  # numbers: an array of more is not put on the stack
 
 
 class Record(NamedTuple):
@@ -31,14 +34,33 @@ class Record(NamedTuple):
     def arrays(self, m: Module, pointer: str) -> Any:
         """The record of arrays that begin at a pointer, one after another."""
         ends = np.cumsum([0, *(int(np.prod(shape)) for shape in self.shapes)])
-        return self.kind(*(Array(m.new(f"getelementptr {m.V}, ptr {pointer}, i64 {at}"), tuple(shape)) for at, shape in zip(ends, self.shapes)))
+        return self.kind(*(_array(m, pointer, int(at), shape) for at, shape in zip(ends, self.shapes)))
+
+    @property
+    def large(self) -> int:
+        """Of the arrays that are not put on the stack."""
+        return sum(n for n in (int(np.prod(shape)) for shape in self.shapes) if n > LARGE)
+
+    def scratch(self, m: Module, behind: str) -> Any:
+        """The record of arrays on the stack, the large ones one after another behind a pointer."""
+        found, at = [], 0
+        for shape in self.shapes:
+            n = int(np.prod(shape))
+            found.append(_array(m, behind, at, shape) if n > LARGE else Array(m.room(n), tuple(shape)))
+            at += n if n > LARGE else 0
+        return self.kind(*found)
+
+
+def _array(m: Module, pointer: str, at: int, shape: tuple[int, ...]) -> Array:
+    return Array(m.new(f"getelementptr {m.V}, ptr {pointer}, i64 {at}"), tuple(shape))
 
 
 class BlockFunction:
-    """The machine code of `function(inputs, outputs, scratch, *known)`, where `known` are numbers that the code is made for."""
+    """The machine code of `function(inputs, outputs, scratch, *known)`, where `known` are numbers that the code is made for. behind: numbers
+    of scratch memory that have to follow the outputs."""
 
     def __init__(self, function: Callable[..., Any], inputs: Record, outputs: Record, scratch: Record, width: int, *known: float):
-        self.width, self.inputs, self.outputs = width, inputs, outputs
+        self.width, self.inputs, self.outputs, self.behind = width, inputs, outputs, scratch.large
         shapes = repr((inputs.shapes, outputs.shapes, scratch.shapes))
         key = disk.key("block", sources(), *host.description(), function.__module__, function.__qualname__, shapes, repr((width, known)))
         code = disk.kept(key, lambda: host.assemble(text(function, inputs, outputs, scratch, width, known), optimise=2))
@@ -50,7 +72,7 @@ def text(function: Callable[..., Any], inputs: Record, outputs: Record, scratch:
     """The LLVM text."""
     m = Module(width, host.has_fma())
     with m.function("block", "ptr x", "ptr y") as (x, y):
-        m.call(function, inputs.arrays(m, x), outputs.arrays(m, y), scratch.arrays(m, m.room(scratch.size)), *known)
+        m.call(function, inputs.arrays(m, x), outputs.arrays(m, y), scratch.scratch(m, _array(m, y, outputs.size, ()).pointer), *known)
     m.text.table()
     return str(m)
 

@@ -31,7 +31,7 @@ from ..kernels.workspace import Work
 from ..model.values import value_of
 from . import host
 from .kernel_compiler import Module
-from .kernel_intrinsics import intrinsic
+from .kernel_intrinsics import INTRINSICS, intrinsic
 from .kernel_text import Array, Value
 
 SIZES = ("n", "nq", "nv", "b", "f", "m", "node")  # nodes, coordinates, speeds, bodies, freedoms, rows; the node of a frame
@@ -64,6 +64,8 @@ intrinsic(spatial.atan2)(lambda m, y, x: m.binary("atan2", y, x))
 intrinsic(spatial.sqrt)(lambda m, x: m.unary("sqrt", x))
 intrinsic(spatial.floor)(lambda m, x: m.unary("floor", x))
 intrinsic(spatial.select)(lambda m, condition, a, b: m.selected(condition, a, b))
+intrinsic(spatial.larger)(INTRINSICS[max])
+intrinsic(spatial.smaller)(INTRINSICS[min])
 intrinsic(spatial.any_lane)(lambda m, condition: m.any_lane(condition))
 intrinsic(spatial.vanishes)(lambda m, x: False)
 intrinsic(spatial.filled)(lambda m, row, n: m.call(range, m.arithmetic(ast.Sub, n, 1), -1, -1))

@@ -126,6 +126,30 @@ def scatter(t: Text, name: str, rows: list[str], n: int, y: str, see: See, zeros
     _columns(t, name, n, tile, pair, single)
 
 
+def rows_of_lanes(name: str, width: int) -> list[str]:
+    """The text of a function `void name(ptr x, ptr to, i64 apart, i64 size)`: from `size` vectors of lanes at x to rows, `apart` doubles from each other."""
+    t = Text(width)
+    with t.function(f"internal void @{name}(ptr %x, ptr %to, i64 %apart, i64 %size)"):
+        rows = [t.at("%to", t(f"mul i64 %apart, {l}"), "double") for l in range(width)]
+
+        def tile(j: Column) -> None:
+            for row, values in zip(rows, _transposed(t, [t.load(t.at("%x", j), k) for k in range(width)])):
+                t.store(values, t.at(row, j, "double"))
+
+        if width > 1:
+            with t.when("tiles", t(f"icmp sge i64 %size, {width}")):
+                with t.loop("tile", t(f"sub i64 %size, {width - 1}"), step=width) as j:
+                    tile(j)
+                tile(t(f"sub i64 %size, {width}"))  # the columns left over, with some of those before once more
+                t.do("ret void")
+                t.label("unreached")
+        with t.loop("single", "%size") as j:
+            for l, row in enumerate(rows):
+                t.store(t.load(t.at("%x", j), l, "double"), row, j, "double")
+        t.do("ret void")
+    return t.lines
+
+
 def _columns(t: Text, name: str, n: int, tile: Step, pair: Step, single: Step, first: int = 0) -> None:
     """All columns from `first` on, a multiple of W, to n: in tiles as wide as the lanes, and the rest. One lane has nothing to shuffle."""
     W = t.width

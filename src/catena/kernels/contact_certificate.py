@@ -8,19 +8,21 @@ and gained by contacts, J; impacts; changes of mode.
 from __future__ import annotations
 
 from ..spatial import any_lane, kernel, select, sqrt
-from .contact_problem import ON_CONE, TINY, normal, speeds
+from .contact_problem import ON_CONE, TINY, normal
+from .contact_response import along_normal, push, speeds
 
 SHIFT_SWEEPS = 12  # over the contacts, to separate what penetrates; what is left is done in the next step
 LIFT = 1e-9  # of the way of a step: a penetration that is lifted
+NEVER = -1e300  # m: what is lifted of a contact that takes no part
 SLIPS = 1e-6  # of the fastest speed: a slip whose direction is compared with its friction
 
 
 @kernel
-def certify(p, a, s, rough, smooth, fastest, tolerance):
-    """The modes, the work of the contacts, and the certificate with this step in it."""
-    speeds(p, a.P, s, rough, smooth)
+def certify(p, a, s, rough, smooth, width, fastest, tolerance, left_elsewhere):
+    """The modes, the work of the contacts, and the certificate with this step in it. left_elsewhere: changes of mode of others."""
+    speeds(p, a.P, s, rough, smooth, width)
     zero = 0.0 * fastest
-    most, left, work, missed, outside, across, impacts, changes = zero, zero, zero, zero, zero, zero, zero, zero
+    most, left, work, missed, outside, across, impacts, changes = zero, zero, zero, zero, zero, zero, zero, left_elsewhere
     for i in range(rough + smooth):
         n = normal(i, rough)
         P, mode = a.P[n], zero
@@ -29,7 +31,7 @@ def certify(p, a, s, rough, smooth, fastest, tolerance):
             most, work = max(most, P), work + 0.5 * P * (u + p.before[n])
             mode = select(P > 0.0, 1.0 + zero, zero)
             missed = max(missed, abs(P * (u - s.target[i])))
-            left = max(left, own * abs(min(p.W[n, n] * P, u - s.target[i])))
+            left = max(left, own * abs(min(s.own[i, 0] * P, u - s.target[i])))
             if i < rough:
                 x, y, ux, uy, reach, step = a.P[n + 1], a.P[n + 2], s.u[n + 1], s.u[n + 2], s.mu[i] * P, s.block[i, 6]
                 work = work + 0.5 * (x * (ux + p.before[n + 1]) + y * (uy + p.before[n + 2]))
@@ -56,12 +58,12 @@ def certify(p, a, s, rough, smooth, fastest, tolerance):
 @kernel
 def misses(p, P, s, rough, smooth):
     """How far speeds miss their laws with impulses P, m/s: the largest."""
-    speeds(p, P, s, rough, smooth)
+    speeds(p, P, s, rough, smooth, 0)
     left = 0.0 * p.h[0]
     for i in range(rough + smooth):
         if any_lane(s.on[i] > 0.5):
             n = normal(i, rough)
-            left = max(left, s.on[i] * abs(min(p.W[n, n] * P[n], s.u[n] - s.target[i])))
+            left = max(left, s.on[i] * abs(min(s.own[i, 0] * P[n], s.u[n] - s.target[i])))
             if i < rough:
                 left = max(left, s.on[i] * friction_miss(P[n + 1], P[n + 2], s.u[n + 1], s.u[n + 2], s.mu[i] * P[n], s.block[i, 6]))
     return left
@@ -77,28 +79,38 @@ def friction_miss(x, y, ux, uy, reach, step):
 
 
 @kernel
-def lift(p, a, s, rough, smooth, fastest):
+def lift(p, a, s, rough, smooth, width, fastest):
     """The shift along the normals that separates what would penetrate at the end of the step, and the depth that is left."""
     k, h, worst, depth = rough + smooth, p.h[0], 0.0 * fastest, p.so_far[3]
     for i in range(k):
-        s.lift[i], a.shift[i] = -1.0 + 0.0 * fastest, 0.0 * fastest
-        if any_lane(s.on[i] > 0.5):
-            n = normal(i, rough)
-            s.lift[i] = select(s.on[i] > 0.5, -(p.gap[i] + 0.5 * h * s.u[n]), s.lift[i])
-            worst = max(worst, select(a.P[n] > 0.0, s.lift[i], 0.0 * fastest))
+        n = normal(i, rough)
+        s.lift[i], a.shift[i] = select(s.on[i] > 0.5, -(p.gap[i] + 0.5 * h * s.u[n]), NEVER + 0.0 * fastest), 0.0 * fastest
+        worst = max(worst, select(a.P[n] > 0.0, s.lift[i], 0.0 * fastest))
     deep = worst > LIFT * h * fastest
     if any_lane(deep):
+        for r in range(width):
+            s.z[r] = 0.0 * fastest
         for _ in range(SHIFT_SWEEPS):
             for i in range(k):
-                if any_lane(s.on[i] > 0.5):
-                    n = normal(i, rough)
-                    own, before = p.W[n, n], a.shift[i]
-                    more = max(before + s.lift[i] / (own + TINY), 0.0 * own) - before
-                    more = select(deep, select(s.on[i] > 0.5, select(own > 0.0, more, 0.0 * own), 0.0 * own), 0.0 * own)
-                    a.shift[i] = before + more
-                    for j in range(k):
-                        if any_lane(s.on[j] > 0.5):
-                            s.lift[j] = s.lift[j] - p.W[n, normal(j, rough)] * more
+                _raise(p, a, s, i, rough, smooth, width, deep)
+        if width > 0:
+            for i in range(k):
+                s.lift[i] = s.lift[i] - along_normal(p, s, i, rough, width)
     for i in range(k):
         depth = max(depth, s.lift[i])
     a.certificate[3] = depth
+
+
+@kernel
+def _raise(p, a, s, i, rough, smooth, width, deep):
+    """Separate one contact, the others held."""
+    n, own, before = normal(i, rough), s.own[i, 0], a.shift[i]
+    deeper = s.lift[i] - (along_normal(p, s, i, rough, width) if width > 0 else 0.0)
+    more = max(before + deeper / (own + TINY), 0.0 * own) - before
+    more = select(deep, select(s.on[i] > 0.5, select(own > 0.0, more, 0.0 * own), 0.0 * own), 0.0 * own)
+    a.shift[i] = before + more
+    if width > 0:
+        push(p, s, rough, smooth, n, more, width)
+    else:
+        for j in range(rough + smooth):
+            s.lift[j] = s.lift[j] - p.W[n, normal(j, rough)] * more

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from ..spatial import any_lane, kernel, select, sqrt
 from .contact_certificate import misses
-from .contact_problem import TINY, normal, speeds
+from .contact_problem import TINY, normal
 
 ROUNDS = 24  # of Newton's method
 INSIDE = 0.95  # of the way to the border of a cone
@@ -46,11 +46,10 @@ def interior(p, a, s, rough, smooth, busy, fastest, tolerance):
         far = min(INSIDE * _reach(s, rough, smooth, zero), 1.0 + zero)
         goes = select(far > STALLED, goes, zero)
         for i in range(k):
-            if any_lane(s.on[i] > 0.5):
-                for r in range(3 if i < rough else 1):
-                    n = normal(i, rough) + r
-                    s.x[n] = select(goes > 0.5, s.x[n] + far * s.dx[n], s.x[n])
-                    s.y[n] = select(goes > 0.5, s.y[n] + far * s.dy[n], s.y[n])
+            for r in range(3 if i < rough else 1):
+                n = normal(i, rough) + r
+                s.x[n] = select(goes > 0.5, s.x[n] + far * s.dx[n], s.x[n])
+                s.y[n] = select(goes > 0.5, s.y[n] + far * s.dy[n], s.y[n])
         goes = select(_product(s, rough, smooth) > 0.0, goes, zero)  # not a number is not above zero
         left = _candidate(p, s, rough, smooth)
         better = select(left < best, goes, zero)
@@ -60,7 +59,6 @@ def interior(p, a, s, rough, smooth, busy, fastest, tolerance):
         goes = select(best > ENOUGH * tolerance * fastest, goes, zero)
         if not any_lane(goes > 0.5):
             break
-    speeds(p, a.P, s, rough, smooth)
     return select(best > ENOUGH * tolerance * fastest, busy, zero)
 
 
@@ -73,31 +71,27 @@ def _scaled(p, s, rough, smooth, fastest):
     for n in range(3 * rough + smooth):
         s.scale[n] = zero
     for i in range(rough + smooth):
-        if any_lane(s.on[i] > 0.5):
-            n = normal(i, rough)
-            root = sqrt(p.W[n, n] + TINY)
-            on = select(p.W[n, n] > 0.0, s.on[i], zero)
-            many, most = many + on, max(most, on * abs(p.free[n] - s.target[i]) / root)
-            s.scale[n] = select(on > 0.5, 1.0 / root, zero)
-            if i < rough:
-                grips = s.mu[i] > SMOOTH
-                most = max(most, on * max(abs(p.free[n + 1]), abs(p.free[n + 2])) / root)
-                s.scale[n + 1] = select(grips, s.scale[n], zero)
-                s.scale[n + 2] = s.scale[n + 1]
-                s.scale[n] = s.scale[n] / select(grips, s.mu[i], 1.0 + zero)
+        n = normal(i, rough)
+        root = sqrt(p.W[n, n] + TINY)
+        on = select(p.W[n, n] > 0.0, s.on[i], zero)
+        many, most = many + on, max(most, on * abs(p.free[n] - s.target[i]) / root)
+        s.scale[n] = select(on > 0.5, 1.0 / root, zero)
+        if i < rough:
+            grips = s.mu[i] > SMOOTH
+            most = max(most, on * max(abs(p.free[n + 1]), abs(p.free[n + 2])) / root)
+            s.scale[n + 1] = select(grips, s.scale[n], zero)
+            s.scale[n + 2] = s.scale[n + 1]
+            s.scale[n] = s.scale[n] / select(grips, s.mu[i], 1.0 + zero)
     s.unit[0] = select(most > 0.0, most, 1.0 + zero)
     for i in range(rough + smooth):
-        if any_lane(s.on[i] > 0.5):
-            n = normal(i, rough)
-            s.b[n] = (p.free[n] - s.target[i]) * s.scale[n] / s.unit[0]
-            if i < rough:
-                s.b[n + 1], s.b[n + 2] = p.free[n + 1] * s.scale[n + 1] / s.unit[0], p.free[n + 2] * s.scale[n + 2] / s.unit[0]
-            for j in range(rough + smooth):
-                if any_lane(s.on[j] > 0.5):
-                    for r in range(3 if i < rough else 1):
-                        for c in range(3 if j < rough else 1):
-                            row, column = n + r, normal(j, rough) + c
-                            s.H[row, column] = p.W[row, column] * s.scale[row] * s.scale[column]
+        n = normal(i, rough)
+        s.b[n] = (p.free[n] - s.target[i]) * s.scale[n] / s.unit[0]
+        if i < rough:
+            s.b[n + 1], s.b[n + 2] = p.free[n + 1] * s.scale[n + 1] / s.unit[0], p.free[n + 2] * s.scale[n + 2] / s.unit[0]
+    for row in range(3 * rough + smooth):
+        s.dx[row], s.dy[row] = zero, zero
+        for column in range(3 * rough + smooth):
+            s.H[row, column] = p.W[row, column] * s.scale[row] * s.scale[column]
     return many
 
 
@@ -106,16 +100,15 @@ def _start(a, s, rough, smooth):
     """x of the impulses that are there and y of their speeds, moved inside the cones."""
     one = 1.0 + 0.0 * s.unit[0]
     for i in range(rough + smooth):
-        if any_lane(s.on[i] > 0.5):
-            n = normal(i, rough)
-            mu = select(s.scale[n + 1] > 0.0, s.mu[i], one) if i < rough else one
-            s.x[n] = select(s.scale[n] > 0.0, _within(a.P[n], s.scale[n], s.unit[0]) + AWAY * mu, one)
-            s.y[n] = max((s.u[n] - s.target[i]) * s.scale[n] / s.unit[0], 0.0 * one) + AWAY / mu
-            if i < rough:
-                for r in range(1, 3):
-                    s.x[n + r] = _within(a.P[n + r], s.scale[n + r], s.unit[0])
-                    s.y[n + r] = s.u[n + r] * s.scale[n + r] / s.unit[0]
-                s.y[n] += sqrt(s.y[n + 1] * s.y[n + 1] + s.y[n + 2] * s.y[n + 2])
+        n = normal(i, rough)
+        mu = select(s.scale[n + 1] > 0.0, s.mu[i], one) if i < rough else one
+        s.x[n] = select(s.scale[n] > 0.0, _within(a.P[n], s.scale[n], s.unit[0]) + AWAY * mu, one)
+        s.y[n] = max((s.u[n] - s.target[i]) * s.scale[n] / s.unit[0], 0.0 * one) + AWAY / mu
+        if i < rough:
+            for r in range(1, 3):
+                s.x[n + r] = _within(a.P[n + r], s.scale[n + r], s.unit[0])
+                s.y[n + r] = s.u[n + r] * s.scale[n + r] / s.unit[0]
+            s.y[n] += sqrt(s.y[n + 1] * s.y[n + 1] + s.y[n + 2] * s.y[n + 2])
 
 
 @kernel
@@ -131,14 +124,13 @@ def _candidate(p, s, rough, smooth):
     for n in range(3 * rough + smooth):
         s.P[n] = 0.0 * s.unit[0]
     for i in range(rough + smooth):
-        if any_lane(s.on[i] > 0.5):
-            n = normal(i, rough)
-            s.P[n] = max(s.x[n] * s.scale[n] * s.unit[0], 0.0 * s.x[n])
-            if i < rough:
-                x, y = s.x[n + 1] * s.scale[n + 1] * s.unit[0], s.x[n + 2] * s.scale[n + 2] * s.unit[0]
-                reach = s.mu[i] * s.P[n]
-                far = reach / max(sqrt(x * x + y * y), reach + TINY)
-                s.P[n + 1], s.P[n + 2] = far * x, far * y
+        n = normal(i, rough)
+        s.P[n] = max(s.x[n] * s.scale[n] * s.unit[0], 0.0 * s.x[n])
+        if i < rough:
+            x, y = s.x[n + 1] * s.scale[n + 1] * s.unit[0], s.x[n + 2] * s.scale[n + 2] * s.unit[0]
+            reach = s.mu[i] * s.P[n]
+            far = reach / max(sqrt(x * x + y * y), reach + TINY)
+            s.P[n + 1], s.P[n + 2] = far * x, far * y
     return misses(p, s.P, s, rough, smooth)
 
 
@@ -147,20 +139,13 @@ def _candidate(p, s, rough, smooth):
 def _residual(s, rough, smooth):
     """r = W' x + b + |y_t| - y, and the scaling of Nesterov and Todd of each contact."""
     for i in range(rough + smooth):
-        if any_lane(s.on[i] > 0.5):
-            n = normal(i, rough)
-            for r in range(3 if i < rough else 1):
-                s.r[n + r] = s.b[n + r] - s.y[n + r]
-            for j in range(rough + smooth):
-                if any_lane(s.on[j] > 0.5):
-                    for c in range(3 if j < rough else 1):
-                        column = normal(j, rough) + c
-                        for r in range(3 if i < rough else 1):
-                            s.r[n + r] += s.H[n + r, column] * s.x[column]
-            if i < rough:
-                s.r[n] += sqrt(s.y[n + 1] * s.y[n + 1] + s.y[n + 2] * s.y[n + 2])
-                _scaling(s, i, n)
-            s.r[n] = select(s.scale[n] > 0.0, s.r[n], 0.0 * s.r[n])
+        n = normal(i, rough)
+        for r in range(3 if i < rough else 1):
+            s.r[n + r] = s.b[n + r] - s.y[n + r] + _times(s.H, s.x, n + r, rough, smooth)
+        if i < rough:
+            s.r[n] += sqrt(s.y[n + 1] * s.y[n + 1] + s.y[n + 2] * s.y[n + 2])
+            _scaling(s, i, n)
+        s.r[n] = select(s.scale[n] > 0.0, s.r[n], 0.0 * s.r[n])
 
 
 @kernel
@@ -168,12 +153,11 @@ def _product(s, rough, smooth):
     """The sum of x . y over the contacts that take part."""
     total = 0.0 * s.unit[0]
     for i in range(rough + smooth):
-        if any_lane(s.on[i] > 0.5):
-            n = normal(i, rough)
-            own = s.x[n] * s.y[n]
-            if i < rough:
-                own = own + s.x[n + 1] * s.y[n + 1] + s.x[n + 2] * s.y[n + 2]
-            total = total + select(s.scale[n] > 0.0, own, 0.0 * s.unit[0])
+        n = normal(i, rough)
+        own = s.x[n] * s.y[n]
+        if i < rough:
+            own = own + s.x[n + 1] * s.y[n + 1] + s.x[n + 2] * s.y[n + 2]
+        total = total + select(s.scale[n] > 0.0, own, 0.0 * s.unit[0])
     return total
 
 
@@ -198,29 +182,48 @@ def _det(x, y, z):
 
 @kernel
 def _factor(s, rough, smooth):
-    """L L' = W' + Theta; rows that take no part have one on their diagonal."""
-    for i in range(rough + smooth):
-        if any_lane(s.on[i] > 0.5):
-            for r in range(3 if i < rough else 1):
-                row = normal(i, rough) + r
-                for j in range(i + 1):
-                    if any_lane(s.on[j] > 0.5):
-                        for c in range(3 if j < rough else 1):
-                            column = normal(j, rough) + c
-                            if column <= row:
-                                _entry(s, rough, i, j, r, c, row, column)
+    """L L' = W' + Theta; what takes no part has its Theta alone."""
+    for i in range(rough):
+        for j in range(i):
+            _blocks(s, 3 * i, 3 * j)
+        for r in range(3):
+            for c in range(r + 1):
+                _entry(s, rough, i, r, c, 3 * i + r, 3 * i + c)
+    for i in range(rough, rough + smooth):
+        row = 2 * rough + i
+        for column in range(row + 1):
+            _entry(s, rough, i, row, column, row, column)
 
 
 @kernel
-def _entry(s, rough, i, j, r, c, row, column):
-    """One entry of L, those before it being there."""
-    total = s.H[row, column] + (_theta(s, rough, i, r, c, row) if i == j else 0.0 * s.unit[0])
-    for j2 in range(j + 1):
-        if any_lane(s.on[j2] > 0.5):
-            for c2 in range(3 if j2 < rough else 1):
-                before = normal(j2, rough) + c2
-                if before < column:
-                    total = total - s.L[row, before] * s.L[column, before]
+def _blocks(s, n, m):
+    """The three rows from n on and columns from m on of L, those before being there: nine sums, which do not wait for each other."""
+    L, H = s.L, s.H
+    a, b, c, d, e, f = H[n, m], H[n, m + 1], H[n, m + 2], H[n + 1, m], H[n + 1, m + 1], H[n + 1, m + 2]
+    g, h, i = H[n + 2, m], H[n + 2, m + 1], H[n + 2, m + 2]
+    for k in range(m):
+        x, y, z, u, v, w = L[n, k], L[n + 1, k], L[n + 2, k], L[m, k], L[m + 1, k], L[m + 2, k]
+        a, b, c, d, e, f = a - x * u, b - x * v, c - x * w, d - y * u, e - y * v, f - y * w
+        g, h, i = g - z * u, h - z * v, i - z * w
+    L[n, m], L[n, m + 1], L[n, m + 2] = _across(L, m, a, b, c)
+    L[n + 1, m], L[n + 1, m + 1], L[n + 1, m + 2] = _across(L, m, d, e, f)
+    L[n + 2, m], L[n + 2, m + 1], L[n + 2, m + 2] = _across(L, m, g, h, i)
+
+
+@kernel
+def _across(L, m, a, b, c):
+    """A row of a block, by the factor of the block on the diagonal."""
+    x = a / L[m, m]
+    y = (b - x * L[m + 1, m]) / L[m + 1, m + 1]
+    return x, y, (c - x * L[m + 2, m] - y * L[m + 2, m + 1]) / L[m + 2, m + 2]
+
+
+@kernel
+def _entry(s, rough, i, r, c, row, column):
+    """One entry of L, those before it being there. r, c: of the block of a contact with friction."""
+    total = s.H[row, column] + (_theta(s, rough, i, r, c, row) if r == c or i < rough else 0.0 * s.unit[0])
+    for before in range(column):
+        total = total - s.L[row, before] * s.L[column, before]
     if row == column:
         s.L[row, row] = sqrt(max(TINY + 0.0 * s.unit[0], total))
     else:
@@ -242,25 +245,26 @@ def _theta(s, rough, i, r, c, row):
 def _step(s, rough, smooth, tau, second):
     """dx and dy towards x o y = tau e; second: with the product of the last dx and dy, 1 or 0."""
     for i in range(rough + smooth):
-        if any_lane(s.on[i] > 0.5):
-            n = normal(i, rough)
-            if i < rough:
-                _aim(s, i, n, tau, second)
-            else:
-                aim = (tau - second * s.dx[n] * s.dy[n]) / s.x[n] - s.y[n] - s.r[n]
-                s.t[n] = select(s.scale[n] > 0.0, aim, 0.0 * aim)
+        n = normal(i, rough)
+        if i < rough:
+            _aim(s, i, n, tau, second)
+        else:
+            aim = (tau - second * s.dx[n] * s.dy[n]) / s.x[n] - s.y[n] - s.r[n]
+            s.t[n] = select(s.scale[n] > 0.0, aim, 0.0 * aim)
     _solve(s, rough, smooth)
-    for i in range(rough + smooth):
-        if any_lane(s.on[i] > 0.5):
-            n = normal(i, rough)
-            for r in range(3 if i < rough else 1):
-                s.dx[n + r], s.dy[n + r] = s.t[n + r], s.r[n + r]
-            for j in range(rough + smooth):
-                if any_lane(s.on[j] > 0.5):
-                    for c in range(3 if j < rough else 1):
-                        column = normal(j, rough) + c
-                        for r in range(3 if i < rough else 1):
-                            s.dy[n + r] += s.H[n + r, column] * s.t[column]
+    for n in range(3 * rough + smooth):
+        s.dx[n], s.dy[n] = s.t[n], s.r[n] + _times(s.H, s.t, n, rough, smooth)
+
+
+@kernel
+def _times(H, x, n, rough, smooth):
+    """Row n of H times x."""
+    a, b, c = 0.0 * x[0], 0.0 * x[0], 0.0 * x[0]
+    for j in range(rough):
+        a, b, c = a + H[n, 3 * j] * x[3 * j], b + H[n, 3 * j + 1] * x[3 * j + 1], c + H[n, 3 * j + 2] * x[3 * j + 2]
+    for m in range(3 * rough, 3 * rough + smooth):
+        a = a + H[n, m] * x[m]
+    return a + b + c
 
 
 @kernel
@@ -290,28 +294,17 @@ def _root(v0, v1, v2, beta, x, y, z):
 @kernel
 def _solve(s, rough, smooth):
     """t <- (L L')^-1 t."""
-    k = rough + smooth
-    for i in range(k):
-        if any_lane(s.on[i] > 0.5):
-            for r in range(3 if i < rough else 1):
-                row = normal(i, rough) + r
-                for j in range(i + 1):
-                    if any_lane(s.on[j] > 0.5):
-                        for c in range(3 if j < rough else 1):
-                            if normal(j, rough) + c < row:
-                                s.t[row] -= s.L[row, normal(j, rough) + c] * s.t[normal(j, rough) + c]
-                s.t[row] = s.t[row] / s.L[row, row]
-    for back in range(k):
-        i = k - 1 - back
-        if any_lane(s.on[i] > 0.5):
-            for r2 in range(3 if i < rough else 1):
-                row = normal(i, rough) + (2 if i < rough else 0) - r2
-                for j in range(i, k):
-                    if any_lane(s.on[j] > 0.5):
-                        for c in range(3 if j < rough else 1):
-                            if normal(j, rough) + c > row:
-                                s.t[row] -= s.L[normal(j, rough) + c, row] * s.t[normal(j, rough) + c]
-                s.t[row] = s.t[row] / s.L[row, row]
+    m = 3 * rough + smooth
+    for row in range(m):
+        total = s.t[row]
+        for before in range(row):
+            total = total - s.L[row, before] * s.t[before]
+        s.t[row] = total / s.L[row, row]
+    for back in range(m):
+        row = m - 1 - back
+        s.t[row] = s.t[row] / s.L[row, row]
+        for before in range(row):
+            s.t[before] -= s.L[row, before] * s.t[row]
 
 
 @kernel
@@ -319,15 +312,14 @@ def _reach(s, rough, smooth, zero):
     """How much of (dx, dy) leads to the border of a cone: the smallest of all contacts."""
     far = 1e6 + zero
     for i in range(rough + smooth):
-        if any_lane(s.on[i] > 0.5):
-            n = normal(i, rough)
-            on = s.scale[n] > 0.0
-            if i < rough:
-                a = _border(s.x[n], s.x[n + 1], s.x[n + 2], s.dx[n], s.dx[n + 1], s.dx[n + 2])
-                b = _border(s.y[n], s.y[n + 1], s.y[n + 2], s.dy[n], s.dy[n + 1], s.dy[n + 2])
-            else:
-                a, b = _border(s.x[n], zero, zero, s.dx[n], zero, zero), _border(s.y[n], zero, zero, s.dy[n], zero, zero)
-            far = select(on, min(far, min(a, b)), far)
+        n = normal(i, rough)
+        on = s.scale[n] > 0.0
+        if i < rough:
+            a = _border(s.x[n], s.x[n + 1], s.x[n + 2], s.dx[n], s.dx[n + 1], s.dx[n + 2])
+            b = _border(s.y[n], s.y[n + 1], s.y[n + 2], s.dy[n], s.dy[n + 1], s.dy[n + 2])
+        else:
+            a, b = _border(s.x[n], zero, zero, s.dx[n], zero, zero), _border(s.y[n], zero, zero, s.dy[n], zero, zero)
+        far = select(on, min(far, min(a, b)), far)
     return far
 
 

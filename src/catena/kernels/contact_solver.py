@@ -16,11 +16,15 @@ converged and is not touched after that, so that no run knows of its neighbours.
 from __future__ import annotations
 
 from ..spatial import any_lane, kernel, select, sqrt
+from .box_manifold import POINTS
 from .contact_certificate import certify, lift
 from .contact_interior import interior
-from .contact_problem import ON_CONE, TINY, ContactProblem, normal, push, speeds
+from .contact_patches import fill, sum_up
+from .contact_problem import MANY, ON_CONE, TINY, WHOLE, ContactProblem, normal
+from .contact_response import all_speeds, own_blocks, push, push3, speed, speeds, speeds3, whole_matrix
+from .contact_selection import pack, selected, unpack
 
-SLIP_ROUNDS = 3  # turns of the slip direction at each visit of a contact
+SLIP_ROUNDS, HARD = 5, 16  # turns of the slip direction at each visit of a contact, after so many sweeps; before that one
 SLACK = 1e-3  # of the way of a step: a gap that counts as closed; of the speed that a step gives: a rebound that is none
 ENOUGH = 0.1  # of the tolerance: a change of speeds after which a lane is left
 PATIENCE = 63  # after 64, 128, ... sweeps all contacts are solved together
@@ -31,80 +35,76 @@ FIRM = 1e-12  # of the mobility of a contact: what is added where it cannot move
 
 
 @kernel
-def solve_contacts(p, a, s, rough, smooth, width, iterations, tolerance):
+def solve_contacts(p, a, s, rough, smooth, width, iterations, tolerance, pairs=0):
     """The impulses of one step. rough, smooth: contacts with three rows and with one. tolerance: of the residual beside the fastest speed.
 
-    width: where there are many points, few of which touch, p.W is X (m, width) of W = X X', and W is made of those that take part.
+    width: see `contact_response`. pairs: of boxes, whose points are the last of those with friction. Of many contacts those that take part are put together
+    first.
     """
-    fastest = _fastest(p, rough, smooth)
+    fastest = _fastest(p, rough - POINTS * pairs, rough, smooth)
+    if pairs > 0:
+        fastest = fill(p, s, rough, pairs, fastest)
     _targets(p, a, s, rough, smooth, fastest)
-    if width > 0:
-        _multiply(p.W, s, rough, smooth, width)
-        _solve(_with(p, s.W), a, s, rough, smooth, iterations, tolerance, fastest)
+    if rough + smooth > MANY:
+        few, alone, left = pack(p, a, s, rough, smooth, width, pairs)
+        problem, answer = selected(p, a, s)
+        _solve(problem, answer, s, few, alone, width, iterations, tolerance, fastest, left)
+        unpack(a, s, rough, smooth, few)
+        if pairs > 0:
+            sum_up(a, s, rough, pairs)
     else:
-        _solve(p, a, s, rough, smooth, iterations, tolerance, fastest)
+        _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, 0.0 * fastest)
 
 
 @kernel
-def _with(p, W):
-    """The problem with its matrix."""
-    return ContactProblem(p.gap, p.before, p.free, W, p.P, p.mode, p.e, p.static, p.kinetic, p.so_far, p.h)
-
-
-@kernel
-def _multiply(X, s, rough, smooth, width):
-    """W = X X' of the contacts that take part."""
-    for i in range(rough + smooth):
-        if any_lane(s.on[i] > 0.5):
-            for j in range(i + 1):
-                if any_lane(s.on[j] > 0.5):
-                    for r in range(3 if i < rough else 1):
-                        for c in range(3 if j < rough else 1):
-                            _entry(X, s.W, normal(i, rough) + r, normal(j, rough) + c, width)
-
-
-@kernel
-def _entry(X, W, r, c, width):
-    """One entry of W, and the one across."""
-    total = 0.0 * X[r, 0]
-    for k in range(width):
-        total = total + X[r, k] * X[c, k]
-    W[r, c] = total
-    W[c, r] = total
-
-
-@kernel
-def _solve(p, a, s, rough, smooth, iterations, tolerance, fastest):
-    """Sweeps, the certificate, and the shift."""
-    _blocks(p, s, rough)
-    speeds(p, a.P, s, rough, smooth)
+def _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, left):
+    """Sweeps, the certificate, and the shift. left: contacts elsewhere that have changed their mode."""
+    own_blocks(p, s, rough, smooth, width)
+    for i in range(rough):
+        _block(s.own, s.block, i)
+    speeds(p, a.P, s, rough, smooth, width)
     busy = select(fastest > 0.0, 1.0 + 0.0 * fastest, 0.0 * fastest)
     for sweep in range(iterations):
         if sweep & EVERY == EVERY:
-            _keep(a, s, 3 * rough + smooth)
-        change = 0.0 * fastest
+            _keep(p, a, s, rough, smooth, width)
+        change, turns = 0.0 * fastest, 1 if sweep < HARD else SLIP_ROUNDS
         for i in range(rough):
             if any_lane(s.on[i] * busy > 0.5):
-                change = max(change, _visit(p, a, s, i, rough, smooth, busy))
+                change = max(change, _visit(p, a, s, i, rough, smooth, width, busy, turns))
         for i in range(rough, rough + smooth):
             if any_lane(s.on[i] * busy > 0.5):
-                change = max(change, _press(p, a, s, i, rough, smooth, busy))
+                change = max(change, _press(p, a, s, i, rough, smooth, width, busy))
         busy = select(change > ENOUGH * tolerance * fastest, busy, 0.0 * busy)
         if not any_lane(busy > 0.5):
             break
         if sweep & EVERY == EVERY and sweep + EVERY < iterations:
-            _leap(p, a, s, rough, smooth, busy)
-        if sweep & PATIENCE == PATIENCE:
-            busy = interior(p, a, s, rough, smooth, busy, fastest, tolerance)
-    certify(p, a, s, rough, smooth, fastest, tolerance)
-    lift(p, a, s, rough, smooth, fastest)
+            _leap(p, a, s, rough, smooth, width, busy)
+        if sweep & PATIENCE == PATIENCE and 3 * rough + smooth <= WHOLE:
+            busy = _together(p, a, s, rough, smooth, width, busy, fastest, tolerance)
+    certify(p, a, s, rough, smooth, width, fastest, tolerance, left)
+    lift(p, a, s, rough, smooth, width, fastest)
 
 
 @kernel
-def _fastest(p, rough, smooth):
-    """The fastest of all speeds of rows, before or without impulses, m/s."""
+def _together(p, a, s, rough, smooth, width, busy, fastest, tolerance):
+    """All contacts by the interior-point method, which has W itself; the lanes that are busy still."""
+    if width > 0:
+        whole_matrix(p.W, s.W, rough, smooth, width)
+        full = ContactProblem(p.gap, p.before, p.free, s.W, p.P, p.mode, p.e, p.static, p.kinetic, p.so_far, p.h)
+        busy = interior(full, a, s, rough, smooth, busy, fastest, tolerance)
+    else:
+        busy = interior(p, a, s, rough, smooth, busy, fastest, tolerance)
+    speeds(p, a.P, s, rough, smooth, width)
+    return busy
+
+
+@kernel
+def _fastest(p, plain, rough, smooth):
+    """The fastest of all speeds of rows, before or without impulses, m/s; pairs of boxes aside."""
     found = 0.0 * p.h[0]
-    for r in range(3 * rough + smooth):
+    for r in range(3 * plain):
+        found = max(found, max(abs(p.before[r]), abs(p.free[r])))
+    for r in range(3 * rough, 3 * rough + smooth):
         found = max(found, max(abs(p.before[r]), abs(p.free[r])))
     return found
 
@@ -120,16 +120,21 @@ def _targets(p, a, s, rough, smooth, fastest):
             n = normal(i, rough)
             s.lift[i] = _rebound(p, i, n, fastest, h)
             lands = select(gap > SLACK * h * fastest, -gap - 0.5 * h * p.free[n], 0.0 * gap)
-            bouncing, landing = max(bouncing, s.on[i] * s.lift[i]), max(landing, s.on[i] * lands)
+            on = s.on[i] > 0.5
+            bouncing, landing = max(bouncing, select(on, s.lift[i], 0.0 * gap)), max(landing, select(on, lands, 0.0 * gap))
     for i in range(rough):
         if any_lane(s.on[i] > 0.5):
             _target(p, s, i, 3 * i, fastest, h, bouncing, landing)
             s.mu[i] = select(p.mode[i] == 1.0, p.kinetic[i], p.static[i])
+        else:
+            s.target[i], s.mu[i] = 0.0 * fastest, 0.0 * fastest
         for r in range(3):
             a.P[3 * i + r] = s.on[i] * p.P[3 * i + r]
     for i in range(rough, rough + smooth):
         if any_lane(s.on[i] > 0.5):
             _target(p, s, i, 2 * rough + i, fastest, h, bouncing, landing)
+        else:
+            s.target[i] = 0.0 * fastest
         a.P[2 * rough + i] = s.on[i] * p.P[2 * rough + i]
 
 
@@ -159,22 +164,16 @@ def _target(p, s, i, n, fastest, h, bouncing, landing):
     left = -2.0 * gap / h
     rests = select(bouncing > 0.0, -p.e[i] * p.before[n], select(landing > 0.0, left, 0.0 * left))
     rests = select(abs(rests) <= 2.0 * SLACK * fastest, rests, 0.0 * rests)
-    s.target[i] = select(rebound > 0.0, rebound, select(gap > SLACK * h * fastest, left, rests))
+    asked = select(rebound > 0.0, rebound, select(gap > SLACK * h * fastest, left, rests))
+    s.target[i] = select(s.on[i] > 0.5, asked, 0.0 * asked)  # a gap may be infinite
 
 
 @kernel
-def _blocks(p, s, rough):
-    """The inverse of each 3 x 3 block, made a little firmer, and the step along its tangents."""
-    for i in range(rough):
-        if any_lane(s.on[i] > 0.5):
-            _block(p.W, s.block, i, 3 * i)
-
-
-@kernel
-def _block(W, block, i, n):
-    a, b, c, d, e, f = W[n, n], W[n, n + 1], W[n, n + 2], W[n + 1, n + 1], W[n + 1, n + 2], W[n + 2, n + 2]
+def _block(own, block, i):
+    """The inverse of a 3 x 3 block, made a little firmer; the step along its tangents; one over its mobility along the normal."""
+    a, b, c, d, e, f = own[i, 0], own[i, 1], own[i, 2], own[i, 3], own[i, 4], own[i, 5]
     more = FIRM * (a + d + f) + TINY
-    block[i, 6] = 1.0 / (max(d, f) + abs(e) + more)
+    block[i, 6], block[i, 7] = 1.0 / (max(d, f) + abs(e) + more), 1.0 / (a + TINY)
     a, d, f = a + more, d + more, f + more
     A, B, C = d * f - e * e, c * e - b * f, b * e - c * d
     det = 1.0 / (a * A + b * B + c * C)
@@ -183,76 +182,82 @@ def _block(W, block, i, n):
 
 
 @kernel
-def _push3(p, s, rough, smooth, n, x, y, z):
-    """The same of the three rows of a contact."""
-    for j in range(rough):
-        if any_lane(s.on[j] > 0.5):
-            for r in range(3):
-                s.u[3 * j + r] += p.W[n, 3 * j + r] * x + p.W[n + 1, 3 * j + r] * y + p.W[n + 2, 3 * j + r] * z
-    for j in range(rough, rough + smooth):
-        if any_lane(s.on[j] > 0.5):
-            r = 2 * rough + j
-            s.u[r] += p.W[n, r] * x + p.W[n + 1, r] * y + p.W[n + 2, r] * z
-
-
-@kernel
-def _visit(p, a, s, i, rough, smooth, busy):
+def _visit(p, a, s, i, rough, smooth, width, busy, turns):
     """Solve a contact with friction, the others held; the largest change of its own speeds."""
-    n, mu, W, B = 3 * i, s.mu[i], p.W, s.block
+    n, mu, own, B = 3 * i, s.mu[i], s.own, s.block
     P, x, y = a.P[n], a.P[n + 1], a.P[n + 2]
-    r, ux, uy = s.u[n] - s.target[i], s.u[n + 1], s.u[n + 2]
+    r, ux, uy = speeds3(p, s, n, width)
+    r = r - s.target[i]
     P0 = P - (B[i, 0] * r + B[i, 1] * ux + B[i, 2] * uy)
     x0 = x - (B[i, 1] * r + B[i, 3] * ux + B[i, 4] * uy)
     y0 = y - (B[i, 2] * r + B[i, 4] * ux + B[i, 5] * uy)
     sticks = x0 * x0 + y0 * y0 <= mu * mu * P0 * P0 and P0 >= 0.0
-    a00, a01, a02, a11, a12, a22 = W[n, n], W[n, n + 1], W[n, n + 2], W[n + 1, n + 1], W[n + 1, n + 2], W[n + 2, n + 2]
-    b = r - (a00 * P + a01 * x + a02 * y)  # speeds without its own impulse
-    bx, by = ux - (a01 * P + a11 * x + a12 * y), uy - (a02 * P + a12 * x + a22 * y)
-    P1, x1, y1, step = P, x, y, B[i, 6]
-    goes = s.on[i] * busy > 0.5
-    if any_lane(select(sticks, 0.0 * busy, s.on[i] * busy) > 0.5):
-        for _ in range(SLIP_ROUNDS):
-            tx = x1 - step * (bx + a01 * P1 + a11 * x1 + a12 * y1)
-            ty = y1 - step * (by + a02 * P1 + a12 * x1 + a22 * y1)
-            size = sqrt(tx * tx + ty * ty)
-            outside = size > mu * P1
-            cx, cy = mu * tx / (size + TINY), mu * ty / (size + TINY)  # friction for each unit of the normal impulse, where it slips
-            mobility = a00 + a01 * cx + a02 * cy
-            slipping = -b / select(mobility > FIRM * a00, mobility, a00 + TINY)
-            P1 = max(select(outside, slipping, -(b + a01 * tx + a02 * ty) / (a00 + TINY)), 0.0 * P1)
-            x1, y1 = select(outside, P1 * cx, tx), select(outside, P1 * cy, ty)
-        reach = mu * P1
-        far = reach / max(sqrt(x1 * x1 + y1 * y1), reach + TINY)
-        x1, y1 = far * x1, far * y1
-        apart = b >= 0.0
-        P1, x1, y1 = select(apart, 0.0 * P, P1), select(apart, 0.0 * P, x1), select(apart, 0.0 * P, y1)
-    dP = select(goes, select(sticks, P0, P1) - P, 0.0 * P)
-    dx = select(goes, select(sticks, x0, x1) - x, 0.0 * P)
-    dy = select(goes, select(sticks, y0, y1) - y, 0.0 * P)
+    a00, a01, a02, a11, a12, a22 = own[i, 0], own[i, 1], own[i, 2], own[i, 3], own[i, 4], own[i, 5]
+    b = r - (a00 * P + a01 * x + a02 * y)  # the normal speed without its own impulse
+    holds, goes = select(b < 0.0, 1.0 + 0.0 * P, 0.0 * P), s.on[i] * busy > 0.5
+    P1, x1, y1 = select(sticks, P0, 0.0 * P), select(sticks, x0, 0.0 * P), select(sticks, y0, 0.0 * P)
+    if any_lane(select(sticks, 0.0 * busy, holds * s.on[i] * busy) > 0.5):
+        P2, x2, y2 = _slipping(P, x, y, b, ux, uy, a00, a01, a02, a11, a12, a22, mu, B[i, 6], B[i, 7], turns)
+        P1, x1, y1 = select(sticks, P0, holds * P2), select(sticks, x0, holds * x2), select(sticks, y0, holds * y2)
+    dP, dx, dy = select(goes, P1 - P, 0.0 * P), select(goes, x1 - x, 0.0 * P), select(goes, y1 - y, 0.0 * P)
     a.P[n], a.P[n + 1], a.P[n + 2] = P + dP, x + dx, y + dy
-    _push3(p, s, rough, smooth, n, dP, dx, dy)
+    push3(p, s, rough, smooth, n, dP, dx, dy, width)
     return max(a00 * abs(dP), max(a11 * abs(dx), a22 * abs(dy)))
 
 
 @kernel
-def _keep(a, s, m):
+def _slipping(P, x, y, b, ux, uy, a00, a01, a02, a11, a12, a22, mu, step, inverse, turns):
+    """The impulse of a contact that slips: its direction turned some times, the normal impulse on the cone each time."""
+    bx, by = ux - (a01 * P + a11 * x + a12 * y), uy - (a02 * P + a12 * x + a22 * y)
+    for _ in range(turns):
+        tx = x - step * (bx + a01 * P + a11 * x + a12 * y)
+        ty = y - step * (by + a02 * P + a12 * x + a22 * y)
+        size = sqrt(tx * tx + ty * ty)
+        outside, part = size > mu * P, mu / (size + TINY)
+        cx, cy = part * tx, part * ty  # friction for each unit of the normal impulse, where it slips
+        mobility = a00 + a01 * cx + a02 * cy
+        slipping = -b / select(mobility > FIRM * a00, mobility, a00 + TINY)
+        P = max(select(outside, slipping, -(b + a01 * tx + a02 * ty) * inverse), 0.0 * P)
+        x, y = select(outside, P * cx, tx), select(outside, P * cy, ty)
+    reach = mu * P
+    far = reach / max(sqrt(x * x + y * y), reach + TINY)
+    return P, far * x, far * y
+
+
+@kernel
+def _press(p, a, s, i, rough, smooth, width, busy):
+    """The same for a contact of one row."""
+    n = 2 * rough + i
+    own = s.own[i, 0] + TINY
+    P = a.P[n]
+    more = max(P - (speed(p, s, n, width) - s.target[i]) / own, 0.0 * P) - P
+    more = select(s.on[i] * busy > 0.5, more, 0.0 * P)
+    a.P[n] = P + more
+    push(p, s, rough, smooth, n, more, width)
+    return own * abs(more)
+
+
+@kernel
+def _keep(p, a, s, rough, smooth, width):
     """Keep impulses and speeds before a sweep."""
-    for r in range(m):
+    all_speeds(p, s, rough, smooth, width)
+    for r in range(3 * rough + smooth):
         s.P[r], s.last[r] = a.P[r], s.u[r]
 
 
 @kernel
-def _leap(p, a, s, rough, smooth, busy):
+def _leap(p, a, s, rough, smooth, width, busy):
     """Follow the way of a sweep as far as it leads down, or until a contact opens or may slip.
 
     Where rigid bodies leave a choice (a box on four corners) sweeps creep along combinations of impulses that move almost nothing.
     """
+    all_speeds(p, s, rough, smooth, width)
     down, bend, most, moved, pushed = 0.0 * busy, 0.0 * busy, FARTHEST + 0.0 * busy, 0.0 * busy, 0.0 * busy
     for i in range(rough + smooth):
         n = normal(i, rough)
         d = a.P[n] - s.P[n]
         down, bend = down - d * (s.u[n] - s.target[i]), bend + d * (s.u[n] - s.last[n])
-        moved, pushed = max(moved, abs(s.u[n] - s.last[n])), max(pushed, p.W[n, n] * abs(d))
+        moved, pushed = max(moved, abs(s.u[n] - s.last[n])), max(pushed, s.own[i, 0] * abs(d))
         most = select(d < 0.0, min(most, -a.P[n] / select(d < 0.0, d, -1.0 + 0.0 * d)), most)
     for i in range(rough):  # of what slips the tangents follow the normal impulse, and count for nothing
         x, y, reach = a.P[3 * i + 1], a.P[3 * i + 2], ON_CONE * s.mu[i] * a.P[3 * i]
@@ -264,20 +269,6 @@ def _leap(p, a, s, rough, smooth, busy):
         most = select(holds > 0.5, min(most, leaves), most)
     far = select(bend > 0.0, down / select(bend > 0.0, bend, 1.0 + 0.0 * bend), most)
     far = select(down > 0.0, select(moved < CREEP * pushed, min(far, most), 0.0 * far), 0.0 * far) * busy
-    if any_lane(far > 0.0):
-        for r in range(3 * rough + smooth):
-            a.P[r] = a.P[r] + far * (a.P[r] - s.P[r])
-        speeds(p, a.P, s, rough, smooth)
-
-
-@kernel
-def _press(p, a, s, i, rough, smooth, busy):
-    """The same for a contact of one row."""
-    n = 2 * rough + i
-    own = p.W[n, n] + TINY
-    P = a.P[n]
-    more = max(P - (s.u[n] - s.target[i]) / own, 0.0 * P) - P
-    more = select(s.on[i] * busy > 0.5, more, 0.0 * P)
-    a.P[n] = P + more
-    push(p, s, rough, smooth, n, more)
-    return own * abs(more)
+    for r in range(3 * rough + smooth):
+        a.P[r] = a.P[r] + far * (a.P[r] - s.P[r])
+    speeds(p, a.P, s, rough, smooth, width)  # in all lanes, for what is computed afresh has other last digits

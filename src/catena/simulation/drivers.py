@@ -42,15 +42,6 @@ def place(buffer, x, time, W):
     inside[:] = x
 
 
-def write(out, row, x, W):
-    """The states of W runs, each to its own place: out (W, rows, size)."""
-    for l in range(W):
-        own, at = out[l, row], l
-        for n in range(len(own)):
-            own[n] = x[at]
-            at += W
-
-
 def settle_flat(settle, buffer, x, time, rounds, W):
     """Put a state back on its constraints: quaternions to length one, loops closed, speeds along them."""
     if settle != 0:

@@ -5,28 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from ..compiler.machine_function import call_block, machine_function, weighted
-from .drivers import NOT_FINITE, NOT_SOLVED, REACHED, place, settle_flat, stage, write
+from .drivers import NOT_FINITE, NOT_SOLVED, REACHED, place, settle_flat, stage
+from .lane_arithmetic import finite, write
 
 ROUNDS = 60  # fixed-point rounds for implicit stages
 
 
-def _finite(x):
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0  # four sums, which do not wait for each other
-    whole = len(x) - len(x) % 4
-    for n in range(0, whole, 4):
-        a += x[n]
-        b += x[n + 1]
-        c += x[n + 2]
-        d += x[n + 3]
-    for n in range(whole, len(x)):
-        a += x[n]
-    return np.isfinite(a + b + c + d)
-
-
-def _all_finite(K):
+def _all_finite(K, W):
     good = True
     for i in range(K.shape[0]):
-        good = good and _finite(K[i])
+        good = good and finite(K[i], W)
     return good
 
 
@@ -67,7 +55,7 @@ def explicit(address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps,
             weighted(x, K, B, 0, s, h, x, 0)
         t = start + (n + 1) * h
         settle_flat(settle, buffer, x, t, 1, W)
-        if not _finite(x):
+        if not finite(x, W):
             return NOT_FINITE, t, row, (n + 1) * max(s, 1)
         row = _row(x, n, every, out, row, W)
     return REACHED, t, row, steps * max(s, 1)
@@ -78,17 +66,17 @@ def stepping(problem, solver, finish, settle, x, buffer, room, given, F, hold, d
     """`steps` steps with contacts, each in three pieces (see `time_stepping.py`), which hand their numbers on in `room`: the first
     `given` are the problem, the answer is behind them. Returns status, t, the next row, evaluations."""
     start = t
+    for l in range(W):
+        buffer[len(buffer) - W + l] = h
     for n in range(steps):
         push(buffer, F, len(x) + W, done + n, hold, W)
         place(buffer, x, t, W)
-        for l in range(W):
-            buffer[len(buffer) - W + l] = h
         call_block(problem, buffer, room)
         call_block(solver, room, room[given : len(room)])
         call_block(finish, room, x)
         t = start + (n + 1) * h
         settle_flat(settle, buffer, x, t, 1, W)
-        if not _finite(x):
+        if not finite(x, W):
             return NOT_FINITE, t, row, n + 1
         row = _row(x, n, every, out, row, W)
     return REACHED, t, row, steps
@@ -123,10 +111,10 @@ def implicit(address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps,
             evaluations += s
             if change <= 4e-16 * max(largest, 1.0):
                 break
-        if not _all_finite(K) or change > 1e-11 * max(largest, 1.0):  # the largest change does not see what is no number
+        if not _all_finite(K, W) or change > 1e-11 * max(largest, 1.0):  # the largest change does not see what is no number
             place(buffer, x, t, W)
             call_block(address, buffer, fresh)
-            return (NOT_SOLVED if _finite(fresh) else NOT_FINITE), t, row, evaluations
+            return (NOT_SOLVED if finite(fresh, W) else NOT_FINITE), t, row, evaluations
         weighted(x, K, B, 0, s, h, x, 0)
         t = start + (n + 1) * h
         settle_flat(settle, buffer, x, t, 1, W)

@@ -6,6 +6,7 @@ they read or write is a vector of W of them.
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,7 @@ from ..compiler.kernel_compiler import Module
 from ..compiler.kernel_intrinsics import intrinsic
 from ..compiler.kernel_text import Array, Value
 from ..compiler.machine_function import call_block
+from ..compiler.transpose import rows_of_lanes
 from .error_scales import FAR, FAST, NEAR, OTHER, ROUND, SPEED, TINY, WORK
 
 
@@ -141,6 +143,47 @@ def squares(e, beside, sums, W):
         part = e[n] * beside[n]
         total += part * part
     sums[0] = total
+
+
+def finite(x: Any, W: Any) -> bool:
+    """Whether all numbers are."""
+    raise TypeError("finite is for machine functions")
+
+
+@intrinsic(finite)
+def _finite(m: Module, x: Array, W: int) -> Any:
+    with m.lanes(W):
+        total = m.call(_total, Array(x.pointer, x.shape, "window"), W)
+        return m.inverted(m.any_lane(m.compared(ast.NotEq, m.arithmetic(ast.Sub, total, total), 0.0)))
+
+
+def _total(x, W):  # type: ignore[no-untyped-def]  # over lanes
+    """The sum of all numbers of a lane; four sums, which do not wait for each other."""
+    a, b, c, d, n = 0.0, 0.0, 0.0, 0.0, 0
+    while n + 4 * W <= len(x):
+        a += x[n]
+        b += x[n + W]
+        c += x[n + 2 * W]
+        d += x[n + 3 * W]
+        n += 4 * W
+    while n < len(x):
+        a += x[n]
+        n += W
+    return (a + b) + (c + d)
+
+
+def write(out: Any, row: Any, x: Any, W: Any) -> None:
+    """The states of W runs, each to its own place: out (W, rows, size)."""
+    raise TypeError("write is for machine functions")
+
+
+@intrinsic(write)
+def _write(m: Module, out: Array, row: Any, x: Array, W: int) -> None:
+    name = f"write{W}"
+    if name not in m.helpers:
+        m.helpers[name] = rows_of_lanes(name, W)
+    apart, size = (m.later(m.product(shape), "int").name for shape in (out.shape[1:], out.shape[2:]))
+    m.do(f"call void @{name}(ptr {x.pointer}, ptr {m.place(out, (0, row)).pointer}, i64 {apart}, i64 {size})")
 
 
 @lanewise("P")

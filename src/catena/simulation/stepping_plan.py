@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
 from ..compiler.lanes import LaneKernel, compile_lanes
+from ..compiler.trace import Tracer, vector
 from ..equations.formulation import FORMULATIONS, StateKind
 from ..equations.formulations import formulation
 from ..errors import SimulationError, StateError
+from ..kernels.box_manifold import POINTS
 from ..kernels.motion import BALL
 from ..kernels.rank import usual_length
 from ..machine.lookup import where
@@ -20,6 +23,7 @@ from ..model.contact_points import contact_points
 from ..model.impact_laws import IMPACT_LAWS
 from .contact_rows import TouchingPoint
 from .stabilisation import stabiliser
+from .stepped_patches import SteppedPoint, pair_pose, patch_faults, patch_points, seen_points
 from .system import System
 from .time_stepping import ITERATIONS, RESIDUAL, SteppedContacts, Stop
 
@@ -42,7 +46,8 @@ def stepped_contacts(machine: Machine, asked: dict[str, Any], keep: Callable[[tu
 
 
 def _made(machine: Machine, asked: dict[str, Any]) -> SteppedContacts:
-    points = tuple(TouchingPoint(p, machine.mechanism.contacts[p.contact]) for p in contact_points(machine.mechanism))
+    m = machine.mechanism
+    points: tuple[SteppedPoint, ...] = (*(TouchingPoint(p, m.contacts[p.contact]) for p in contact_points(m)), *patch_points(m))
     stops = tuple(_stops(machine, float(asked["restitution"]))) if asked["limits"] == "stop" else ()
     return SteppedContacts(points, stops, asked["iterations"] or ITERATIONS, asked["residual"] or RESIDUAL)
 
@@ -64,6 +69,7 @@ def _faults(machine: Machine, asked: dict[str, Any]) -> Iterator[str]:
         yield f"{form.name} does not integrate coordinates and speeds; take one of {known}"
     if stabiliser(asked["stabilise"]).pulls:
         yield "loops are put back by projection after each step: leave stabilise out"
+    yield from patch_faults(machine.mechanism)
     for c in machine.mechanism.contacts:
         if not IMPACT_LAWS[c.law].steps or c.impacts != "simultaneous":
             known = " or ".join(law.name for law in IMPACT_LAWS.values() if law.steps)
@@ -99,20 +105,15 @@ def _stops(machine: Machine, restitution: float) -> Iterator[Stop]:
 
 def apart(machine: Machine, system: System, t: float, q: Array, p: Array) -> None:
     """Raise a StateError where a start (runs, nq) penetrates, naming the pair, its depth, and the run."""
-    import casadi as ca
-
     c = system.stepping
     assert c is not None
-
-    def compiled() -> LaneKernel:
-        tape = system.tape("contact gaps", c.words, lambda s: [c.kinematics(s)[0]])
-        at = tape(system.t, system.q, ca.SX.zeros(system.nv), system.p)
-        return compile_lanes(ca.Function("gaps", [system.t, system.q, system.p], [at]))
-
-    kernel = system.compiled(("gaps",), compiled)
-    (gap,), _ = kernel([np.full((len(q), 1), float(t)), np.ascontiguousarray(q), p], len(q))
+    kernel, deep = system.compiled(("gaps",), lambda: (_gaps(system, c), DEEP * usual_length(machine.layout)))
+    (gap, pairs), _ = kernel([np.full((len(q), 1), float(t)), np.ascontiguousarray(q), p], len(q))
+    if c.pairs:
+        first = c.rough - POINTS * len(c.pairs)
+        gap = np.concatenate([gap[:, :first], seen_points(c.pairs, pairs).gap, gap[:, first:]], axis=1)
     run, worst = np.unravel_index(int(gap.argmin()), gap.shape)
-    if gap[run, worst] < -DEEP * usual_length(machine.layout):
+    if gap[run, worst] < -deep:
         which = f" (run {run})" if len(q) > 1 else ""
         if worst >= len(c.ordered):
             passed = c.stops[worst - len(c.ordered)].name
@@ -120,3 +121,13 @@ def apart(machine: Machine, system: System, t: float, q: Array, p: Array) -> Non
         named = c.ordered[worst]
         raise StateError(f"simulate: {where(machine)}: at the start{which} {named.point.body!r} is {-gap[run, worst]:.3g} m deep in "
                          f"{named.point.other!r} (contact {named.name!r}); start apart, or with the contact closed")  # fmt: skip
+
+
+def _gaps(system: System, c: SteppedContacts) -> LaneKernel:
+    """(t, q, p) -> gaps of contacts with places of their own; poses of pairs of boxes, and no twists."""
+
+    def made(s: Tracer) -> list[ca.SX]:
+        return [c.kinematics(s)[0], vector([*(x for pair in c.pairs for x in pair_pose(s, pair)), *[0.0] * (6 * len(c.pairs))] or [0.0])]
+
+    found = system.tape("contact gaps", c.words, made)(system.t, system.q, ca.SX.zeros(system.nv), system.p)
+    return compile_lanes(ca.Function("gaps", [system.t, system.q, system.p], [ca.densify(x) for x in found]))

@@ -6,7 +6,7 @@ solver came to: sums are what counts. The certificate is kept in the state, over
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from ..compiler.lanes import compile_lanes
 from ..compiler.trace import Tracer, vector
+from ..kernels.box_manifold import POINTS
 from ..kernels.contact_problem import CERTIFICATE
 from ..kernels.rank import usual_length
 from ..results.ledger import ContactLedger, Extremes
 from .contact_record import ContactRows
+from .stepped_patches import pair_pose, pair_twist, seen_points
 
 if TYPE_CHECKING:
     from .plan import RunPlan
@@ -26,18 +28,43 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
+class Sight(NamedTuple):
+    """Of states (n,) and k points in the solver's order: gap (n, k), place (n, k, 3), rate (n, k, 3) along normal and tangents, which are axes (n, k, 3, 3)."""
+
+    gap: Array
+    place: Array
+    rate: Array
+    axes: Array
+
+
 def stepped_state(system: System) -> ca.Function:
-    """(t, x, u, p) -> gaps (k,), places (3 k,), speeds (m,) and axes (3 m,) of the points' rows."""
+    """(t, x, u, p) -> gaps (k,), places (3 k,), speeds and axes (3 k,), (9 k,) of points that have places of their own, zero along tangents of smooth ones;
+    poses and twists (36 n,) of pairs of boxes."""
     c = system.stepping
     assert c is not None
 
     def seen(s: Tracer) -> list[ca.SX]:
-        meets = c.meets(s)
-        return [vector([m.gap for m in meets]), vector([x for m in meets for x in m.place]), vector([x for m in meets for x in m.velocity]),
-                vector([x for m in meets for axis in m.axes for x in axis])]  # fmt: skip
+        meets, none = [point.meet(s) for point in c.plain], [0.0] * 6
+        twists = [[*pair_pose(s, pair)] for pair in c.pairs], [[*pair_twist(s, pair)] for pair in c.pairs]
+        parts = [[m.gap for m in meets], [x for m in meets for x in m.place], [x for m in meets for x in (*m.velocity, *none)[:3]],
+                 [x for m in meets for x in (*(y for axis in m.axes for y in axis), *none)[:9]], [x for part in twists for row in part for x in row]]  # fmt: skip
+        return [vector(part) if part else ca.SX.zeros(0) for part in parts]
 
     found = system.tape("contact sight", c.words, seen)(system.t, system.q, system.v, system.p)
     return ca.Function("contacts", system.inputs, ca.cse([ca.densify(x) for x in found]))
+
+
+def sight(plan_threads: int | None, system: System, flat: list[Array]) -> Sight:
+    """Where the points of states (n, size) are, with inputs and parameters."""
+    c, n = system.stepping, len(flat[0])
+    assert c is not None
+    kernel = system.compiled(("stepped contacts",), lambda: compile_lanes(stepped_state(system)))
+    (gap, place, rate, axes, pairs), _ = kernel(flat, n, threads=plan_threads)
+    found = Sight(gap, place.reshape(n, -1, 3), rate.reshape(n, -1, 3), axes.reshape(n, -1, 3, 3))
+    if not c.pairs:
+        return found
+    first = c.rough - POINTS * len(c.pairs)
+    return Sight(*(np.concatenate([x[:, :first], y, x[:, first:]], axis=1) for x, y in zip(found, seen_points(c.pairs, pairs))))
 
 
 def observe(plan: RunPlan, flat: list[Array]) -> ContactRows | None:
@@ -47,24 +74,22 @@ def observe(plan: RunPlan, flat: list[Array]) -> ContactRows | None:
     assert c is not None
     if not c.points:
         return None
-    kernel = system.compiled(("stepped contacts",), lambda: compile_lanes(stepped_state(system)))
-    (gap, place, rate, axes), _ = kernel(flat, n, threads=plan.threads)
-    force, mode, _ = c.split(flat[1][:, -1 - len(c.names) : -1].T)
+    gap, place, rate, axes = sight(plan.threads, system, flat)
+    force, mode, *_ = c.split(flat[1][:, -1 - len(c.names) : -1].T)
     k, rough = len(c.points), c.rough
-    axes, normals = axes.reshape(n, -1, 3), [*range(0, 3 * rough, 3), *range(3 * rough, 2 * rough + k)]
-    normal, approach = force[normals].T, rate[:, normals]
-    friction, slip = np.zeros((n, k, 3)), np.zeros((n, k, 3))
-    for i in range(rough):
-        own = slice(3 * i + 1, 3 * i + 3)
-        friction[:, i] = np.einsum("jt,tja->ta", force[own], axes[:, own])
-        slip[:, i] = np.einsum("tj,tja->ta", rate[:, own], axes[:, own])
-    total, place = normal[..., None] * axes[:, normals] + friction, place.reshape(n, k, 3)
+    pushed = np.zeros((n, k, 3))
+    pushed[:, :rough] = force[: 3 * rough].T.reshape(n, rough, 3)
+    pushed[:, rough:, 0] = force[3 * rough : 2 * rough + k].T
+    normal, approach, along = pushed[..., 0], rate[..., 0], axes[:, :, 1:]
+    friction, slip = (np.einsum("tkj,tkja->tka", x[..., 1:], along) for x in (pushed, rate))
+    total = normal[..., None] * axes[:, :, 0] + friction
     groups = [[i for i, p in enumerate(c.ordered) if p.point.contact == g] for g in sorted({p.point.contact for p in c.points})]
     summed = np.stack([total[:, g].sum(axis=1) for g in groups], axis=1)
     pressed = np.stack([normal[:, g].sum(axis=1) for g in groups], axis=1)[..., None]
     moment = np.stack([(normal[:, g, None] * place[:, g]).sum(axis=1) for g in groups], axis=1)
     centre = np.where(pressed > 0.0, moment / np.where(pressed > 0.0, pressed, 1.0), np.nan)
-    back = [c.ordered.index(p) for p in c.points]  # the file's order
+    at = {p: i for i, p in enumerate(c.ordered)}
+    back = [at[p] for p in c.points]  # the file's order
     gap, approach, normal, friction, slip, place, mode = (x[:, back] for x in (gap, approach, normal, friction, slip, place, mode[:k].T))
     return ContactRows(gap, approach, normal, friction, slip, place, mode, np.ones((n, k, 2), bool), summed, centre, total[:, back])
 

@@ -23,18 +23,20 @@ from numpy.typing import NDArray
 from ..compiler.block_function import BlockFunction, Record
 from ..compiler.lanes import LaneKernel, compile_lanes
 from ..compiler.trace import Tracer, solve_columns, triangle, vector
-from ..kernels.contact_problem import CERTIFICATE, ContactAnswer, ContactProblem, ContactScratch, scratch_shapes
+from ..kernels.box_manifold import POINTS
+from ..kernels.contact_problem import CERTIFICATE, MANY, ContactAnswer, ContactProblem, ContactScratch, scratch_shapes
 from ..kernels.contact_solver import solve_contacts
-from .contact_rows import Meet, TouchingPoint
+from ..model.contact_points import ContactPatch
+from .contact_rows import TouchingPoint
 from .power import load_power, row_power
 from .projection import moved
+from .stepped_patches import PatchPoint, SteppedPoint, pair_pose, pair_twist
 
 if TYPE_CHECKING:
     from .system import System
     from .traced_law import Law
 
 Array = NDArray[np.float64]
-MANY = 4  # contacts, above which few are expected to touch at once
 ITERATIONS, RESIDUAL = 200, 1e-8  # sweeps over the contacts of a step at most; of the fastest speed of a contact
 
 
@@ -52,22 +54,32 @@ class Stop:
 
 @dataclass(frozen=True)
 class SteppedContacts:
-    """The contacts of a run by time stepping: points with friction first, then smooth ones, then stops."""
+    """The contacts of a run by time stepping: points with friction first, those of pairs of boxes the last of them, then smooth ones, then stops."""
 
-    points: tuple[TouchingPoint, ...]
+    points: tuple[SteppedPoint, ...]
     stops: tuple[Stop, ...] = ()
     iterations: int = ITERATIONS
     residual: float = RESIDUAL
 
     @cached_property
-    def ordered(self) -> tuple[TouchingPoint, ...]:
+    def ordered(self) -> tuple[SteppedPoint, ...]:
         """The points in the order of the solver."""
         return tuple(sorted(self.points, key=lambda c: not c.rough))
+
+    @cached_property
+    def plain(self) -> tuple[TouchingPoint, ...]:
+        """Those that have places of their own, in that order."""
+        return tuple(c for c in self.ordered if isinstance(c, TouchingPoint))
+
+    @cached_property
+    def pairs(self) -> tuple[ContactPatch, ...]:
+        """Of boxes."""
+        return tuple(dict.fromkeys(c.point for c in self.ordered if isinstance(c, PatchPoint)))
 
     @property
     def words(self) -> str:
         """Alike for contacts that have the same tapes."""
-        return repr([(c.point, c.rough) for c in self.ordered] + [replace(stop, restitution=0.0) for stop in self.stops])
+        return repr([(c.point, c.rough) for c in self.plain] + [self.pairs] + [replace(stop, restitution=0.0) for stop in self.stops])
 
     @property
     def rough(self) -> int:
@@ -92,11 +104,12 @@ class SteppedContacts:
     # ------------------------------------------------------------------------------------------------ a part of the state
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Of what the state has of contacts: forces of the rows (N, or N m), modes, the certificate."""
+        """Of what the state has of contacts: forces of the rows (N, or N m), modes, the sums of each pair of boxes, the certificate."""
         contacts = [c.name for c in self.ordered] + [stop.name for stop in self.stops]
         rows = [f"{name} {axis}" for c in self.ordered for name, axis in zip([c.name] * c.count, ("normal", "tangent 1", "tangent 2"))]
         rows += [stop.name for stop in self.stops]
-        return (*(f"force of {name}" for name in rows), *(f"mode of {name}" for name in contacts), *(f"contact {word}" for word in CERTIFICATE))
+        sums = [f"{what} of {pair.name} {axis}" for pair in self.pairs for what in ("moment", "force") for axis in "xyz"]
+        return (*(f"force of {name}" for name in rows), *(f"mode of {name}" for name in contacts), *sums, *(f"contact {word}" for word in CERTIFICATE))
 
     def beside(self, law: Law) -> tuple[Law, ca.SX]:
         """The controller with the contacts' state behind its own, and the symbols of that."""
@@ -105,64 +118,77 @@ class SteppedContacts:
         return replace(law, rate=ca.vertcat(law.rate, ca.SX.zeros(len(self.names))), state=ca.vertcat(law.state, own), jump=jump,
                        names=(*law.names, *self.names), start=(*law.start, *[0.0] * len(self.names))), own  # fmt: skip
 
-    def split(self, own: Any) -> tuple[Any, Any, Any]:
-        """Forces, modes and certificate of that part of a state, along its first axis."""
+    def split(self, own: Any) -> tuple[Any, Any, Any, Any]:
+        """Forces, modes, sums of pairs and certificate of that part of a state, along its first axis."""
         m, k = self.rows, self.count
-        return own[:m], own[m : m + k], own[m + k :]
+        last = m + k + 6 * len(self.pairs)
+        return own[:m], own[m : m + k], own[m + k : last], own[last:]
+
+    def spread(self, values: ca.SX, each: int) -> ca.SX:
+        """Numbers of the contacts with places of their own, so many of each that has friction, with zeros where those of pairs belong."""
+        first = each * (self.rough - POINTS * len(self.pairs))
+        one, other = ca.vertsplit(values, [0, first, values.numel()])
+        return ca.vertcat(one, ca.SX.zeros(each * POINTS * len(self.pairs)), other)
+
+    def gathered(self, values: ca.SX, each: int) -> ca.SX:
+        """The other way: without those of pairs."""
+        first, last = each * (self.rough - POINTS * len(self.pairs)), each * self.rough
+        one, _, other = ca.vertsplit(values, [0, first, last, values.numel()])
+        return ca.vertcat(one, other)
 
     # ------------------------------------------------------------------------------------------------ at a configuration
-    def meets(self, s: Tracer) -> list[Meet]:
-        """Where the points meet their surfaces."""
-        return [c.meet(s) for c in self.ordered]
-
-    def kinematics(self, s: Tracer, meets: Sequence[Meet] | None = None) -> tuple[ca.SX, ca.SX]:
-        """gap (k,) and J (m, nv)."""
-        meets = self.meets(s) if meets is None else meets
-        rate = vector([x for m in meets for x in m.velocity]) if meets else ca.SX.zeros(0)
+    def kinematics(self, s: Tracer) -> tuple[ca.SX, ca.SX]:
+        """gap (k,) of contacts with places of their own; their J (m, nv), and behind it that of the twists of pairs of boxes (6 n, nv)."""
+        meets = [c.meet(s) for c in self.plain]
+        rate = vector([*(x for m in meets for x in m.velocity), *(x for pair in self.pairs for x in pair_twist(s, pair))]) if self.points else ca.SX.zeros(0)
         J, e = ca.jacobian(rate, s.v), ca.SX.eye(s.layout.nv)
+        own = sum(len(m.velocity) for m in meets)
         gaps = [m.gap for m in meets] + [stop.sign * (s.q[stop.place] - s.value(stop.value)) for stop in self.stops]
-        return ca.densify(vector(gaps)), ca.vertcat(J, *(stop.sign * e[stop.speed, :] for stop in self.stops))
+        return ca.densify(vector(gaps)), ca.vertcat(J[:own, :], *(stop.sign * e[stop.speed, :] for stop in self.stops), J[own:, :])
 
     def response(self, s: Tracer) -> tuple[ca.SX, ca.SX, ca.SX, list[ca.SX]]:
-        """gap (k,), J (m, nv), W = J M^-1 J' with loops closed, and what `moved_by` needs to make dv = M^-1 J' P of impulses.
+        """gap and J of `kinematics`; W = J M^-1 J' with loops closed, or where points are many X (m, nv) of W = X X'; what `moved_by` needs.
 
-        M = L' D^-1 L, X = D^(1/2) L'^-1 J':  W = X' X and dv = L^-1 D^(1/2) X P. With loops Y = M^-1 J'.
-        W is X (nv, m) itself where points are many.
+        M = L' D^-1 L,  X' = D^(1/2) L'^-1 J',  dv = L^-1 D^(1/2) X' P. With loops dv = Y P, and X' = D^(-1/2) L Y.
         """
         gap, J = self.kinematics(s)
         J = ca.sparsify(J)
+        L, D = triangle(s._factor)
+        root = ca.sqrt(ca.densify(D))
         if s.layout.mechanism.constrained:
             A, Y = ca.sparsify(s.constraint_rows()[3]), solve_columns(s._factor, J.T)
             Y = ca.horzcat(*(Y[:, i] + s.smallest_change(A, -(A @ Y[:, i]))[0] for i in range(J.shape[0])))
-            return gap, J, J @ Y, [ca.densify(Y)]
-        L, D = triangle(s._factor)
-        root = ca.sqrt(ca.densify(D))
+            return gap, J, (ca.diag(1.0 / root) @ L @ Y).T if self.width(s) else J @ Y, [ca.densify(Y)]
         X = ca.sparsify(ca.diag(root) @ ca.solve(L.T, J.T))
-        return gap, J, X if self.width(s) else _symmetric(X), [X, L, root]
+        return gap, J, X.T if self.width(s) else _symmetric(X), [X, L, root]
 
     def width(self, s: Tracer) -> int:
-        """nv where W is left to the solver, which makes it of the points that touch; 0 where it is on the tape."""
-        m = s.layout.mechanism
-        return s.layout.nv if self.count > MANY and not m.constrained else 0
+        """nv where W is left to the solver; 0 where it is on the tape."""
+        return s.layout.nv if self.count > MANY else 0
 
     def joint_forces(self, system: System) -> ca.SX:
         """(nv,) of the contacts' forces in the state."""
         J = system.tape("contact rows", self.words, lambda s: [ca.vec(self.kinematics(s)[1])])(system.t, system.q, system.v, system.p)
-        return ca.reshape(J, self.rows, system.nv).T @ self.split(system.touching_state)[0]
+        force, _, sums, _ = self.split(system.touching_state)
+        force = ca.vertcat(self.gathered(force, 3), sums)
+        return ca.reshape(J, force.numel(), system.nv).T @ force
 
     # ------------------------------------------------------------------------------------------------ records of the solver
     def problem_shapes(self, s: Tracer) -> tuple[tuple[int, ...], ...]:
         """Of the arrays of a `ContactProblem`."""
         k, m, r = self.count, self.rows, self.rough
-        return (k,), (m,), (m,), (m, self.width(s) or m), (m,), (k,), (k,), (r,), (r,), (len(CERTIFICATE),), (1,)
+        n, width = len(self.pairs), self.width(s)
+        return ((k,), (m,), (m,), (m - 3 * POINTS * n, width or m), (m,), (k,), (k,), (r,), (r,), (len(CERTIFICATE),), (1,), (n, 30), (n, 6), (n, 6),
+                (6 * n, width))  # fmt: skip
 
     def solver(self, s: Tracer, lanes: int) -> BlockFunction:
         """The solver for these contacts in lanes."""
         k, m, r = self.count, self.rows, self.rough
-        answer = Record(ContactAnswer, ((m,), (k,), (k,), (len(CERTIFICATE),), (1,)))
-        scratch = Record(ContactScratch, scratch_shapes(r, self.smooth, self.width(s)))
+        n = len(self.pairs)
+        answer = Record(ContactAnswer, ((m,), (k,), (k,), (len(CERTIFICATE),), (1,), (n, 12)))
+        scratch = Record(ContactScratch, scratch_shapes(r, self.smooth, self.width(s), n))
         return BlockFunction(solve_contacts, Record(ContactProblem, self.problem_shapes(s)), answer, scratch, lanes, r, self.smooth,
-                             self.width(s), self.iterations, self.residual)  # fmt: skip
+                             self.width(s), self.iterations, self.residual, n)  # fmt: skip
 
     @property
     def laws(self) -> tuple[list[float], list[float], list[float]]:
@@ -181,7 +207,7 @@ class Stepper:
         self.solver = system.stepping.solver(system.tracer(), width)
         self.finish: LaneKernel = compile_lanes(finish, width=width)
         self.given = self.problem.output_sizes[0] * width
-        self.size = self.finish.input_sizes[0] * width
+        self.size = (self.finish.input_sizes[0] + self.solver.behind) * width
 
     @property
     def addresses(self) -> tuple[int, int, int]:
@@ -210,17 +236,19 @@ def step_tapes(system: System) -> tuple[ca.Function, ca.Function]:
     at = ca.Function("at", [*system.inputs, h], [ca.densify(ca.vertcat(*(ca.vec(x) for x in (*problem, *rest))))])
     handed = at(t + 0.5 * h, ca.vertcat(move(system.q, system.v, 0.5 * h), x[system.nq :]), u, p, h)
     # the other side of the solver
-    sizes = [c.rows, c.count, c.count, len(CERTIFICATE), 1]
+    n = len(c.pairs)
+    sizes = [c.rows, c.count, c.count, len(CERTIFICATE), 1, 12 * n]
     taken, answer = ca.SX.sym("taken", handed.numel()), ca.SX.sym("answer", sum(sizes))
-    P, shift, mode, certificate, gained = ca.vertsplit(answer, np.cumsum([0, *sizes]).tolist())
+    P, shift, mode, certificate, gained, sums = ca.vertsplit(answer, np.cumsum([0, *sizes]).tolist())
+    sums = ca.reshape(sums, 12, n)
     first = sum(x.numel() for x in problem)
     _, free, q, own, work, before, push, *kept = ca.vertsplit(taken, np.cumsum([0, first, *(x.numel() for x in rest)]).tolist())
-    step, kept = taken[first - 1], [ca.SX(pattern, x) for pattern, x in zip(carried, kept)]
-    v = free + moved_by(kept, P)
+    step, kept = taken[sum(x.numel() for x in problem[:10])], [ca.SX(pattern, x) for pattern, x in zip(carried, kept)]
+    v = free + moved_by(kept, ca.vertcat(c.gathered(P, 3), ca.vec(sums[:6, :])))
     lifted = ca.SX.zeros(c.rows)
     lifted[[3 * i for i in range(c.rough)] + list(range(3 * c.rough, c.rows))] = shift
-    q = move(q, v + (2.0 / step) * moved_by(kept, lifted), 0.5 * step)
-    after = ca.vertcat(q, v, own, P / step, mode, certificate, work + gained + 0.5 * ca.dot(push, before + v))
+    q = move(q, v + (2.0 / step) * moved_by(kept, ca.vertcat(c.gathered(lifted, 3), ca.vec(sums[6:, :]))), 0.5 * step)
+    after = ca.vertcat(q, v, own, P / step, mode, ca.vec(sums[:6, :]) / step, certificate, work + gained + 0.5 * ca.dot(push, before + v))
     return (ca.Function("problem", [*system.inputs, h], [ca.cse(handed)]),
             ca.Function("finish", [ca.vertcat(taken, answer)], [ca.cse(ca.densify(after))]))  # fmt: skip
 
@@ -244,19 +272,22 @@ def _given(system: System, c: SteppedContacts, h: ca.SX) -> tuple[list[ca.SX], l
         gap, J, W, kept = c.response(s)
         patterns.extend(x.sparsity() for x in kept)
         a = s._free() if tree else ca.SX.zeros(system.nv)
-        return ca.Function("response", [s.t, s.q, s.v, s.tau, s.p], [gap, ca.densify(J), ca.densify(W), a, *(_entries(x) for x in kept)])
+        pose = vector([x for pair in c.pairs for x in pair_pose(s, pair)]) if c.pairs else ca.SX.zeros(0)
+        return ca.Function("response", [s.t, s.q, s.v, s.tau, s.p], [gap, ca.densify(J), ca.densify(W), a, pose, *(_entries(x) for x in kept)])
 
-    gap, J, W, a, *kept = made()(system.t, system.q, system.v, acting, system.p)
+    gap, J, W, a, pose, *kept = made()(system.t, system.q, system.v, acting, system.p)
     tau = acting
     if not (tree and system.formulation.by_blocks):
         a, tau = system.under(acting)
     J, free = ca.sparsify(J), system.v + h * a
-    force, mode, certificate = c.split(system.touching_state)
+    force, mode, _, certificate = c.split(system.touching_state)
+    parts = [0, J.shape[0] - 6 * len(c.pairs), J.shape[0]]
+    (before, turning), (without, turns), (W, Y) = (ca.vertsplit(x, parts) for x in (J @ system.v, J @ free, W))
     e, static, kinetic = (vector(x) for x in c.laws)
     count = system.nc - len(c.names)
     own = system.c[:count] + h * system.controller.rate[:count]
     work = system.work + h * (load_power(system) + row_power(system))
-    problem = [gap, J @ system.v, J @ free, W, h * force, mode, e, static, kinetic, certificate, h]
+    problem = [c.spread(gap, 1), c.spread(before, 3), c.spread(without, 3), W.T, h * force, mode, e, static, kinetic, certificate, h, pose, turning, turns, Y.T]
     return problem, [free, system.q, own, work, system.v, h * tau, *kept], patterns
 
 
