@@ -45,7 +45,7 @@ def meet_features(s: Tracer, body: str, other: str, x: Feature, rough: bool) -> 
     """Of two features of polyhedra, whose numbers may be symbols."""
     first, second = moving(s, body), moving(s, other)
     (_, o_A, w_A, v_A), (_, o_B, w_B, v_B), found = first, second, _features(first, second, x)
-    u = sub(_at(found.place, o_A, w_A, v_A), _at(found.place, o_B, w_B, v_B))
+    u = sub(velocity_at(found.place, o_A, w_A, v_A), velocity_at(found.place, o_B, w_B, v_B))
     axes = found.axes if rough else found.axes[:1]
     return Meet(found.gap, axes, found.place, [dot(axis, u) for axis in axes])
 
