@@ -52,6 +52,14 @@ def test_a_ball_between_closing_walls_is_followed_and_ends_in_a_sentence(short_b
     assert not run.ledger.complete and (run.data["event_time"].values <= run.time[-1]).sum() == count
 
 
+def test_what_drives_a_piston_does_work_in_impacts() -> None:
+    """Each rebound from it adds (v + 0.2)^2/2 - v^2/2 to the ball, in J."""
+    run = simulate(between_walls(1.0), q=[0.3, 1.0], v=[1.0, 0.0], until=5.0, motion={"p": "1.0-0.1*t"})
+    assert run.v.values[-1, 0] == pytest.approx(rebounds(5.0)[1], rel=1e-12)
+    assert run.work.values[-1] == pytest.approx(0.5 * run.v.values[-1, 0] ** 2 - 0.5, rel=1e-12)
+    assert run.ledger.imbalance < 1e-12
+
+
 def test_rebounds_that_die_out_are_no_storm(short_blocks: None) -> None:
     """They come ever faster, and have a limit: 2 v / g (1 + e) / (1 - e) / 2 for a ball that falls."""
     ball = Mechanism("ball", (Body("ball", 1.0, (0, 0, 0), (0.01,) * 3),), (Joint("z", "prismatic", GROUND, "ball", axis=(0, 0, 1), lower=0.0),))

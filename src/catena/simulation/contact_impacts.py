@@ -90,10 +90,17 @@ class ContactImpacts:
             self.terms.remark(f"at t = {t:.9g} s the impact at {self.terms.named(now)} has several solutions, one of which was taken")
         (q, v), dv = self.handler.state_of(), W @ (J.T @ one.P)
         work = float(one.P @ (u + one.after) / 2.0)
-        self.handler.put(q, v + dv, work)
+        self.handler.put(q, v + dv, work + self._driving(t, v, dv, J.T @ one.P))
         self._count(u, e, self.terms.kinetic[now], one, work)
         self._log_hits(t, now, u, one)
         return one.after
+
+    def _driving(self, t: float, v: Array, dv: Array, P: Array) -> float:
+        """Work of what drives the mechanism, J, in a jump of v by dv under impulses P (nv,) of contacts; other rows do none."""
+        h = self.handler
+        if h.system.driven is None and not h.machine.spec.rheonomic:
+            return 0.0
+        return float((v + 0.5 * dv) @ (self.terms.at(t).M @ dv - P))
 
     def _jammed(self, t: float, now: list[int], G: Array, u: Array, why: str) -> Blow:
         """Where no impulse of the law rebounds: stop, or an impact without rebound."""
