@@ -25,8 +25,15 @@ def hull(points: np.ndarray) -> Polyhedron:
     return _from_faces(points, _faces(points, "points"))
 
 
+def prism(sides: int, size: np.ndarray) -> Polyhedron:
+    """Along z: of more sides than a point watches."""
+    ring = np.array([[np.cos(x), np.sin(x), z] for z in (-1, 1) for x in np.arange(sides) * 2 * np.pi / sides]) * size
+    return _from_faces(ring, _faces(ring, "prism"))
+
+
 def some(rng: np.random.Generator) -> Polyhedron:
-    return box(*rng.uniform(0.2, 2.0, 3)) if rng.integers(2) else hull(rng.normal(size=(rng.integers(5, 20), 3)))
+    kind, size = rng.integers(3), rng.uniform(0.2, 2.0, 3)
+    return (box(*size), prism(7, size / 2), hull(rng.normal(size=(rng.integers(5, 20), 3))))[kind]
 
 
 def skew(Q: np.ndarray) -> np.ndarray:
@@ -37,10 +44,10 @@ def skew(Q: np.ndarray) -> np.ndarray:
 def test_a_hull_is_closed_and_convex(scale: float) -> None:
     """Euler's formula; no corner outside a face; triangles in one plane are one face."""
     rng = np.random.default_rng(3)
-    ring = np.array([[np.cos(x), np.sin(x), z] for z in (-1, 1) for x in np.arange(6) * np.pi / 3]) @ Rotation.random(random_state=rng).as_matrix() * scale
-    prism = _from_faces(ring, _faces(ring, "prism"))
-    assert sorted(map(len, prism.polygons)) == [4] * 6 + [6] * 2
-    for P in (prism, box(1, 2, 3), hull(rng.normal(size=(30, 3)))):
+    ring = prism(6, np.ones(3)).corners @ Rotation.random(random_state=rng).as_matrix() * scale
+    turned = _from_faces(ring, _faces(ring, "prism"))
+    assert sorted(map(len, turned.polygons)) == [4] * 6 + [6] * 2
+    for P in (turned, box(1, 2, 3), hull(rng.normal(size=(30, 3)))):
         assert len(P.corners) - len(P.edges) + len(P.polygons) == 2 and P.sides.shape == (len(P.edges), 2)
         assert (P.normals @ P.corners.T - P.offsets[:, None]).max() < 1e-12 * P.radius
 

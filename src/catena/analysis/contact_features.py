@@ -106,7 +106,7 @@ def _features(A: Polyhedron, B: Polyhedron, R: Array, p: Array) -> PatchFeatures
     for corner in seen.overlap:
         if corner.kind != "crossing" or _sine(there, B, corner, seen.normal) > PARALLEL:
             kept.append(corner)
-    points = [_feature(A, B, there, R, p, seen, corner, SLACK * size, least) for corner in kept]
+    points = [_feature(A, B, R, p, seen.normal, corner, SLACK * size, least) for corner in kept]
     places = np.array([_place(x, R, p) for x in points]).reshape(-1, 3)
     reach = _reach(there, B, seen, kept, size)
     more = min(least[1:], default=np.inf)
@@ -131,40 +131,44 @@ def _place(x: Feature, R: Array, p: Array) -> Array:
 
 
 # ---------------------------------------------------------------------------------------------------- points
-def _feature(A: Polyhedron, B: Polyhedron, there: Polyhedron, R: Array, p: Array, seen: Facing, c: Corner, slack: float, least: list[float]) -> Feature:
-    n = seen.normal
+def _feature(A: Polyhedron, B: Polyhedron, R: Array, p: Array, n: Array, c: Corner, slack: float, least: list[float]) -> Feature:
+    """Of a corner of the overlap; least: lengths that corners may move, to which those of sides that it does not watch are added."""
+    key = 1e3 * c.first + c.second
     if c.kind == "crossing":
-        (i, j), (k, l) = A.edges[c.first], B.edges[c.second]
-        d, g = A.corners[j] - A.corners[i], B.corners[l] - B.corners[k]
-        if np.cross(R @ d, g) @ n < 0.0:
-            i, j, d = j, i, -d
-        long, wide = float(np.linalg.norm(d)), float(np.linalg.norm(g))
-        sides = np.array([[1, 0, slack], [-1, 0, long + slack], [0, 1, slack], [0, -1, wide + slack]], float)
-        return Feature(3e6 + 1e3 * c.first + c.second, 0.0, 0.0, A.corners[i], B.corners[k], d / long, g / wide, n, sides)
-    tip = c.kind == "tip"
-    P, f = (A, c.first) if tip else (B, c.second)
-    ring = P.corners[list(P.polygons[f])]
-    middle, outward = ring.mean(axis=0), P.normals[f]
-    tangent = ring[1] - ring[0]
-    tangent = tangent / np.linalg.norm(tangent)
-    across = np.cross(outward, tangent) * (-1.0 if tip else 1.0)
-    to = np.roll(ring, -1, axis=0) - ring
-    inward = np.cross(outward, to / np.linalg.norm(to, axis=1)[:, None])
-    sign = -1.0 if tip else 1.0
-    sides = np.column_stack([sign * inward @ tangent, sign * inward @ across, slack - np.einsum("ki,ki->k", inward, ring - middle)])
+        return _crossing(A, B, R, n, c, slack, 3e6 + key)
+    if c.kind == "tip":
+        b = B.corners[c.second]
+        middle, outward, tangent, sides = _on_face(A, c.first, R.T @ (b - p), R.T @ n, -1.0, slack, least)
+        return Feature(2e6 + key, 0.0, 1.0, middle, b, outward, tangent, n, sides)
+    a = A.corners[c.first]
+    middle, outward, tangent, sides = _on_face(B, c.second, R @ a + p, n, 1.0, slack, least)
+    return Feature(1e6 + key, 1.0, 0.0, a, middle, outward, tangent, n, sides)
+
+
+def _crossing(A: Polyhedron, B: Polyhedron, R: Array, n: Array, c: Corner, slack: float, key: float) -> Feature:
+    (i, j), (k, l) = A.edges[c.first], B.edges[c.second]
+    d, g = A.corners[j] - A.corners[i], B.corners[l] - B.corners[k]
+    if np.cross(R @ d, g) @ n < 0.0:
+        i, d = j, -d
+    long, wide = float(np.linalg.norm(d)), float(np.linalg.norm(g))
+    sides = np.array([[1, 0, slack], [-1, 0, long + slack], [0, 1, slack], [0, -1, wide + slack]], float)
+    return Feature(key, 0.0, 0.0, A.corners[i], B.corners[k], d / long, g / wide, n, sides)
+
+
+def _on_face(P: Polyhedron, f: int, x: Array, along: Array, sign: float, slack: float, least: list[float]) -> tuple[Array, Array, Array, Array]:
+    """Middle, outward normal, a tangent and sides (SIDES, 3) of a face on which a point x lies, seen along a direction; sign: -1 of a tip."""
+    ring, outward = P.corners[list(P.polygons[f])], P.normals[f]
+    middle, to = ring.mean(axis=0), np.roll(ring, -1, axis=0) - ring
+    to = to / np.linalg.norm(to, axis=1)[:, None]
+    inward = np.cross(outward, to)
+    sides = np.column_stack([sign * inward @ to[0], inward @ np.cross(outward, to[0]), slack - np.einsum("ki,ki->k", inward, ring - middle)])
     if len(sides) > SIDES:
-        other = R.T @ (B.corners[c.second] - p) if tip else there.corners[c.first]
-        along, normal = (R.T @ n, -outward) if tip else (n, outward)
-        y = other - along * ((other - middle) @ outward) / (along @ outward)
-        margin = np.einsum("ki,ki->k", inward, y - ring)
-        order = np.argsort(margin)
+        y = x - along * ((x - middle) @ outward) / (along @ outward)
+        inside = np.einsum("ki,ki->k", inward, y - ring)
+        order = np.argsort(inside)
         sides = sides[order[:SIDES]]
-        least.append(0.5 * max(float(margin[order[SIDES]]), 0.0) * float(along @ normal))
-    elif len(sides) < SIDES:
-        sides = np.vstack([sides, sides[-1:].repeat(SIDES - len(sides), axis=0)])
-    if tip:
-        return Feature(2e6 + 1e3 * c.first + c.second, 0.0, 1.0, middle, B.corners[c.second], outward, tangent, n, sides)
-    return Feature(1e6 + 1e3 * c.first + c.second, 1.0, 0.0, A.corners[c.first], middle, outward, tangent, n, sides)
+        least.append(0.5 * max(float(inside[order[SIDES]]), 0.0) * abs(float(along @ outward)))
+    return middle, outward, to[0], np.vstack([sides, sides[-1:].repeat(max(SIDES - len(sides), 0), axis=0)])
 
 
 def _sine(A: Polyhedron, B: Polyhedron, c: Corner, n: Array) -> float:
