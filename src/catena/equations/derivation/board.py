@@ -193,7 +193,8 @@ class Board:
         """label = x, a number or a vector; reference: the same by another route; seen (states, entries): by a third."""
         right = tuple(row.right for row in self.terms(ca.SX.zeros(x.numel()), x))
         known = reference if isinstance(reference, np.ndarray) else self.numbers(reference)
-        own = self._difference(label.text, right, known, rounding=lambda: ROUNDED * (self._sizes(x) + (0.0 if known is reference else self._sizes(reference))))
+        met = (x,) if isinstance(reference, np.ndarray) else (x, reference)
+        own = self._difference(label.text, right, known, rounding=lambda: ROUNDED * np.sum([self._sizes(e) for e in met], axis=0))
         other = 0.0 if seen is None else self._difference(label.text, right, seen, rounding=lambda: OBSERVED * self._sizes(x))
         return Line(label, right, means, axes, max(own, other))
 

@@ -62,10 +62,11 @@ def _seen(board: Board, body: str, X: np.ndarray, h: np.ndarray) -> Observed:
         values = dict(zip(board.mechanism.parameters, state["p"]))
         com = np.array([float(value_of(x, values)) for x in board.mechanism.body(body).com])
         r[k] = X[k, :, :3, :3] @ com + X[k, :, :3, 3]
-    back, dR, ddR = np.swapaxes(R[:, 4], -1, -2), *(np.einsum("t,ktij->kij", c, R) for c in (FIRST, SECOND))
+    turned, moved = R - R[:, 4:5], r - r[:, 4:5]  # from the middle, so that what stands still has rates of exactly zero
+    back, dR, ddR = np.swapaxes(R[:, 4], -1, -2), *(np.einsum("t,ktij->kij", c, turned) for c in (FIRST, SECOND))
     W = back @ dR
     A = back @ ddR - W @ W
-    v, a = np.einsum("t,kti->ki", FIRST, r) / h, np.einsum("t,kti->ki", SECOND, r) / h**2
+    v, a = np.einsum("t,kti->ki", FIRST, moved) / h, np.einsum("t,kti->ki", SECOND, moved) / h**2
     return Observed(R[:, 4], r[:, 4], v, a, _axial(W) / h, _axial(A) / h**2)
 
 
