@@ -34,6 +34,7 @@ from .contact_modes import DEAD
 Array = np.ndarray
 TOUCHES = 1e-8  # of the mechanism's length: a gap this small is closed
 MOVES = 1e-8  # of the speed that all energy would give, or of the largest acceleration: a point this slow stays
+ROUNDED = 1e-13  # of the largest force: an end this near zero is zero
 LEFT = 1e-8  # of the forces needed: an imbalance this small is none
 
 
@@ -143,6 +144,7 @@ def _solved(machine: Machine, closed: list[Closed], F: Array, S: Array, need: Ar
     except NoForces:
         raise QuestionError(f"contact_ranges: no forces of the contacts of {where(machine)} that push within their cones make this motion: something "
                             "opens or slips; give the accelerations a that it has") from None  # fmt: skip
+    ends[np.abs(ends) <= ROUNDED * size] = 0.0
     least = f.reshape(k, 3)
     inside = all(one[0] >= -LEFT * size and np.hypot(*one[1:]) <= c.mu * one[0] + LEFT * size for c, one in zip(closed, least))
     return ContactRanges(names, ends[:, 0], ends[:, 1:], least, inside, loose.T.reshape(-1, k, 3), axes)

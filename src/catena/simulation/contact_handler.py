@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 STILL = 1e-10  # of the speed that all energy would give: a slip that is none
+CANCELS = 1e-13  # of its parts: an acceleration that is their rounding
 WEAK = 2e-11  # of the forces that act: by so much a force may miss its cone before an event
 LEAST = 1e-3  # the smallest share of what rigid bodies do not determine, beside the largest
 
@@ -126,6 +127,8 @@ class ContactHandler:
         W, J = self.terms.response(t, terms.M, False), terms.J[rows]
         free = self.terms.free(t, terms)
         G, b, u = J @ W @ J.T, J @ free - terms.gamma[rows], terms.u[rows]
+        acting = np.abs(J) @ np.abs(free) + np.abs(terms.gamma[rows])
+        b[np.abs(b) <= CANCELS * acting] = 0.0  # bodies that fall together and touch
         still = np.array([self.terms.small(G, slice(3 * n + 1, 3 * n + 3), STILL).max() for n in range(len(now))])
         found = solutions(G, b, Friction(self.terms.static[now], self.terms.kinetic[now], self._directions(u, still), np.zeros(len(now))))
         shared = bool(found) and found[0].loose.shape[1] > 0
@@ -138,7 +141,7 @@ class ContactHandler:
             return
         if not found:
             raise SimulationError(self._no_motion(t, now, found))
-        self._set(t, now, found[0], G, b, u, still)
+        self._set(t, now, found[0], G, b if b.any() else acting, u, still)
         self.terms.touching = {i for i, mode in zip(now, found[0].modes) if mode != OPEN}
         self._rest(t, now, terms, found[0])
 
