@@ -36,6 +36,7 @@ Better = Callable[[], bytes] | None  # makes the optimised code, where there is 
 
 WORTH_A_THREAD = 500_000  # instructions times states, about 20 microseconds, as long as it takes to wake a thread: for less it sleeps on
 WORTH_OPTIMISING = 30_000_000  # instructions on blocks of lanes that quick code executes, some 10 milliseconds, before it is optimised
+LONG, EVALUATIONS = 50_000, 20_000  # instructions of code that takes ten seconds and more to optimise; so often it is evaluated before
 PIECE = 200_000  # instructions times states that a thread takes at once
 LOOKS = 20_000  # at the end, for what another thread still has in hand: some 20 microseconds, before this one sleeps
 
@@ -170,7 +171,7 @@ class LaneKernel:
         """cost: instructions per state; keep: what the code needs to live as long as it; better: makes optimised code for it; symbols: the
         addresses of names that the code leaves open."""
         self.name, self.width, self._keep = name, width, keep
-        self._better, self._left, self._optimising = better, float(WORTH_OPTIMISING), Lock()
+        self._better, self._left, self._optimising = better, float(EVALUATIONS * cost if cost > LONG else WORTH_OPTIMISING), Lock()
         self.input_shapes, self.output_shapes = inputs, outputs
         self.input_sizes = tuple(r * c for r, c in self.input_shapes)
         self.output_sizes = tuple(r * c for r, c in self.output_shapes)
