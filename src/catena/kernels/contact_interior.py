@@ -20,7 +20,7 @@ from ..spatial import any_lane, kernel, select, sqrt
 from .contact_certificate import misses
 from .contact_problem import TINY, normal
 
-ROUNDS = 24  # of Newton's method
+ROUNDS = 40  # of Newton's method
 INSIDE = 0.95  # of the way to the border of a cone
 AWAY = 0.1  # from the border at the start, beside impulses and speeds of one
 SMOOTH = 1e-6  # friction this small is none here

@@ -257,7 +257,7 @@ def _leap(p, a, s, rough, smooth, width, busy):
         n = normal(i, rough)
         d = a.P[n] - s.P[n]
         down, bend = down - d * (s.u[n] - s.target[i]), bend + d * (s.u[n] - s.last[n])
-        moved, pushed = max(moved, abs(s.u[n] - s.last[n])), max(pushed, s.own[i, 0] * abs(d))
+        moved, pushed = max(moved, s.on[i] * abs(s.u[n] - s.last[n])), max(pushed, s.own[i, 0] * abs(d))
         most = select(d < 0.0, min(most, -a.P[n] / select(d < 0.0, d, -1.0 + 0.0 * d)), most)
     for i in range(rough):  # of what slips the tangents follow the normal impulse, and count for nothing
         x, y, reach = a.P[3 * i + 1], a.P[3 * i + 2], ON_CONE * s.mu[i] * a.P[3 * i]

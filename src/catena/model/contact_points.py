@@ -95,11 +95,6 @@ def contact_patches(m: Mechanism) -> list[ContactPatch]:
     return [ContactPatch(k, name, one.body, one.shape, s.body, s.shape) for k, name, one, s in _pairs(m) if _polyhedra(one, s)]
 
 
-def every_point(m: Mechanism) -> list[ContactPoint]:
-    """All contact points, and those of patches."""
-    return [*contact_points(m), *(point for patch in contact_patches(m) for point in patch_points(m, patch))]
-
-
 def patch_points(m: Mechanism, patch: ContactPatch) -> list[ContactPoint]:
     """The points of a patch, which have names and no places of their own: two convex polygons overlap in as many corners as they have."""
     count = sum(most_corners(shape, m.parameters) for shape in (patch.shape, patch.against))

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..errors import CatenaError
 from ..machine.reactions import reactions
-from ..model.contact_points import every_point
-from ..model.mechanism import GROUND
+from ..model.contact_points import ContactPatch, ContactPoint, contact_patches, contact_points
+from ..model.mechanism import GROUND, Mechanism
 
 if TYPE_CHECKING:
     from .result import Result
@@ -19,12 +19,12 @@ Array = np.ndarray
 
 def contact_wrenches(result: Result, q: Array) -> dict[str, Array]:
     """{body: (..., 6)}: the sum of the contact forces on each body, torque first, about its origin in its own axes (N m, N)."""
-    points = {p.name: p for p in every_point(result.mechanism)}
     names = [str(n) for n in result.data["contact"].values]
+    points = touching(result.mechanism, names)
     if unknown := [n for n in names if n not in points]:
         raise CatenaError(f"the reactions of joints in a run with {', '.join(unknown)} are not known yet: the stop of a joint that closes a loop pushes "
                           "at its bodies, and is not among the loads")  # fmt: skip
-    push, place = (np.nan_to_num(result._rows(f"contact_{name}")) for name in ("push", "place"))  # a point without a place has no force
+    push, place = (result._rows(f"contact_{name}") for name in ("push", "place"))
     found: dict[str, Array] = {}
     for k, name in enumerate(names):
         for body, sign in ((points[name].body, 1.0), (points[name].other, -1.0)):
@@ -37,10 +37,17 @@ def contact_wrenches(result: Result, q: Array) -> dict[str, Array]:
     return found
 
 
+def touching(m: Mechanism, names: list[str]) -> dict[str, ContactPoint | ContactPatch]:
+    """{name: what touches what} of the points of a result; those of a pair of polyhedra are called "pair point 3"."""
+    pairs = {p.name: p for p in contact_patches(m)}
+    of_pairs = {name: pairs[name.rpartition(" point ")[0]] for name in names if name.rpartition(" point ")[0] in pairs}
+    return {p.name: p for p in contact_points(m)} | of_pairs
+
+
 def shared(result: Result) -> Array:
     """(...,): whether forces that rigid bodies do not determine act on more than one body, so that they pass through joints."""
-    bodies = {p.name: frozenset((p.body, p.other)) for p in every_point(result.mechanism)}
     names = [str(n) for n in result.data["contact"].values]
+    bodies = {name: frozenset((p.body, p.other)) for name, p in touching(result.mechanism, names).items()}
     N, f = result._rows("contact_normal_force"), result._rows("contact_friction_force")
     open_ = np.isnan(N) | np.isnan(f).any(axis=-1)
     pairs = sorted({bodies.get(n, frozenset()) for n in names}, key=sorted)
