@@ -9,9 +9,10 @@ import numpy as np
 
 from ..derivation.board import TOLERANCE, Board, WrongLineError
 from ..derivation.kinematics import Bodies
-from .evaluation import Evaluation
+from .evaluation import PARTIAL, Evaluation
 from .given import given
-from .language import At, Equation
+from .language import At, Equation, Symbol, Total
+from .letters import SPEEDS, Phi, q1
 from .page import Statement
 
 INNER = {"n": (0, 1, 2), "l": (0, 1, 2)}  # indices of axes that no set names
@@ -50,23 +51,35 @@ def _error(x: Equation, values: Evaluation, at: At) -> float:
 
 
 def kinematic_errors(statement: Statement, board: Board) -> dict[str, float]:
-    """{name: the largest relative difference of a kinematic symbol from the kernels' recursive pass}, of those that the statement defines."""
-    bodies, found = Bodies(board), {}
-    defined = statement.definitions
+    """{name: the largest relative difference of a symbol from the kernels' recursive pass}: motion, partial velocities, rows of loops and their rates."""
+    defined, fr = statement.definitions, statement.frames
     own = "o" not in defined or "acc" in statement.symbols or "moment" in defined
-    for k, state in enumerate(given(board, statement.frames, statement)):
-        values = Evaluation(statement.frames, defined, state)
-        for i in statement.frames.bodies:
-            for name, reference in _known(bodies, statement.frames.all[i].body.name, own).items():  # type: ignore[union-attr]
-                if name in defined:
-                    known = board.numbers(ca.densify(reference))[k]
-                    difference = np.abs(np.ravel(values.value(name, ("i",), {"i": i})) - known).max()
-                    found[name] = max(found.get(name, 0.0), float(difference / (1.0 + np.abs(known).max())))
+    bodies = Bodies(board)
+    known = {i: {name: board.numbers(ca.densify(x)) for name, x in _known(bodies, fr.all[i].body.name, own).items()} for i in fr.bodies}  # type: ignore[union-attr]
+    rates, errors = (board.numbers(x) for x in (board.A @ board.s.v, board.s.constraint_rows()[0])) if fr.rows else (None, None)
+    found: dict[str, float] = {}
+    for k, state in enumerate(given(board, fr, statement)):
+        values = Evaluation(fr, defined, state)
+        pairs = [(name, _value(values, name, i), x[k]) for i, known_here in known.items() for name, x in known_here.items() if name in defined]
+        if "Phi" in defined:
+            pairs += [("Phi", values.rate(Phi("k"), {"k": row}), rates[k, row]) for row in range(len(fr.rows))]  # type: ignore[index]
+            pairs += [("Phi", Phi("k").at(values, {"k": row}), errors[k, row]) for row in range(len(fr.rows))]  # type: ignore[index]
+        for name, value, reference in pairs:
+            difference = np.abs(np.ravel(value) - reference).max()
+            found[name] = max(found.get(name, 0.0), float(difference / (1.0 + np.abs(reference).max())))
     return found
 
 
+def _value(values: Evaluation, name: str, i: int) -> Any:
+    """Of a symbol of frame i; of a partial velocity the sum with all speeds."""
+    if name not in PARTIAL:
+        return values.value(name, ("i",), {"i": i})
+    return Total(SPEEDS, Symbol(name, name, ("i", "j")) * q1("j")).at(values, {"i": i})
+
+
 def _known(bodies: Bodies, body: str, own: bool) -> dict[str, Any]:
+    """The motion of a body by the kernels; own: angular velocities along its own axes."""
     b = bodies.mover(body)
     turned = ca.SX.eye(3) if own else b.R
-    return {"r": b.r, "v": b.kernel[3:], "a": b.kernel_rate[3:], "omega": turned @ b.kernel[:3], "alpha": turned @ b.kernel_rate[:3], "omega'": b.kernel_rate[:3]}
-
+    return {"r": b.r, "v": b.kernel[3:], "a": b.kernel_rate[3:], "omega": turned @ b.kernel[:3], "alpha": turned @ b.kernel_rate[:3], "omega'": b.kernel_rate[:3],
+            "partial omega": b.R @ b.kernel[:3], "partial v": b.kernel[3:]}  # fmt: skip

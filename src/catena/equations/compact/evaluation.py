@@ -201,12 +201,17 @@ class Evaluation:
         """A and b of A x'' = b, the rows of all joints and loops: linear in the accelerations, so that one step of each is exact."""
         unknown = [(name, i, k) for i in range(len(self.frames.all)) for name in ("a", "alpha") for k in range(3)]
         still = {("a", i): np.zeros(3) for i in range(len(self.frames.all))} | {("alpha", i): np.zeros(3) for i in range(len(self.frames.all))}
+        self._residual  # noqa: B018  # so that what the rows share is known before it is taken over
         at_rest = self._with(still)._residual
         columns = [self._with({**still, (name, i): np.eye(3)[k]})._residual - at_rest for name, i, k in unknown]
         return np.array(columns).T, -at_rest
 
     def _with(self, given: Mapping[tuple, Any]) -> Evaluation:
-        return Evaluation(self.frames, self.definitions, State(self.state.numbers, {**self.state.given, **given}))
+        """The same with other accelerations; what does not depend on them is taken over."""
+        other = Evaluation(self.frames, self.definitions, self.state)
+        other.known = {key: x for key, x in self.known.items() if key[0] not in ACCELERATED} | dict(given)
+        other.varied = self.varied
+        return other
 
     @property
     def _residual(self) -> np.ndarray:
@@ -274,6 +279,7 @@ class Evaluation:
 
 
 ZERO_ELSEWHERE = ("w", "B")  # an angle pulls at nothing; axes that do not turn have no bracket
+ACCELERATED = ("a", "alpha", "o''", "relative turn", "relative slide", "turn row", "slide row", "Phi''")
 PARTIAL = ("partial omega", "partial v")  # partial velocities (i, j): zero where j does not carry i
 NATIVE = {
     "q": "coordinate", "q'": "speed", "q''": "acceleration", "tau": "effort", "kappa": "rotor", "b": "place_in_carrier", "P": "turned", "Q": "moving",

@@ -174,12 +174,13 @@ class Board:
         return [q[c.qi : c.qi + 4] for c in self.s.layout.coordinates if c.motion == BALL]
 
     def line(self, label: Label, x: ca.SX, reference: ca.SX | np.ndarray, means: Label | None = None, axes: str = "",
-             seen: np.ndarray | None = None) -> Line:  # fmt: skip
-        """label = x, a number or a vector; reference: the same by another route; seen (states, entries): by a third."""
+             seen: np.ndarray | None = None, beside: ca.SX | None = None) -> Line:  # fmt: skip
+        """label = x, a number or a vector; reference: the same by another route; seen (states, entries): by a third. beside: what cancels in the reference."""
         right = tuple(row.right for row in self.terms(ca.SX.zeros(x.numel()), x))
         known = reference if isinstance(reference, np.ndarray) else self.numbers(reference)
         routes = [known] if seen is None else [known, seen]
-        return Line(label, right, means, axes, max(self._difference(label.text, right, x) for x in routes))
+        floor = 0.0 if beside is None else np.abs(self.numbers(beside)).sum(1)
+        return Line(label, right, means, axes, max(self._difference(label.text, right, x, floor) for x in routes))
 
     @cached_property
     def observed(self) -> dict[str, Observed]:
