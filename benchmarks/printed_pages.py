@@ -1,6 +1,6 @@
 """Do the printed equations of the sources' examples fit on one page each, by every formulation?
 
-    python benchmarks/printed_pages.py [example ...] [--by formulation ...] [--full]
+    python benchmarks/printed_pages.py [example ...] [--by formulation ...] [--full] [--tiny]
 
 For every example and formulation: which form is printed ("scalar" where the equations fit on a page multiplied out, "compact" else), lines and
 characters of text, pages of LaTeX (A4, 11 pt, margins of 2.5 cm; needs pdflatex, without which the column is empty), how far a line reaches
@@ -55,7 +55,10 @@ def main() -> int:
     ask.add_argument("examples", nargs="*", help=f"by default {', '.join((*CLASSICS, *SOURCES))}")
     ask.add_argument("--by", nargs="*", default=list(ALL_FORMULATIONS))
     ask.add_argument("--full", action="store_true")
+    ask.add_argument("--tiny", action="store_true", help="one example by two formulations")
     given, longest = ask.parse_args(), 0
+    if given.tiny:
+        given.examples, given.by = ["planar_two_link"], ["lagrange", "maggi"]
     print(f"{'example':24}{'formulation':21}{'form':9}{'lines':>6}{'characters':>12}{'pages':>7}{'too wide':>10}{'intermediates':>15}{'time':>8}")
     for name in given.examples or (*CLASSICS, *SOURCES):
         for by in given.by:

@@ -6,8 +6,42 @@ from . import kinematics as k
 from .frames import Frames
 from .joint_forms import LOOPS, PARTIAL, PLACES, moving, spin
 from .language import TWO, ZERO, Cross, Dot, Equation, Expr, Family, Total
-from .letters import (BEYOND, CHILDREN, FRAMES, FREE, ROWS, SPRUNG, I, P, Q, R, a, alpha, b, c, d, e, f, g, lam, m, motor, n, o, o2, omega, pull, q, q1, q2,
-                      r, s, tau, twist, u)  # fmt: skip
+from .letters import (
+    BEYOND,
+    CHILDREN,
+    FRAMES,
+    FREE,
+    ROWS,
+    SPRUNG,
+    I,
+    P,
+    Q,
+    R,
+    a,
+    alpha,
+    b,
+    c,
+    d,
+    e,
+    f,
+    g,
+    lam,
+    m,
+    motor,
+    n,
+    o,
+    o2,
+    omega,
+    pull,
+    q,
+    q1,
+    q2,
+    r,  # fmt: skip
+    s,
+    tau,
+    twist,
+    u,
+)
 from .page import Block, row, say
 
 I_, P_, C_ = ("i", "i"), ("p", "p"), ("c", "c")

@@ -7,8 +7,36 @@ from .body_forms import force_of_motor, looped, of_rotors
 from .frames import Frames
 from .joint_forms import LOOPS, PARTIAL, effort, moving
 from .language import TWO, ZERO, Cross, Dot, Equation, Expr, Family, Total
-from .letters import (AXES, AXES_L, BODIES, CHILDREN, FRAMES, HINGES, SPEEDS, J, P, R, a, alpha, c, e, g, kappa, m, o, o1, o2, omega, omega_j, q2, r, rho, s, u,
-                      v_j)  # fmt: skip
+from .letters import (
+    AXES,
+    AXES_L,
+    BODIES,
+    CHILDREN,
+    FRAMES,
+    HINGES,
+    SPEEDS,
+    J,
+    P,
+    R,
+    a,
+    alpha,
+    c,
+    e,
+    g,
+    kappa,
+    m,
+    o,
+    o1,
+    o2,
+    omega,
+    omega_j,
+    q2,
+    r,
+    rho,
+    s,
+    u,
+    v_j,  # fmt: skip
+)
 from .page import Block, row, say
 
 turn_rel, slide_rel = Family("y", r"\mathbf{y}", own="relative turn"), Family("x", r"\mathbf{x}", own="relative slide")

@@ -6,7 +6,7 @@ the same equations with that much of an imaginary part added to a coordinate, or
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,6 @@ from .frames import GROUNDED, Frames
 from .language import At, Equation, Expr, Over, skew
 
 STEP = 1e-30
-STILL = ("o", "omega", "o'", "o''", "alpha", "r", "v", "a", "rho")  # vectors that vanish for the ground
 
 
 @dataclass(frozen=True)
@@ -53,13 +52,15 @@ class Evaluation:
     def members(self, over: Over, at: At) -> list[int]:
         """Of a set."""
         f, i = self.frames, at.get("i", GROUNDED)
-        sets = {"frames": lambda: list(range(len(f.all))), "bodies": lambda: f.bodies, "freedoms": lambda: f.freedoms, "children": lambda: f.carried(i),
-                "path": lambda: [j for j in f.path(i) if f.all[j].nv], "beyond": lambda: [k for k in range(len(f.all)) if i in f.path(k)],
-                "rows": lambda: list(range(len(f.rows))), **{kind.name: lambda kind=kind: [k for k, x in enumerate(f.rows) if x.kind == kind] for kind in RowKind},
-                "sides": lambda: [x for x in (f.rows[at["k"]].P, f.rows[at["k"]].C) if x != GROUNDED],
-                "sprung": lambda: [j for j, x in enumerate(f.all) if x.carrier != GROUNDED],
-                "axes": lambda: [0, 1, 2], "hinges": lambda: [j for j in f.freedoms if not (f.all[j].ball or f.all[j].slides)],
-                "balls": lambda: [j for j in f.freedoms if f.all[j].ball]}  # fmt: skip
+        if over.name in RowKind.__members__:
+            return [k for k, x in enumerate(f.rows) if x.kind == RowKind[over.name]]
+        sets: dict[str, Callable[[], list[int]]] = {
+            "frames": lambda: list(range(len(f.all))), "bodies": lambda: f.bodies, "freedoms": lambda: f.freedoms, "children": lambda: f.carried(i),
+            "path": lambda: [j for j in f.path(i) if f.all[j].nv], "beyond": lambda: [k for k in range(len(f.all)) if i in f.path(k)],
+            "rows": lambda: list(range(len(f.rows))), "sides": lambda: [x for x in (f.rows[at["k"]].P, f.rows[at["k"]].C) if x != GROUNDED],
+            "axes": lambda: [0, 1, 2], "hinges": lambda: [j for j in f.freedoms if not (f.all[j].ball or f.all[j].slides)],
+            "balls": lambda: [j for j in f.freedoms if f.all[j].ball], "sprung": lambda: [j for j, x in enumerate(f.all) if x.carrier != GROUNDED],
+        }  # fmt: skip
         return sets[over.name]()
 
     def slope(self, of: Expr, along: str, at: At) -> Any:
@@ -271,7 +272,7 @@ class Evaluation:
 
     def _side(self, i: int, k: int) -> float:
         row = self.frames.rows[k]
-        return float(row.C == i) - float(row.P == i)
+        return float(i == row.C) - float(i == row.P)
 
     def _offset(self, k: int) -> float:
         row = self.frames.rows[k]

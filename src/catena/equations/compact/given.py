@@ -61,7 +61,8 @@ def _on_frames(frames: Frames, state: State, wrenches: np.ndarray) -> Mapping[tu
 
 def _gaps(frames: Frames, statement: Statement, state: State, beta: float) -> Mapping[tuple, Any]:
     """The gaps at rest at which the springs bear what the joints would."""
-    moving, found = _moving(frames, state), {("beta",): beta, ("gamma",): 0.0}
+    moving = _moving(frames, state)
+    found: dict[tuple, Any] = {("beta",): beta, ("gamma",): 0.0}
     for i in range(len(frames.all)):
         at = {"i": i}
         push = moving.value("tau*" if kinematics.rotors(frames) else "tau", ("i",), at)

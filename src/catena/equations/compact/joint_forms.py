@@ -5,7 +5,30 @@ from __future__ import annotations
 from . import kinematics as k
 from .frames import Frames
 from .language import HALF, ZERO, Cross, Dot, Equation, Expr, Family, Rate, Slope, Total
-from .letters import BALLS, BODIES, SPEEDS, SPEEDS_K, J, Phi, a, alpha, g, kappa, lam, m, o, omega, omega_j, pull, q1, q2, r, tau, twist, v, v_j
+from .letters import (
+    BALLS,
+    BODIES,
+    SPEEDS,
+    SPEEDS_K,
+    J,
+    Phi,
+    a,
+    alpha,
+    g,
+    kappa,
+    lam,
+    m,
+    omega,
+    omega_j,
+    pull,
+    q1,
+    q2,
+    r,
+    tau,
+    twist,
+    v,
+    v_j,
+)
 from .page import NOTHING, Block, row, say
 
 T, V, H, S = (Family(x, x)() for x in "TVHS")
@@ -147,7 +170,7 @@ def jourdain(fr: Frames) -> list[Block]:
 
 def variational(fr: Frames) -> list[Block]:
     """[Everett1988] eq. 30-32."""
-    work = Total(BODIES, -Dot(L("i"), omega_j("i", "j")) - m("i") * Dot(a("i"), v_j("i", "j")) + m("i") * Dot(g, v_j("i", "j")))
+    work: Expr = Total(BODIES, -Dot(L("i"), omega_j("i", "j")) - m("i") * Dot(a("i"), v_j("i", "j")) + m("i") * Dot(g, v_j("i", "j")))
     work = work - kappa("j") * q2("j") if k.rotors(fr) else work
     return [
         *opening(fr),

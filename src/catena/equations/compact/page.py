@@ -9,7 +9,6 @@ from ..derivation.writing import words
 from .frames import Frames
 from .language import Equation, Expr, Symbol
 
-
 Part = Expr | tuple[str, str]  # an expression, or letters as text and as LaTeX
 
 

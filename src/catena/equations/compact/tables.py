@@ -17,7 +17,7 @@ from ...model.motions import Motion
 from ...model.pose import ORIGIN, Pose
 from ..readable.convert import number
 from ..readable.names import upright
-from .frames import GROUNDED, Frame, Frames
+from .frames import Frame, Frames
 
 ROUNDING = 1e-15  # of a coefficient beside the others in its expression, such as that of cos(pi/2)
 WORDS = {Motion.TURN: "turn", Motion.SLIDE: "slide"}
@@ -36,9 +36,6 @@ class Column:
     def empty(self) -> bool:
         """Whether it says nothing."""
         return not any(self.cells)
-
-
-Writer = Callable[[Any], str]
 
 
 class Cells:
@@ -80,7 +77,7 @@ class Cells:
         if angle < 1e-12:
             return ""
         gap, degree = (r"\,", r"^{\circ}") if self.how == "latex" else (" ", " deg")
-        return f"{self.axis(axis)}{gap}{self.number(np.degrees(angle))}{degree}"
+        return f"{self.axis(list(axis))}{gap}{self.number(np.degrees(angle))}{degree}"
 
     def axis(self, d: Sequence[float]) -> str:
         """x, -y, or three components."""
@@ -138,7 +135,7 @@ def frame_columns(fr: Frames, cells: Cells, coordinates: Sequence[str]) -> list[
         Column("c_i", r"\mathbf{c}_i", tuple(cells.vector(b.com) if b else "" for b in bodies)),
         Column("I_i", "I_i", tuple(cells.inertia(b.inertia) if b else "" for b in bodies)),
     ]
-    return [c for c in found if not c.empty]
+    return [c for c in found if not c.empty]  # the ground, index -1, is frame 0 of a table that counts from 1
 
 
 def row_columns(fr: Frames, cells: Cells) -> list[Column]:
@@ -175,6 +172,3 @@ def _direction(cells: Cells, at: Pose, d: Sequence[float]) -> str:
     if any(isinstance(x, sp.Basic) and x.free_symbols for x in turned):
         return cells.vector(turned)
     return cells.axis([float(x) for x in turned])
-
-
-assert GROUNDED == -1  # so that the ground is frame 0 of a table that counts from 1

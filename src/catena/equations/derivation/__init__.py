@@ -17,8 +17,8 @@ from dataclasses import replace
 
 from ...errors import FormulationError
 from ..statement import Derived
-from .body_steps import ELIMINATED
 from .board import STATES, Board, WrongLineError
+from .body_steps import ELIMINATED
 from .registry import DERIVATIONS, Way, register
 from .steps import Derivation, Line, Step
 
