@@ -14,7 +14,6 @@ import argparse
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -49,8 +48,8 @@ def pages(latex: str) -> tuple[int | None, float]:
     return int(found[1]), max((float(x) for x in re.findall(r"Overfull \\hbox \(([\d.]+)pt", done.stdout)), default=0.0)
 
 
-def main() -> int:
-    """Print the table."""
+def main() -> bool:
+    """Print the table; whether something takes more than a page."""
     ask = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     ask.add_argument("examples", nargs="*", help=f"by default {', '.join((*CLASSICS, *SOURCES))}")
     ask.add_argument("--by", nargs="*", default=list(ALL_FORMULATIONS))
@@ -70,8 +69,8 @@ def main() -> int:
             form = "compact" if r"\begin{tabular}" in latex else "scalar"
             steps = len(re.findall(r"^[zuy]\d+ = ", text, re.MULTILINE))
             print(f"{name:24}{by:21}{form:9}{text.count(chr(10)) + 1:6d}{len(text):12d}{count or '':>7}{wide:7.1f} pt{steps:15d}{spent:6.1f} s", flush=True)
-    return int(longest > 1)
+    return longest > 1
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+if __name__ == "__main__" and main():
+    raise SystemExit(1)
