@@ -20,6 +20,7 @@ from catena.equations.formulations import ALL_FORMULATIONS, derive
 from catena.equations.readable.mathml import mathml
 from catena.equations.readable.width import width
 from catena.errors import FormulationError
+from catena.model.pose import Pose
 
 SOURCES = ("planar_two_link", "spatial_six_dof", "triple_pendulum", "space_manipulator", "stanford_arm", "four_link_closed", "two_links_one_load",
            "high_stiffness_low_mass")  # fmt: skip
@@ -132,6 +133,21 @@ def test_the_gibbs_function_has_the_derivatives_that_are_printed(statements) -> 
         step[found.frames.all[j].v] = 1.0
         slope = (S(state.numbers["a"] + step) - S(state.numbers["a"] - step)) / 2  # exact: S is quadratic
         assert slope == pytest.approx(values.value("dS/dq''", ("j",), {"j": j}), rel=1e-9)
+
+
+def test_the_table_has_the_numbers_of_the_mechanism() -> None:
+    """Places, rotations, axes, masses, centres of mass and inertias, read back from the text."""
+    m = catena.load("spatial_six_dof")
+    page = compact_form(derive(m, "recursive"), "text").split("\n")
+    head = next(k for k, line in enumerate(page) if line.startswith("  i  p  body"))
+    for joint, line in zip(m.ordered, page[head + 1 :]):
+        body, at, turn = m.body(joint.child), joint.placement.position, re.search(r"x (-?\d+) deg", line)
+        angle = float(turn[1]) if turn else 0.0
+        assert np.allclose(Pose.turn("x", np.radians(angle)).rotation, joint.placement.rotation, atol=1e-12)
+        vectors = [[float(x) for x in v.split(",")] for v in re.findall(r"\(([^)]*)\)", line)]
+        diagonal = tuple(body.inertia[k] for k in (0, 3, 5))
+        known = [np.round(v, 9).tolist() for v in (at, body.com, diagonal) if np.abs(v).max() > 1e-12]
+        assert vectors == known and "turn z" in line and (not body.mass or f" {body.mass:g} " in f"{line} ")
 
 
 # ------------------------------------------------------------------------------------------------ which form is printed

@@ -123,8 +123,9 @@ def _latex_table(columns: Sequence[Column]) -> list[str]:
         c = kept[widest]
         limit = max(width(x) for x in c.cells) - 1e-9
         letter = c.latex.partition("_")[0]
-        below += [(rf"{letter}_{{{k + 1}}}", x) for k, x in enumerate(c.cells) if width(x) >= limit]
-        kept[widest] = Column(c.text, c.latex, tuple(rf"{letter}_{{{k + 1}}}" if width(x) >= limit else x for k, x in enumerate(c.cells)))
+        named = [rf"{letter}_{{{x}}}" for x in kept[0].cells]
+        below += [(named[k], x) for k, x in enumerate(c.cells) if width(x) >= limit]
+        kept[widest] = Column(c.text, c.latex, tuple(named[k] if width(x) >= limit else x for k, x in enumerate(c.cells)))
     head = " & ".join(f"${c.latex}$" for c in kept)
     rows = [" & ".join(f"${c.cells[k]}$" if c.cells[k] else "" for c in kept) for k in range(len(kept[0].cells))]
     made = "\\begin{center}\\footnotesize\\tabcolsep=4pt\\renewcommand{\\arraystretch}{0.93}\n\\begin{tabular}{@{}" + "l" * len(kept) + "@{}}\n" + " \\\\\n".join([head + r" \\ \hline", *rows]) + "\n\\end{tabular}\n\\end{center}"

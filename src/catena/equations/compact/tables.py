@@ -19,7 +19,7 @@ from ..readable.convert import number
 from ..readable.names import upright
 from .frames import Frame, Frames
 
-ROUNDING = 1e-15  # of a coefficient beside the others in its expression, such as that of cos(pi/2)
+ROUNDING = 1e-15  # of a number beside the others of its vector, such as that of cos(pi/2)
 WORDS = {Motion.TURN: "turn", Motion.SLIDE: "slide"}
 
 
@@ -50,7 +50,7 @@ class Cells:
             largest = max(_largest(x), beside)
             rounded = x.xreplace({y: number(float(f"{float(y):.6g}") if abs(y) > ROUNDING * largest else 0.0) for y in x.atoms(sp.Float)})
             return self.write(rounded, False)
-        shown = f"{float(x) + 0.0:.6g}"
+        shown = f"{float(x) + 0.0 if abs(x) > ROUNDING * beside else 0.0:.6g}"
         head, e, power = shown.partition("e")
         return rf"{head}\cdot 10^{{{int(power)}}}" if e and self.how == "latex" else shown
 
@@ -74,7 +74,7 @@ class Cells:
             return f"[{'; '.join(self.vector(row) or '0' for row in rows)}]"
         R = np.array([[float(x) for x in row] for row in rows])
         angle, axis = _axis_angle(R)
-        if angle < 1e-12:
+        if abs(angle) < 1e-12:
             return ""
         gap, degree = (r"\,", r"^{\circ}") if self.how == "latex" else (" ", " deg")
         return f"{self.axis(list(axis))}{gap}{self.number(np.degrees(angle))}{degree}"
@@ -108,7 +108,7 @@ def _largest(x: Any) -> float:
 
 
 def _axis_angle(R: np.ndarray) -> tuple[float, np.ndarray]:
-    """Of a rotation: 0 to pi about an axis of length 1, the one that has the larger entry positive first."""
+    """Of a rotation: an angle from -pi to pi about an axis of length 1 whose largest entry is positive."""
     angle = float(np.arccos(np.clip((np.trace(R) - 1) / 2, -1.0, 1.0)))
     axis = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
     if np.linalg.norm(axis) < 1e-9:
