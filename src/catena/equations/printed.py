@@ -19,16 +19,18 @@ from .readable import Readable
 from .readable.height import PAGE, height
 from .statement import Derived
 
+LARGEST = 8  # speeds of a mechanism whose derivation may fit on a page; with more it is not tried
 FORMS = {"text": text_form, "latex": latex_form}
 
 
 def printed(equations: Derived, readable: Callable[[], Readable], how: str, full: bool = False) -> str:
     """The equations as "text" or "latex". readable: makes the formulation's own rows. full: multiplied out, on as many pages as that takes."""
-    derived = textbook_forms(equations)
+    large = not full and len(equations.mechanism.speed_names) > LARGEST
+    derived = [] if large else textbook_forms(equations)
     for form in derived:
         if height(latex_form(form)) <= PAGE:
             return FORMS[how](form)
-    rows = readable() if equations.readable is not None or not derived else None
+    rows = readable() if equations.readable is not None or not (derived or large) else None
     if rows is not None and not rows.intermediates and (full or height(rows.latex()) <= PAGE):
         return getattr(rows, how)()
     if not full:
@@ -37,5 +39,7 @@ def printed(equations: Derived, readable: Callable[[], Readable], how: str, full
         except WrongLineError:
             raise
         except FormulationError:
-            pass  # it has something that is not written so; then as it is, however long
+            if large:
+                return printed(equations, readable, how, full=True)
+            # it has something that is not written so; then as it is, however long
     return FORMS[how](derived[0]) if derived and (full or rows is None) else getattr(rows or readable(), how)()
