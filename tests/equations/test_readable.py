@@ -225,7 +225,7 @@ def sprung() -> Mechanism:
 def test_text_read_back_is_the_statement(m: Mechanism, by) -> None:
     """The printed text itself, parsed by SymPy and evaluated, against the tape."""
     e = by(m)
-    statement, text = e.readable(), e.text()
+    statement, text = e.readable(), e.text(full=True)
     names = names_of(m, statement.size("lam"))
     known = {n.text: n.symbol for role in reversed(statement.roles) for n in names[role]}  # v before q_rate
     for shown in sorted(known, key=len, reverse=True):  # theta1'' before theta1' before theta1

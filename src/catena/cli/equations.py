@@ -28,14 +28,15 @@ def equations(
     effort: Annotated[
         int, typer.Option(min=0, help="How many operations to spend on the textbook's form; 0 shows the computation itself.")
     ] = EFFORT,
+    full: Annotated[bool, typer.Option("--full", help="Multiplied out, however many pages that takes; else one page.")] = False,
 ) -> None:
     """Write the equations of motion by one formulation."""
     from ..equations.formulations import derive
 
     found = derive(model.load(), by)
     written = {
-        Form.text: lambda: found.text(effort),
-        Form.latex: lambda: found.latex(effort),
+        Form.text: lambda: found.text(effort, full),
+        Form.latex: lambda: found.latex(effort, full),
         Form.python: found.python,
         Form.c: found.c,
     }

@@ -152,24 +152,33 @@ class Equations:
         source = self.written() if self.written and effort else self
         return read(source, effort)
 
-    def text(self, effort: int = EFFORT) -> str:
-        """The equations as plain text."""
-        return self._shown("text", effort)
+    def text(self, effort: int = EFFORT, full: bool = False) -> str:
+        """The equations as plain text, on one page.
 
-    def _repr_latex_(self) -> str:
-        return self.latex()
+        Where the scalar equations fit on a page they are shown; else the formulation's compact statement with the quantities it is made of.
+        full: the scalar equations in any case, on as many pages as they need. effort: as in `sympy`.
+        """
+        return self._shown("text", effort, full)
 
-    def latex(self, effort: int = EFFORT) -> str:
-        """The equations as LaTeX, align* environments."""
-        return self._shown("latex", effort)
+    def latex(self, effort: int = EFFORT, full: bool = False) -> str:
+        """The equations as LaTeX (amsmath), on one page; the choice is that of `text`."""
+        return self._shown("latex", effort, full)
 
-    def _shown(self, how: str, effort: int) -> str:
-        """As the formulation's source prints them: the last steps of its derivation, or its own statement."""
+    def _repr_latex_(self) -> str | None:
+        shown = self.latex()
+        return None if r"\begin{tabular}" in shown else shown  # a notebook has no tables in mathematics
+
+    def _repr_html_(self) -> str | None:
+        from .readable.mathml import mathml
+
+        shown = self.latex()
+        return mathml(shown) if r"\begin{tabular}" in shown else None
+
+    def _shown(self, how: str, effort: int, full: bool) -> str:
         if effort:
-            from .derivation import textbook_form
+            from .printed import printed
 
-            if shown := textbook_form(self, how):
-                return shown
+            return printed(self, lambda: self.sympy(effort), how, full)
         return getattr(self.sympy(effort), how)()
 
     def steps(self) -> Derivation:

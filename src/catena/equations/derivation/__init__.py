@@ -13,17 +13,16 @@ one file or function per formulation, listed in DERIVATIONS
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...errors import FormulationError
 from ..statement import Derived
-from . import writing
 from .board import STATES, Board, WrongLineError
+from .body_steps import ELIMINATED
 from .registry import DERIVATIONS, Way, register
 from .steps import Derivation, Line, Step
 
-__all__ = ["DERIVATIONS", "Derivation", "Line", "Step", "Way", "derivation", "register", "textbook_form"]
-
-PAGE = 50  # lines of text that fit on a page
-
+__all__ = ["DERIVATIONS", "Derivation", "Line", "Step", "Way", "derivation", "register", "textbook_forms"]
 
 def derivation(equations: Derived) -> Derivation:
     """The steps that lead to equations of motion; a FormulationError where their formulation has none that can be read."""
@@ -42,21 +41,20 @@ def derivation(equations: Derived) -> Derivation:
     return Derivation(equations.mechanism.name, name, way.source, steps, board.names, STATES, values)
 
 
-def textbook_form(equations: Derived, how: str) -> str:
-    """The last steps of a derivation as "text" or "latex": the form in which the formulation's source prints its equations.
+def textbook_forms(equations: Derived) -> list[Derivation]:
+    """The final steps of a derivation, the form in which the formulation's source prints its equations; then a shorter one, where there is one.
 
-    Empty where the formulation has no derivation, one too long to read, or a statement of its own that is that form or is a page long
-    where this would be more.
+    None where the formulation has no derivation, one too long to read, or a statement of its own that is that form. The shorter form leaves out
+    the equations of motion that follow from the rows above them by elimination.
     """
     way = DERIVATIONS.get(equations.formulation)
     if way is None or (way.rows_alone and equations.readable is not None):
-        return ""
+        return []
     try:
         found = derivation(equations)
     except WrongLineError:
         raise
     except FormulationError:
-        return ""
-    if equations.readable is not None and writing.text_form(found).count("\n") >= PAGE:
-        return ""
-    return getattr(writing, f"{how}_form")(found)
+        return []
+    short = replace(found, steps=tuple(step for step in found.steps if step.title != ELIMINATED))
+    return [found, short] if way.eliminates else [found]

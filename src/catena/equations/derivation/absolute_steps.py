@@ -78,11 +78,12 @@ def udwadia_kalaba(board: Board) -> list[Step]:
         left, right = left + V.T @ (b.m * b.a) + w.T @ turned, right + V.T @ F + w.T @ (b.R.T @ T)
         if b.heavy:
             held = (free.force(b.name) + b.m * bodies.gravity - F) / b.m  # what the joints do, by the kernels
-            freely.append(board.line(bold("a", b.name, "0"), F / b.m, b.kernel_rate[3:] - held, axes="ground"))
-            corrections.append(board.line(bold("c", b.name), b.a - F / b.m, held, _difference("a", b.name), "ground"))
+            freely.append(board.line(bold("a", b.name, "0"), F / b.m, b.kernel_rate[3:] - held, axes="ground", beside=b.kernel_rate[3:]))
+            corrections.append(board.line(bold("c", b.name), b.a - F / b.m, held, _difference("a", b.name), "ground", beside=b.kernel_rate[3:]))
         if b.stiff:
             held = b.R.T @ (free.torque(b.name, b.r) - T)
-            freely.append(board.line(bold("T", b.name, "0"), b.R.T @ T, b.I @ b.kernel_rate[:3] + ca.cross(b.kernel[:3], b.I @ b.kernel[:3]) - held, axes=b.name))
+            spin = b.I @ b.kernel_rate[:3] + ca.cross(b.kernel[:3], b.I @ b.kernel[:3])
+            freely.append(board.line(bold("T", b.name, "0"), b.R.T @ T, spin - held, axes=b.name, beside=ca.vertcat(spin, held)))
     rows = rate_rows(board) + board.rows(left, right + board.A.T @ board.lam)
     return [
         bodies.positions(), bodies.velocities(), *bodies.turning(), bodies.accelerations(), *load_step(board),

@@ -189,13 +189,14 @@ class Board:
         return [q[c.qi : c.qi + 4] for c in self.s.layout.coordinates if c.motion == BALL]
 
     def line(self, label: Label, x: ca.SX, reference: ca.SX | np.ndarray, means: Label | None = None, axes: str = "",
-             seen: np.ndarray | None = None) -> Line:  # fmt: skip
-        """label = x, a number or a vector; reference: the same by another route; seen (states, entries): by a third."""
+             seen: np.ndarray | None = None, beside: ca.SX | None = None) -> Line:  # fmt: skip
+        """label = x, a number or a vector; reference: the same by another route; seen (states, entries): by a third. beside: what cancels in the reference."""
         right = tuple(row.right for row in self.terms(ca.SX.zeros(x.numel()), x))
         known = reference if isinstance(reference, np.ndarray) else self.numbers(reference)
+        floor = 0.0 if beside is None else np.abs(self.numbers(beside)).sum(1)
         met = (x,) if isinstance(reference, np.ndarray) else (x, reference)
-        own = self._difference(label.text, right, known, rounding=lambda: ROUNDED * np.sum([self._sizes(e) for e in met], axis=0))
-        other = 0.0 if seen is None else self._difference(label.text, right, seen, rounding=lambda: OBSERVED * self._sizes(x))
+        own = self._difference(label.text, right, known, floor, lambda: ROUNDED * np.sum([self._sizes(e) for e in met], axis=0))
+        other = 0.0 if seen is None else self._difference(label.text, right, seen, floor, lambda: OBSERVED * self._sizes(x))
         return Line(label, right, means, axes, max(own, other))
 
     @cached_property

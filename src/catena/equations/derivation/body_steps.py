@@ -17,6 +17,7 @@ from .kane import active, inertia_forces
 from .steps import Line, Step
 from .words import block_of_g, bold, column_of
 
+ELIMINATED = "equations of motion"
 NOTHING = 1e-12  # rounding of an entry that vanishes, where the others are of size one
 
 
@@ -69,7 +70,7 @@ def eliminated(board: Board, free: FreeBodies) -> Step:
     rows = rate_rows(board) + board.rows(
         -inertia_forces(board, free.bodies), active(board, free.bodies) + board.A.T @ board.lam
     )
-    return Step("equations of motion", "Eliminate the forces of the joints from the rows above.", tuple(rows), True)
+    return Step(ELIMINATED, "Eliminate the forces of the joints from the rows above.", tuple(rows), True)
 
 
 # ------------------------------------------------------------------------------------------------------- recursive

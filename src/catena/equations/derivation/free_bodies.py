@@ -59,17 +59,8 @@ class FreeBodies:
     # ------------------------------------------------------------------------------------------------ symbols
     @cached_property
     def held(self) -> dict[str, tuple[Any, Any]]:
-        """What the rows of loops do to bodies: torque about the node's origin and force, in the node's axes."""
-        if not self.board.lam.numel():
-            return {}
-        W, s = self.s.row_wrenches(), self.s
-        found: dict[str, ca.SX] = {}
-        for k, loop in enumerate(s.con.loop):
-            joint = s.layout.mechanism.loops[loop]
-            for body, w in ((joint.parent, W[k, :6]), (joint.child, W[k, 6:])):
-                w = self.board.lam[k] * ca.vec(w.T)
-                found[body] = found[body] + w if body in found else w
-        return {b: (tuple(elements(w[:3])), tuple(elements(w[3:]))) for b, w in found.items() if b != GROUND}
+        """What the rows of loops do to bodies."""
+        return held_by_loops(self.board)
 
     def _symbols(self) -> dict[str, ca.SX]:
         """Torque and force (6,) of every joint on its child, as symbols where they are written."""
@@ -187,3 +178,17 @@ class FreeBodies:
         if self.board.mechanism.loads:
             loads = s.applied.forces if s.applied.wrenches else self.board.loads
         return s.tau + loads - vector(s.tree.armature) * s.a
+
+
+def held_by_loops(board: Board) -> dict[str, tuple[Any, Any]]:
+    """What the rows of loops do to bodies: torque about the node's origin and force, in the node's axes."""
+    if not board.lam.numel():
+        return {}
+    W, s = board.s.row_wrenches(), board.s
+    found: dict[str, ca.SX] = {}
+    for k, loop in enumerate(s.con.loop):
+        joint = s.layout.mechanism.loops[loop]
+        for body, w in ((joint.parent, W[k, :6]), (joint.child, W[k, 6:])):
+            w = board.lam[k] * ca.vec(w.T)
+            found[body] = found[body] + w if body in found else w
+    return {b: (tuple(elements(w[:3])), tuple(elements(w[3:]))) for b, w in found.items() if b != GROUND}

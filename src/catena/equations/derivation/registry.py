@@ -16,12 +16,14 @@ class Way:
     """A derivation. name: that of its formulation. steps: writes them on a board. source: where its form is printed.
 
     rows_alone: whether the source's form is the equations of motion alone, so that `Equations.text` prints nothing before them.
+    eliminates: whether its last step only eliminates forces from the rows before it, which are the source's form.
     """
 
     name: str
     steps: Callable[[Board], list[Step]]
     source: str
     rows_alone: bool = False
+    eliminates: bool = False
 
 
 DERIVATIONS: dict[str, Way] = {}
@@ -36,7 +38,7 @@ def register(way: Way) -> Way:
 
 
 for _way in (
-    Way("newton_euler", body_steps.newton_euler, "[Baysec1996] eq. 3-4, 23-46"),
+    Way("newton_euler", body_steps.newton_euler, "[Baysec1996] eq. 3-4, 23-46", eliminates=True),
     Way("lagrange", energy_steps.lagrange, "[Baysec1996] eq. 5-9", rows_alone=True),
     Way("hamilton", energy_steps.hamilton, "[Baysec1996] eq. 10-15", rows_alone=True),
     Way("kane", kane.kane, "[Passerello1972] eq. 2.24-2.29, 3.1-3.29"),
@@ -44,7 +46,7 @@ for _way in (
     Way("jourdain", kane.jourdain, "[Jourdain1909]"),
     Way("boltzmann_hamel", body_steps.boltzmann_hamel, "[Quinn1991] eq. 22-39"),
     Way("penalty", body_steps.penalty, "[Baysec1996] eq. 16-22, 66-77"),
-    Way("recursive", body_steps.recursive, "[Merwe1995] ch. 4-5"),
+    Way("recursive", body_steps.recursive, "[Merwe1995] ch. 4-5", eliminates=True),
     Way("variational", kane.variational, "[Everett1988] eq. 25-32"),
     Way("maggi", absolute_steps.maggi, "[Maggi1896], [Kurdila1990]"),
     Way("udwadia_kalaba", absolute_steps.udwadia_kalaba, "[Udwadia1992]"),

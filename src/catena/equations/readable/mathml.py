@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from xml.etree import ElementTree
 
 WORD = re.compile(r"(?<![\\A-Za-z{])([A-Za-z]{2,})(?![A-Za-z}])")  # a name of several letters, which TeX would take for a product
 PRODUCT = re.compile(r"(\\mathrm\{\w{2,}\}(?:[_^]\{(?:\\mathrm\{\w+\}|[^{}]*)\})*) (?=[\\A-Za-z])(?!\\right|\\,)")  # and what it is multiplied by
 FUNCTION = re.compile(r"(\\(?:sin|cos|tan|exp|log)(?:\^\{\w+\})?) (?=[{\\A-Za-z])(?!\{?\\left)")  # of an angle without brackets, which TeX sets apart and MathML does not
+PARTS = re.compile(r"\\begin\{(align\*|center)\}(.*?)\\end\{\1\}|([^\n]+)", re.DOTALL)  # displays, tables, and lines of words
 SMALL, SMALLEST = 0.75, 0.6  # letters of a script beside others; how small a line may be set
 
 
@@ -23,7 +24,36 @@ def mathml(latex: str, width: int | None = None) -> str:
     except ImportError:
         return f"<pre>{html.escape(latex)}</pre><p>Rendered equations need the package latex2mathml: pip install 'catena[report]'</p>"
     body = re.sub(r"^%.*\n", "", latex, flags=re.MULTILINE)
-    body = re.sub(r"\\(?:begin|end)\{align\*\}", "", body).strip()
+    if r"\begin{tabular}" in body:
+        return _page(body, width, convert)
+    return _lines(re.sub(r"\\(?:begin|end)\{align\*\}", "", body).strip(), width, convert)
+
+
+def _page(latex: str, width: int | None, convert: Callable[..., str]) -> str:
+    """Words, tables and displays one below the other: what `catena.equations.compact` writes."""
+    shown = []
+    for kind, inside, words in PARTS.findall(latex):
+        if kind == "align*":
+            shown.append(_lines(inside.strip(), width, convert))
+        elif kind:
+            rows = re.sub(r"\\(begin|end)\{tabular\}(\{[^\n]*\})?|\\hline|^.*?(?=\\begin\{tabular\})", "", inside, flags=re.DOTALL).split("\\\\")
+            cells = ["".join(f"<td>{_inline(x.strip(), convert)}</td>" for x in row.split("&")) for row in rows]
+            shown.append(f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>")
+        elif said := re.sub(r"^\{?\\(small|raggedright)[^\n]*?(?=\\noindent|$)|\\noindent|\\par\}", "", words).strip():
+            shown.append(f"<p>{_inline(said, convert)}</p>")
+    return "\n".join(shown)
+
+
+def _inline(latex: str, convert: Callable[..., str]) -> str:
+    """Words with formulas between dollar signs."""
+    pieces = latex.split("$")
+    plain = [html.escape(re.sub(r"\\textbf\{(.*?)\}|\\(?=_)", r"\1", x)) for x in pieces[::2]]
+    formulas = [re.sub(r"\\texttt\{(.*)\}", lambda t: rf"\text{{{t[1].replace('{}', '')}}}", x) for x in pieces[1::2]]
+    return "".join(x for pair in zip(plain, [*(convert(x) for x in formulas), ""]) for x in pair)
+
+
+def _lines(body: str, width: int | None, convert: Callable[..., str]) -> str:
+    """The lines of a display."""
     shown = []
     for line in re.split(r"\\\\\s*\n", body):
         text = FUNCTION.sub(r"\1 \\, ", PRODUCT.sub(r"\1 \\, ", WORD.sub(r"\\mathrm{\1}\\,", line.replace("&", " ")))).strip()
@@ -42,9 +72,9 @@ def _line(made: str, width: int | None) -> str:
     return f'<div class="equation{further}"{style}>{made}</div>'
 
 
-def _broken(text: str, width: int | None, convert: object) -> Iterator[str]:
+def _broken(text: str, width: int | None, convert: Callable[..., str]) -> Iterator[str]:
     """A line, or the parts of one that is too wide: broken before signs that stand in no fraction, its brackets no longer stretched."""
-    made = ElementTree.fromstring(convert(text)) if width else None  # type: ignore[operator]
+    made = ElementTree.fromstring(convert(text)) if width else None
     if width is None or made is None or _letters(made) <= width:
         yield text
         return
@@ -57,7 +87,7 @@ def _broken(text: str, width: int | None, convert: object) -> Iterator[str]:
             start = k
     line, indent = "", ""
     for piece in [*pieces, plain[start:]]:
-        if line and _letters(ElementTree.fromstring(convert(line + piece))) > width:  # type: ignore[operator]
+        if line and _letters(ElementTree.fromstring(convert(line + piece))) > width:
             yield indent + line
             line, indent = "", r"\quad \quad {} "
         line += piece
