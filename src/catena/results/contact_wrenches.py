@@ -24,7 +24,7 @@ def contact_wrenches(result: Result, q: Array) -> dict[str, Array]:
     if unknown := [n for n in names if n not in points]:
         raise CatenaError(f"the reactions of joints in a run with {', '.join(unknown)} are not known yet: the stop of a joint that closes a loop pushes "
                           "at its bodies, and is not among the loads")  # fmt: skip
-    push, place = (result._rows(f"contact_{name}") for name in ("push", "place"))
+    push, place = result._rows("contact_push"), np.nan_to_num(result._rows("contact_place"))  # a point of a patch without a place has no force
     found: dict[str, Array] = {}
     for k, name in enumerate(names):
         for body, sign in ((points[name].body, 1.0), (points[name].other, -1.0)):
