@@ -91,6 +91,8 @@ def observe(plan: RunPlan, flat: list[Array]) -> ContactRows | None:
     at = {p: i for i, p in enumerate(c.ordered)}
     back = [at[p] for p in c.points]  # the file's order
     gap, approach, normal, friction, slip, place, mode = (x[:, back] for x in (gap, approach, normal, friction, slip, place, mode[:k].T))
+    absent = np.isinf(gap)
+    gap, place = np.where(absent, np.nan, gap), np.where(absent[..., None], np.nan, place)
     return ContactRows(gap, approach, normal, friction, slip, place, mode, np.ones((n, k, 2), bool), summed, centre, total[:, back])
 
 
@@ -99,7 +101,7 @@ def residuals(plan: RunPlan, x: Array, rows: ContactRows | None) -> dict[str, Ar
     c = plan.system.stepping
     assert c is not None
     own = dict(zip(CERTIFICATE, np.moveaxis(x[..., -1 - len(CERTIFICATE) : -1], -1, 0)))
-    deep = own["depth"] if rows is None else np.maximum(own["depth"], np.maximum(-rows.gap, 0.0).max(axis=-1))
+    deep = own["depth"] if rows is None else np.maximum(own["depth"], np.fmax(-rows.gap, 0.0).max(axis=-1))
     return {"penetration": deep / usual_length(plan.machine.layout), "residual": own["worst_residual"], "unconverged": own["unconverged"],
             "complementarity": own["complementarity"], "cone": own["cone"], "angle": own["angle"], "gained": own["gained"],
             "dissipated": own["dissipated"], "impacts": own["impacts"], "changes": own["changes"]}  # fmt: skip
