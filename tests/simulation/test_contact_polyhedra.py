@@ -11,7 +11,8 @@ from scipy.spatial.transform import Rotation
 
 import catena
 from catena import Body, Contact, Joint, Mechanism, Pose, Shape, simulate
-from catena.errors import MechanismError, StateError, StudyError
+from catena.errors import MechanismError, MechanismWarning, StateError, StudyError
+from catena.model.polyhedra import polyhedron
 from catena.simulation.scenario import read
 
 GROUND, ORIGIN, G = "ground", (0.0, 0.0, 0.0), 9.81
@@ -207,6 +208,15 @@ def test_reactions_pictures_and_files_of_a_run_with_patches(tmp_path: Path) -> N
     run.save(tmp_path / "run.nc")
     again = catena.load_result(tmp_path / "run.nc")
     assert again.contacts.place.values == pytest.approx(run.contacts.place.values, nan_ok=True)
+
+
+def test_a_mesh_that_is_not_convex_is_told_of_whatever_its_size(tmp_path) -> None:
+    trimesh = pytest.importorskip("trimesh")
+    for size in (1e-6, 1.0, 1e6):
+        ring = trimesh.creation.annulus(0.5, 1.0, 1.0, sections=8).apply_scale(size)
+        ring.export(tmp_path / f"ring{size:g}.stl")
+        with pytest.warns(MechanismWarning, match=r"ring.* is not convex: its hull has 33.3 % more volume, and contacts are those of the hull; cut it into convex parts"):
+            polyhedron(Shape("mesh", (1.0, 1.0, 1.0), file=str(tmp_path / f"ring{size:g}.stl"), collides=True), {})
 
 
 def test_what_patches_cannot_do_is_said_by_name(tmp_path: Path) -> None:

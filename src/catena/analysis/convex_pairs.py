@@ -7,16 +7,16 @@ wheels for Linux, macOS and Windows. It keeps the points of meshes in single pre
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import MechanismWarning, QuestionError
+from ..errors import QuestionError
 from ..model.collision_pairs import Collider
 from ..model.mechanism import GROUND
+from ..model.mesh_hull import warn_if_concave
 from ..model.values import value_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 Array = np.ndarray
 TOLERANCE, ITERATIONS = 1e-10, 200  # of MuJoCo's convex solver
 FAR = 1e6  # beside the sizes of the shapes: beyond it MuJoCo would not look
-CONCAVE = 1e-3  # a hull that is larger by this part of the volume is worth a word
 _SIZES: dict[str, tuple[str, Callable[..., tuple[float, ...]]]] = {  # kind of shape -> MuJoCo's word, and its half sizes
     "sphere": ("SPHERE", lambda r: (r, 0, 0)),
     "capsule": ("CAPSULE", lambda r, length: (r, length / 2, 0)),
@@ -91,12 +90,7 @@ class ConvexPairs:
         corners = points[self.model.mesh_face[first : first + self.model.mesh_facenum[mesh]]]
         volume = abs(np.einsum("fi,fi->f", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum()) / 6
         hull = ConvexHull(points).volume
-        if hull > (1 + CONCAVE) * volume:
-            warnings.warn(
-                f"mesh {c.shape.file!r} of {c.name!r} is not convex: its hull has {100 * (hull / volume - 1):.3g} % more volume, and "
-                "distances are those of the hull; cut it into convex parts (coacd does) and give each as a shape of its own",
-                MechanismWarning, stacklevel=2,
-            )  # fmt: skip
+        warn_if_concave(f"{c.shape.file!r} of {c.name!r}", volume, hull, "distances")
 
     def _size(self, c: Collider) -> list[float]:
         return [float(value_of(x, self.machine.mechanism.parameters)) for x in c.shape.size]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ..errors import MechanismError
+from ..errors import MechanismError, MechanismWarning
 from .pose import Vector
 from .shapes import Shape
 
 MOST = 64  # corners of a hull that touches
+CONCAVE = 1e-3  # a hull that is larger by this part of the volume is worth a word
 SAME = 1e-9  # beside the size of the mesh: points nearer to each other than this are one corner
 
 
@@ -19,6 +22,24 @@ def hull_corners(shape: Shape) -> list[Vector]:
     """The corners of the hull, m, in the shape's axes: the file's points, scaled by the shape's three numbers."""
     corners = _corners(shape.file) * np.array([float(x) for x in shape.size])
     return [(float(x), float(y), float(z)) for x, y, z in corners]
+
+
+def warn_if_concave(mesh: str, volume: float, hull: float, what: str) -> None:
+    """Warn where a hull is larger than its mesh. what: those are of the hull, in the plural."""
+    if hull > (1 + CONCAVE) * volume:
+        warnings.warn(f"mesh {mesh} is not convex: its hull has {100 * (hull / volume - 1):.3g} % more volume, and {what} are those of the hull; cut it into "
+                      "convex parts (coacd does) and give each as a shape of its own", MechanismWarning, stacklevel=2)  # fmt: skip
+
+
+@functools.lru_cache(maxsize=64)
+def warn_of_file(file: str) -> None:
+    """Warn, once, of a mesh that touches other bodies and is not convex; of one that is not closed nothing is known."""
+    given = _mesh(file)
+    import trimesh
+
+    mesh = trimesh.Trimesh(given.vertices / np.ptp(given.vertices, axis=0).max(), given.faces)  # corners of faces are one where they are as near as 1e-8
+    if mesh.is_watertight and mesh.volume > 0.0:
+        warn_if_concave(repr(file), float(mesh.volume), float(mesh.convex_hull.volume), "contacts")
 
 
 @functools.lru_cache(maxsize=64)
@@ -38,6 +59,12 @@ def _corners(file: str) -> np.ndarray:
 
 
 def _points(file: str) -> np.ndarray:
+    """(n, 3): of a mesh, m."""
+    return np.unique(np.asarray(_mesh(file).vertices, float), axis=0)
+
+
+def _mesh(file: str) -> Any:
+    """As trimesh reads it."""
     path = Path(file.removeprefix("file://"))
     if not path.is_file():
         raise MechanismError(f"mesh {file!r} is not there; a contact needs its points")
@@ -46,6 +73,6 @@ def _points(file: str) -> np.ndarray:
     except ImportError:
         raise MechanismError(f"mesh {file!r} touches a plane, which needs trimesh: pip install 'catena[studio]'") from None
     try:
-        return np.unique(np.asarray(trimesh.load(path, force="mesh", process=False).vertices, float), axis=0)  # type: ignore[attr-defined]
+        return trimesh.load(path, force="mesh", process=False)
     except Exception as why:  # whatever a reader of a broken file raises
         raise MechanismError(f"mesh {file!r} cannot be read ({type(why).__name__}: {why})") from None

@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 
 from ..errors import MechanismError
-from .mesh_hull import hull_corners
+from .mesh_hull import hull_corners, warn_of_file
 from .shapes import Shape
 from .values import value_of
 
@@ -63,7 +63,10 @@ class Polyhedron:
 def polyhedron(shape: Shape, parameters: Mapping[str, float]) -> Polyhedron:
     """The polyhedron of a box or mesh of a body, at given values of the mechanism's parameters."""
     numbers = tuple(_number(x, shape, parameters) for x in (*shape.size, *shape.pose.position, *(x for row in shape.pose.rotation for x in row)))
-    return _made(shape.kind, numbers[:-12], shape.file, numbers[-12:])
+    found = _made(shape.kind, numbers[:-12], shape.file, numbers[-12:])
+    if shape.file:
+        warn_of_file(shape.file)
+    return found
 
 
 def most_corners(shape: Shape, parameters: Mapping[str, float]) -> int:
