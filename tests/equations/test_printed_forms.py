@@ -1,7 +1,7 @@
 """The sources' printed equations, written down by hand in SymPy with their numbers, equal ours symbol by symbol.
 
-Each formulation against the equations of its own source: [Quinn1991] eq. 22-39 for boltzmann_hamel, [Baysec1996] eq. 23-43 and 66-77 for
-newton_euler and penalty (56-65 are in test_lagrange and test_hamilton), [Everett1988] eq. 30-32 for variational, [Passerello1972] eq. 1.13
+Each formulation against the equations of its own source: [Quinn1991] eq. 22-39 for boltzmann_hamel, [Baysec1996] eq. 23-53 and 66-77 for
+newton_euler, the energies and penalty (55-65 are in test_lagrange and test_hamilton), [Everett1988] eq. 30-32 for variational, [Passerello1972] eq. 1.13
 to 3.29 for kane, [Merwe1995] eq. 4.1-4.31 for recursive. Where the print is wrong, docs/misprints.md or the head of the formulation's
 module has the line; it is cited here as "mended". Differences are polynomials in the sines and cosines of the angles, with s^2 = 1 - c^2: exact.
 """
@@ -20,6 +20,7 @@ from catena.equations.formulations import boltzmann_hamel as quinn
 from catena.equations.formulations import derive
 from catena.equations.formulations import kane as passerello
 from catena.equations.formulations._boltzmann_hamel_links import connectivity, links
+from catena.equations.formulations._energies import energies
 from catena.equations.formulations._free_links import gyration, masses, weights
 from catena.equations.formulations.penalty import penalty
 from catena.equations.readable import sx_to_sympy
@@ -174,8 +175,8 @@ def test_seed_000_equations_29_to_39_configuration_space(arm):
 
 
 # ------------------------------------------------------------------------------------------------ seed 001
-def test_seed_001_equations_23_to_43_newton_and_euler():
-    """Link by link m x'', m y'', I theta'' (23)-(31), the pins (32)-(37) and their second rates (38)-(43), (42) with its minus."""
+def test_seed_001_equations_23_to_46_newton_and_euler():
+    """Link by link m x'', m y'', I theta'' (23)-(31), the pins (32)-(37) and their second rates (38)-(43), (42) with its minus; (44)-(46)."""
     b = Bodies(triple_pendulum())
     x, s = state(b, [chart(b, k) for k in range(3)]), b.tracer
     w_dot = ca.SX.sym("w_dot", 9)
@@ -207,6 +208,38 @@ def test_seed_001_equations_23_to_43_newton_and_euler():
             mass[i] * X[i] - (Fx[i] - after[0]), mass[i] * Y[i] - (Fy[i] - after[1] - mass[i] * value["g"]),
             inertia[i] * al[i] - (l[i] * sin[i] * Fx[i] - l[i] * cos[i] * Fy[i] + tau[i] - after[2]),
         ])  # (23)-(31)  # fmt: skip
+    for i in range(3):  # (44)-(46): without the pins
+        own, behind = balance[3 * i + 2, 0], range(i, 3)
+        own += sum(l[i] * (cos[i] * balance[3 * j + 1, 0] - sin[i] * balance[3 * j, 0]) for j in behind)
+        left = inertia[i] * al[i] + sum(mass[j] * l[i] * (cos[i] * Y[j] - sin[i] * X[j]) for j in behind)
+        net = tau[i] - (tau[i + 1] if i < 2 else 0) - sum(mass[j] for j in behind) * value["g"] * l[i] * cos[i]
+        assert equal([own], [left - net])
+
+
+def test_seed_001_equations_47_to_53_the_lagrangian():
+    """Places (47)-(49), squares of speeds (50)-(52), and L = T - V (53), of angles that are those with the ground."""
+    E = energies(triple_pendulum(), "absolute")
+    th, w = sp.symbols("theta1:4"), sp.symbols("w1:4")
+    p = sp.symbols(" ".join(E.tracer.layout.mechanism.parameters))
+    f = ca.Function("L", [E.q, E.v, E.tracer.p], [E.T - E.V])
+    found = sx_to_sympy(f, [list(th), list(w), list(p)])[0][0][0, 0]
+    value = dict(zip(map(str, p), p))
+    (l1, l2, l3), (m1, m2, m3), (I1, I2, I3) = ([value[f"{letter}{i}"] for i in (1, 2, 3)] for letter in "lmI")
+    x = [sum(l * sp.cos(a) for l, a in zip((l1, l2, l3)[:i], th)) for i in (1, 2, 3)]
+    y = [sum(l * sp.sin(a) for l, a in zip((l1, l2, l3)[:i], th)) for i in (1, 2, 3)]
+    squares = [sum(sum(sp.diff(z, a) * da for a, da in zip(th, w)) ** 2 for z in (x[i], y[i])) for i in range(3)]
+    assert equal(squares, [
+        l1**2 * w[0] ** 2, l1**2 * w[0] ** 2 + l2**2 * w[1] ** 2 + 2 * l1 * l2 * w[0] * w[1] * sp.cos(th[0] - th[1]),
+        l1**2 * w[0] ** 2 + l2**2 * w[1] ** 2 + l3**2 * w[2] ** 2 + 2 * l1 * l2 * w[0] * w[1] * sp.cos(th[0] - th[1])
+        + 2 * l1 * l3 * w[0] * w[2] * sp.cos(th[0] - th[2]) + 2 * l2 * l3 * w[1] * w[2] * sp.cos(th[1] - th[2]),
+    ])  # fmt: skip
+    L_53 = (
+        (m1 + m2 + m3) * l1**2 * w[0] ** 2 / 2 + (m2 + m3) * l2**2 * w[1] ** 2 / 2 + m3 * l3**2 * w[2] ** 2 / 2
+        + (m2 + m3) * l1 * l2 * w[0] * w[1] * sp.cos(th[0] - th[1]) + m3 * l1 * l3 * w[0] * w[2] * sp.cos(th[0] - th[2])
+        + m3 * l2 * l3 * w[1] * w[2] * sp.cos(th[1] - th[2]) + I1 * w[0] ** 2 / 2 + I2 * w[1] ** 2 / 2 + I3 * w[2] ** 2 / 2
+        - (m1 + m2 + m3) * value["g"] * l1 * sp.sin(th[0]) - (m2 + m3) * value["g"] * l2 * sp.sin(th[1]) - m3 * value["g"] * l3 * sp.sin(th[2])
+    )  # fmt: skip
+    assert equal([found], [L_53])
 
 
 def test_seed_001_equations_66_to_77_springs():
