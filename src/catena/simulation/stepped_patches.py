@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class PatchPoint:
+class ManifoldPoint:
     """One of the points of a pair of boxes: `point` is its pair, number counts from 0. It has three rows, also without friction."""
 
     point: ContactPatch
@@ -45,14 +45,14 @@ class PatchPoint:
         return f"{self.point.name} point {self.number + 1}"
 
 
-SteppedPoint = TouchingPoint | PatchPoint
+SteppedPoint = TouchingPoint | ManifoldPoint
 
 
-def patch_points(m: Mechanism) -> Iterator[PatchPoint]:
+def manifold_points(m: Mechanism) -> Iterator[ManifoldPoint]:
     """The points of all pairs of boxes."""
     for patch in contact_patches(m):
         for number in range(POINTS):
-            yield PatchPoint(patch, m.contacts[patch.contact], number)
+            yield ManifoldPoint(patch, m.contacts[patch.contact], number)
 
 
 def patch_faults(m: Mechanism) -> Iterator[str]:

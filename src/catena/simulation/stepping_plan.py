@@ -23,7 +23,7 @@ from ..model.contact_points import contact_points
 from ..model.impact_laws import IMPACT_LAWS
 from .contact_rows import TouchingPoint
 from .stabilisation import stabiliser
-from .stepped_patches import SteppedPoint, pair_pose, patch_faults, patch_points, seen_points
+from .stepped_patches import SteppedPoint, manifold_points, pair_pose, patch_faults, seen_points
 from .system import System
 from .time_stepping import ITERATIONS, RESIDUAL, SteppedContacts, Stop
 
@@ -47,7 +47,7 @@ def stepped_contacts(machine: Machine, asked: dict[str, Any], keep: Callable[[tu
 
 def _made(machine: Machine, asked: dict[str, Any]) -> SteppedContacts:
     m = machine.mechanism
-    points: tuple[SteppedPoint, ...] = (*(TouchingPoint(p, m.contacts[p.contact]) for p in contact_points(m)), *patch_points(m))
+    points: tuple[SteppedPoint, ...] = (*(TouchingPoint(p, m.contacts[p.contact]) for p in contact_points(m)), *manifold_points(m))
     stops = tuple(_stops(machine, float(asked["restitution"]))) if asked["limits"] == "stop" else ()
     return SteppedContacts(points, stops, asked["iterations"] or ITERATIONS, asked["residual"] or RESIDUAL)
 

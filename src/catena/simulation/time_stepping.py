@@ -30,7 +30,7 @@ from ..model.contact_points import ContactPatch
 from .contact_rows import TouchingPoint
 from .power import load_power, row_power
 from .projection import moved
-from .stepped_patches import PatchPoint, SteppedPoint, pair_pose, pair_twist
+from .stepped_patches import ManifoldPoint, SteppedPoint, pair_pose, pair_twist
 
 if TYPE_CHECKING:
     from .system import System
@@ -74,7 +74,7 @@ class SteppedContacts:
     @cached_property
     def pairs(self) -> tuple[ContactPatch, ...]:
         """Of boxes."""
-        return tuple(dict.fromkeys(c.point for c in self.ordered if isinstance(c, PatchPoint)))
+        return tuple(dict.fromkeys(c.point for c in self.ordered if isinstance(c, ManifoldPoint)))
 
     @property
     def words(self) -> str:
