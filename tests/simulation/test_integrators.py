@@ -11,6 +11,7 @@ from scipy.integrate import DOP853, RK45
 import closed
 import zoo
 from catena.analysis.assembly import assemble
+from catena.analysis.statics import equilibrium
 from catena.errors import SimulationError
 from catena.machine.machine import Machine
 from catena.model.loads import JointSpring
@@ -164,6 +165,37 @@ def test_gauss_methods_keep_quaternions_unit_without_help(name: str) -> None:
     machine = Machine(zoo.random_tree(5, ["ball", "revolute", "ball"]))
     run = simulate(machine, v=0.3 * np.arange(1.0, 8.0), until=20.0, integrator=name, step=0.01)
     assert run.ledger.quaternion < 1e-12
+
+
+@pytest.mark.parametrize("name", ["midpoint", "gauss4"])
+def test_stages_are_solved_beside_the_motion_however_small(name: str) -> None:
+    """Small oscillations are linear: a trillionth of the amplitude is a trillionth of the motion."""
+    machine = Machine(zoo.pendulum(2))
+    way = {"until": 1.0, "integrator": name, "step": 0.01}
+    small, tiny = (simulate(machine, [a, -a], **way).q.values[-1] / a for a in (1e-7, 1e-19))
+    assert np.abs(tiny - small).max() < 1e-13 * np.abs(small).max()
+
+
+@pytest.mark.parametrize("name", ["midpoint", "gauss4"])
+def test_stages_at_rest_under_load_are_solved_in_a_few_rounds(name: str) -> None:
+    """Forces that cancel leave noise, which fixed-point rounds cannot make smaller."""
+    p = zoo.pendulum(2)
+    held = p.with_(loads=tuple(JointSpring(f"spring{k}", f"pin{k}", 30.0, 0.7) for k in (1, 2)))
+    machine = Machine(held)
+    q = equilibrium(machine, [0.3, 0.3])
+    run = simulate(machine, q, until=1.0, integrator=name, step=0.01)
+    assert np.abs(run.q.values - q).max() < 1e-13
+    assert run.ledger.evaluations < 12 * 2 * run.ledger.steps
+
+
+@pytest.mark.parametrize("name", ["midpoint", "gauss4"])
+def test_implicit_runs_do_not_depend_on_their_neighbours(name: str) -> None:
+    machine = Machine(zoo.pendulum(2))
+    q = np.array([[0.1 * k, 10.0**-k] for k in range(12)])
+    way = {"until": 0.5, "integrator": name, "step": 0.01, "output": 0.5}
+    together = simulate(machine, q, **way).q.values
+    for k in range(12):
+        assert np.array_equal(together[k], simulate(machine, q[k], **way).q.values)
 
 
 def test_implicit_stages_that_do_not_converge_say_so() -> None:

@@ -205,14 +205,16 @@ class Engine:
     def _equal_steps(self, t: float, h: float, steps: int, every: int, out: Array, first: int) -> tuple[int, float, int]:
         """Status, time and the next row of `out` after so many steps of size h (s)."""
         m = self.method
-        drive = fixed_step.implicit if m.kind == "implicit" else fixed_step.explicit
         if self.stepper is not None:
             return self._contact_steps(t, h, steps, every, out, first)
         self.kernel.used(steps * max(1, len(m.A)))
         settle = address_of(self.settle) if m.kind == "fixed" or self.system.binds else 0  # others keep quaternions unit
+        drive, weights = fixed_step.explicit, []
+        if m.kind == "implicit":
+            drive, weights = fixed_step.implicit, [self.scales.of_rates(h, self.x.T).T.ravel()]
         status, t, row, evaluations = drive(
             address_of(self.kernel), settle, m.A, m.B[None], m.C, *self._flat, self.K, *self.pieces.at(t, h), t, h, steps, every, out,
-            first, self.W,
+            first, *weights, self.W,
         )  # fmt: skip
         self._count(steps, 0, evaluations, h)
         return status, t, row

@@ -9,6 +9,8 @@ from .drivers import NOT_FINITE, NOT_SOLVED, REACHED, place, settle_flat, stage
 from .lane_arithmetic import finite, write
 
 ROUNDS = 60  # fixed-point rounds for implicit stages
+CLOSE, ENOUGH = 4e-16, 1e-11  # of the largest rate: a change that is rounding, and one that will do after so many rounds
+NOISE = 1e-14  # of the size of a state: a change in a step that may be noise
 
 
 def _all_finite(K, W):
@@ -82,36 +84,63 @@ def stepping(problem, solver, finish, settle, x, buffer, room, given, F, hold, d
     return REACHED, t, row, steps
 
 
+def _round(address, A, C, x, buffer, K, fresh, weight, left, t, h, W):
+    """One fixed-point round of the stages of those lanes whose last change `left[0]` has not been set to zero. left (3, W): the changes of
+    this round, of the one before, and the largest rates."""
+    for l in range(W):
+        left[1, l] = left[0, l]
+        left[0, l] = 0.0
+        left[2, l] = 0.0
+    for i in range(K.shape[0]):
+        weighted(x, K, A, i, K.shape[0], h, buffer, W)
+        for l in range(W):
+            buffer[l] = t + C[i] * h
+        call_block(address, buffer, fresh)
+        for k in range(len(x)):
+            l = k % W
+            if left[1, l] > 0.0:
+                left[0, l] = max(left[0, l], weight[k] * abs(fresh[k] - K[i, k]))
+                left[2, l] = max(left[2, l], weight[k] * abs(fresh[k]))
+                K[i, k] = fresh[k]
+
+
+def _solved(left, W):
+    """Whether the stages of all lanes are solved; those that are change no more, so that no run depends on its neighbours."""
+    solved = True
+    for l in range(W):
+        if left[0, l] <= CLOSE * left[2, l] or (left[0, l] >= left[1, l] and left[0, l] <= NOISE):
+            left[0, l] = 0.0
+        solved = solved and left[0, l] == 0.0
+    return solved
+
+
 @machine_function("W")
-def implicit(address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps, every, out, row, W):
+def implicit(address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps, every, out, row, weight, W):
     """`steps` implicit steps of size h, stages by fixed-point rounds from those of the step before.
 
+    weight: of the rates of states, so that each is the part of its own size by which it changes in a step. Stages are solved where a
+    round changes them by rounding, or no less than the round before and so little that it is the noise of what was cancelled in them.
     Returns status, t, the next row, and evaluations.
     """
     s, start, evaluations, size = B.shape[1], t, 0, len(x)
-    fresh = np.zeros(size)
+    fresh, left = np.zeros(size), np.zeros((3, W))
     push(buffer, F, size + W, done, hold, W)
     for i in range(s):
         place(buffer, x, t, W)
         call_block(address, buffer, K[i])
     for n in range(steps):
-        change, largest = 0.0, 0.0
         push(buffer, F, size + W, done + n, hold, W)
+        for l in range(W):
+            left[0, l] = np.inf
         for _ in range(ROUNDS):
-            change, largest = 0.0, 0.0
-            for i in range(s):
-                weighted(x, K, A, i, s, h, buffer, W)
-                for l in range(W):
-                    buffer[l] = t + C[i] * h
-                call_block(address, buffer, fresh)
-                for k in range(size):
-                    change = max(change, abs(fresh[k] - K[i, k]))
-                    largest = max(largest, abs(fresh[k]))
-                    K[i, k] = fresh[k]
+            _round(address, A, C, x, buffer, K, fresh, weight, left, t, h, W)
             evaluations += s
-            if change <= 4e-16 * max(largest, 1.0):
+            if _solved(left, W):
                 break
-        if not _all_finite(K, W) or change > 1e-11 * max(largest, 1.0):  # the largest change does not see what is no number
+        failed = not _all_finite(K, W)  # the largest change does not see what is no number
+        for l in range(W):
+            failed = failed or left[0, l] > ENOUGH * left[2, l] + NOISE
+        if failed:
             place(buffer, x, t, W)
             call_block(address, buffer, fresh)
             return (NOT_SOLVED if finite(fresh, W) else NOT_FINITE), t, row, evaluations
