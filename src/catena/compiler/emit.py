@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from . import operations, sincos, single_state, transpose
 from .single_state import Single
-from .tape import Angles, Node, Plan, Step, Tape, silent
+from .tape import Angles, Plan, Step, Tape, silent
 from .text import Text
 
 STACK = 65536  # bytes: larger work memory comes from the heap
@@ -45,11 +45,12 @@ def module(tape: Tape, plan: Plan, width: int, single: Single | None = None) -> 
     operations.declare(t, {node.op for node in tape.nodes})
     if any(isinstance(step, Angles) for chunk in plan.chunks for step in chunk):
         t.lines.append("declare void @lanes_sines(ptr, ptr, i64)")  # of `sines`, one for all tapes
+    t.lines += [f"declare void @{kernel.name}(ptr, ptr)" for kernel in tape.called]
     for k, steps in enumerate(plan.chunks):
         # without alignstack registers are spilled across the borders of cache lines, which costs up to a fifth
         head = f"internal void @chunk{k}(ptr noalias %x, ptr noalias %y, ptr noalias %w) noinline alignstack({8 * width})"
         with t.function(head):
-            _chunk(t, tape.nodes, steps, plan.slots)
+            _chunk(t, tape, steps, plan.slots)
             t.do("ret void")
     fixed = {node.at: tape.nodes[node.args[0]].at for node in tape.nodes if node.op == "OUTPUT" and tape.nodes[node.args[0]].op == "CONST"}
     n_out = [r * c for r, c in tape.output_shapes]
@@ -111,9 +112,9 @@ def _around(
     _share(t)
 
 
-def _chunk(t: Text, nodes: list[Node], steps: list[Step], slots: dict[int, int]) -> None:
+def _chunk(t: Text, tape: Tape, steps: list[Step], slots: dict[int, int]) -> None:
     """Straight-line code for some steps. A node is read from memory where it is first used, if it was not made here."""
-    lines, template = t.lines, operations.templates(t.width)
+    nodes, lines, template = tape.nodes, t.lines, operations.templates(t.width)
     align = 8 * t.width
     names: dict[int, str] = {}
 
@@ -140,10 +141,15 @@ def _chunk(t: Text, nodes: list[Node], steps: list[Step], slots: dict[int, int])
         elif nodes[step].op == "OUTPUT":
             if nodes[nodes[step].args[0]].op != "CONST":
                 t.store(operand(nodes[step].args[0]), "%y", nodes[step].at)
-        else:
-            args = [operand(a) for a in nodes[step].args]
+        elif nodes[step].op == "CALL":
+            args = nodes[step].args
+            for k, a in enumerate(args):
+                keep(operand(a), slots[step] + k)
+            t.do(f"call void @{tape.called[nodes[step].at].name}(ptr {t.at('%w', slots[step])}, ptr {t.at('%w', slots[step] + len(args))})")
+        elif nodes[step].op != "RESULT":  # which is in its slot
+            operands = [operand(a) for a in nodes[step].args]
             names[step] = r = f"%v{step}"
-            lines.append("  " + template[nodes[step].op].format(r=r, a=args[0], b=args[-1]))
+            lines.append("  " + template[nodes[step].op].format(r=r, a=operands[0], b=operands[-1]))
             if step in slots:
                 keep(r, slots[step])
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from ..errors import CompileError, StateError
 from . import cache as disk
-from . import emit, host, operations, sincos, single_state, tape, text, transpose
+from . import emit, host, looped, operations, sincos, single_state, tape, text, transpose
 from .single_state import Single
 from .threads import invite
 
@@ -80,7 +80,7 @@ def compile_single(f: ca.Function, single: Single) -> SingleKernel:
     """Compile a dense SX function to the call for one state, which the interpreter makes; see `single_state`. Quickly, as `compile_lanes` does."""
 
     def link(code: bytes, better: Better) -> SingleKernel:
-        return SingleKernel(f.name(), code, single, *_sines(1), cost=f.n_instructions(), better=better)
+        return SingleKernel(f.name(), code, single, *_open_names(f, 1), cost=f.n_instructions(), better=better)
 
     try:
         return _Source(f, 1, single, True).linked(link, quick=True)
@@ -91,7 +91,7 @@ def compile_single(f: ca.Function, single: Single) -> SingleKernel:
 def _of(f: ca.Function, width: int, code: bytes, better: Better = None) -> LaneKernel:
     """The kernel of a function that was compiled."""
     shapes = tuple(f.size_in(k) for k in range(f.n_in())), tuple(f.size_out(k) for k in range(f.n_out()))
-    keep, symbols = _sines(width)
+    keep, symbols = _open_names(f, width)
     return LaneKernel(f.name(), *shapes, width, code, cost=f.n_instructions(), keep=keep, better=better, symbols=symbols)
 
 
@@ -101,6 +101,13 @@ def _sines(width: int) -> tuple[Any, dict[str, int]]:
     text = emit.sines(width, host.has_fma())
     library = host.link(disk.kept(disk.key("sines", *host.description(), text), lambda: host.assemble(text)), "lanes_sines")
     return library, {"lanes_sines": library["lanes_sines"]}
+
+
+def _open_names(f: ca.Function, width: int) -> tuple[Any, dict[str, int]]:
+    """What the code of a tape calls and does not have: the codes, and their addresses by name."""
+    sines, symbols = _sines(width)
+    called = {g.name(): looped.code(g.name(), width) for g in f.find_functions(1) if looped.callee(g) is not None}
+    return (sines, called), symbols | {name: code.block_address for name, code in called.items()}
 
 
 class _Source:
@@ -142,7 +149,7 @@ class _Source:
 
 def object_code(f: ca.Function, width: int, chunk: int = 0, single: Single | None = None, quick: bool = False) -> bytes:
     """Compile a function to object code, with no look at the cache. `chunk` bounds the steps in one piece of the tape, 0: by itself."""
-    nodes = tape.read(f)
+    nodes = tape.read(f, calls=True)
     text = emit.module(nodes, tape.plan(nodes, chunk), width, single)
     return host.assemble(text, optimise=int(tape.chooses(nodes)), quick=quick)
 

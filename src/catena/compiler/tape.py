@@ -8,24 +8,29 @@ A tape is straight-line code. Two things are done to it here, both about *order*
   loop serves (see `sincos`), instead of forty instructions and a branch in the middle of the tape for each of them;
 - a long tape is cut into chunks, because LLVM's time grows faster than the length of a block. A value that one chunk
   makes and a later one reads lives in a slot of the work array; slots are used again when nobody reads them any more.
+
+A call of a kernel with loops (`looped`) is a node too; where it cannot be called, and for other functions, what it does is written out.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 import casadi as ca
 
 from ..errors import CompileError
+from .looped import Callee, callee
 from .operations import COMMUTATIVE, SUPPORTED
 from .text import bits_of
 
 OPERATIONS = {getattr(ca, name): name.removeprefix("OP_") for name in dir(ca) if name.startswith("OP_")}
 
 DEAF = {*("LT", "LE", "EQ", "NE", "NOT", "AND", "OR", "IF_ELSE_ZERO", "SIGN", "FMIN", "FMAX", "COPYSIGN"),
-        *("INV", "EXP", "POW", "CONSTPOW", "ATAN", "ATAN2", "TANH", "ERF")}  # they may make a number of what is none  # fmt: skip
+        *("INV", "EXP", "POW", "CONSTPOW", "ATAN", "ATAN2", "TANH", "ERF", "CALL")}  # they may make a number of what is none  # fmt: skip
 
 CHUNK = 1500  # steps: LLVM's time is proportional up to here; much smaller chunks pass more through memory
 WIDE_CHUNK = 200  # of a tape that fills matrices: so many values wait for each other that LLVM would store most of them on the way twice
@@ -35,7 +40,8 @@ AT_ONCE = 64  # angles in one step
 class Node(NamedTuple):
     """One instruction, named by its place in the tape. `args` are the places of its operands.
 
-    `at` is the index into x of an INPUT and into y of an OUTPUT, and the 64 bits of a CONST.
+    `at` is the index into x of an INPUT and into y of an OUTPUT, and the 64 bits of a CONST; of a CALL which kernel it is, and of a RESULT which
+    number of its CALL's.
     """
 
     op: str
@@ -44,12 +50,13 @@ class Node(NamedTuple):
 
 
 class Tape(NamedTuple):
-    """A whole SX function: nodes in an order that computes before it uses, and the (rows, columns) of each argument."""
+    """A whole SX function: nodes in an order that computes before it uses, the (rows, columns) of each argument, and the kernels it calls."""
 
     name: str
     nodes: list[Node]
     input_shapes: tuple[tuple[int, int], ...]
     output_shapes: tuple[tuple[int, int], ...]
+    called: tuple[Callee, ...] = ()
 
 
 class Angles(NamedTuple):
@@ -74,8 +81,8 @@ class Plan:
     n_slots: int
 
 
-def read(f: ca.Function) -> Tape:
-    """Read the instructions of a dense SX function.
+def read(f: ca.Function, calls: bool = False) -> Tape:
+    """Read the instructions of a dense SX function. calls: whether kernels with loops can be called; otherwise they are written out.
 
     CasADi numbers the entries of a matrix by columns, we by rows: entry k of an r x c argument is entry
     (k mod r) c + k div r here, so that a result reshapes to (batch, r, c) without a copy.
@@ -88,38 +95,74 @@ def read(f: ca.Function) -> Tape:
         raise CompileError(f"function '{f.name()}' has sparse arguments: {', '.join(sparse)}; densify them first")
     input_shapes = tuple(f.size_in(k) for k in range(f.n_in()))
     output_shapes = tuple(f.size_out(k) for k in range(f.n_out()))
-    places_in, places_out = _places(input_shapes), _places(output_shapes)
-    nodes: list[Node] = []
-    known: dict[Node, int] = {}  # value numbering: what is computed twice on CasADi's tape is computed once on ours
-    holder: dict[int, int] = {}  # CasADi's register -> the node whose value it holds now
-    unknown: set[str] = set()
-    for n in range(f.n_instructions()):
-        op, source, target = OPERATIONS[f.instruction_id(n)], f.instruction_input(n), f.instruction_output(n)
-        if op == "ASSIGN":
-            holder[target[0]] = holder[source[0]]
-            continue
-        if op == "INPUT":
-            node = Node(op, at=places_in[source[0]][source[1]])
-        elif op == "CONST":
-            node = Node(op, at=bits_of(f.instruction_constant(n)))
-        elif op == "OUTPUT":
-            node = Node(op, (holder[source[0]],), at=places_out[target[0]][target[1]])
-        else:
-            if op not in SUPPORTED:
-                unknown.add(op)
-            args = (holder[s] for s in source)
-            node = Node(op, tuple(sorted(args) if op in COMMUTATIVE else args))
-        n_known = known.setdefault(node, len(nodes))
-        if n_known == len(nodes):
-            nodes.append(node)
-        if op != "OUTPUT":
-            holder[target[0]] = n_known
-    if unknown:
+    reader, places_in = _Reader(calls), _places(input_shapes)
+    found = reader.read(f, lambda k, entry: reader.number(Node("INPUT", at=places_in[k][entry])))
+    for places, own in zip(_places(output_shapes), found):
+        for place, n in zip(places, own):
+            reader.number(Node("OUTPUT", (n,), at=place))
+    if reader.unknown:
         raise CompileError(
-            f"function '{f.name()}' uses {', '.join(sorted(unknown))}, which cannot be done in lanes; "
+            f"function '{f.name()}' uses {', '.join(sorted(reader.unknown))}, which cannot be done in lanes; "
             f"what can: {', '.join(sorted(SUPPORTED))}"
         )
-    return Tape(f.name(), _inverted(nodes), input_shapes, output_shapes)
+    return Tape(f.name(), _inverted(reader.nodes), input_shapes, output_shapes, tuple(reader.called))
+
+
+class _Reader:
+    """Value numbering: what is computed twice on CasADi's tape is computed once on ours."""
+
+    def __init__(self, calls: bool):
+        self.calls = calls
+        self.nodes: list[Node] = []
+        self.known: dict[Node, int] = {}
+        self.called: list[Callee] = []
+        self.unknown: set[str] = set()
+
+    def number(self, node: Node) -> int:
+        """The place of a node, which is new or known."""
+        found = self.known.setdefault(node, len(self.nodes))
+        if found == len(self.nodes):
+            self.nodes.append(node)
+        return found
+
+    def read(self, f: ca.Function, given: Callable[[int, int], int]) -> list[list[int]]:
+        """The places of a function's results, for `given(k, entry)` of its arguments; both numbered as CasADi does."""
+        holder: dict[int, int] = {}  # CasADi's register -> the node whose value it holds now
+        results: list[list[int]] = [[0] * f.nnz_out(k) for k in range(f.n_out())]
+        targets: ca.SX | None = None
+        for n in range(f.n_instructions()):
+            op, source, target = OPERATIONS[f.instruction_id(n)], f.instruction_input(n), f.instruction_output(n)
+            if op == "ASSIGN":
+                holder[target[0]] = holder[source[0]]
+            elif op == "INPUT":
+                holder[target[0]] = given(*source)
+            elif op == "CONST":
+                holder[target[0]] = self.number(Node(op, at=bits_of(f.instruction_constant(n))))
+            elif op == "OUTPUT":
+                results[target[0]][target[1]] = holder[source[0]]
+            elif op == "CALL":
+                targets = f.instructions_sx() if targets is None else targets
+                holder.update(zip(target, self._call(targets[n].which_function(), [holder[s] for s in source])))
+            else:
+                if op not in SUPPORTED:
+                    self.unknown.add(op)
+                args = (holder[s] for s in source)
+                holder[target[0]] = self.number(Node(op, tuple(sorted(args) if op in COMMUTATIVE else args)))
+        return results
+
+    def _call(self, f: ca.Function, args: list[int]) -> list[int]:
+        """The places of the results of a call, for those of its operands: all numbered as CasADi does."""
+        kernel = callee(f) if self.calls else None
+        if kernel is None:
+            starts = list(accumulate((f.nnz_in(k) for k in range(f.n_in())), initial=0))
+            return [n for own in self.read(f.expand(), lambda k, entry: args[starts[k] + entry]) for n in own]
+        if kernel not in self.called:
+            self.called.append(kernel)
+        placed = [0] * len(args)
+        for place, n in zip(chain(*_places(kernel.inputs)), args):
+            placed[place] = n
+        node = self.number(Node("CALL", tuple(placed), self.called.index(kernel)))
+        return [self.number(Node("RESULT", (node,), k)) for k in range(kernel.outputs)]
 
 
 def _inverted(nodes: list[Node]) -> list[Node]:
@@ -171,14 +214,32 @@ def plan(tape: Tape, chunk: int = 0) -> Plan:
     entries_in, entries_out = (sum(r * c for r, c in shapes) for shapes in (tape.input_shapes, tape.output_shapes))
     chunk = chunk or (WIDE_CHUNK if entries_out > entries_in else CHUNK)
     steps, slots, n_angles = _order(tape.nodes)
-    chunks = _cut(steps, chunk)
-    n_slots = _allot(tape.nodes, chunks, slots, 2 * n_angles)
+    chunks = _cut(tape.nodes, steps, chunk)
+    n_slots = _allot(tape.nodes, chunks, slots, _lay(tape, slots, 2 * n_angles))
     return Plan(chunks, slots, n_slots)
 
 
-def _cut(steps: list[Step], chunk: int) -> list[list[Step]]:
-    """Cut into chunks of about the same weight, at most `chunk`. A step weighs 1, angles 4 each: they are all memory."""
-    weights = [4 * len(step.angles) if isinstance(step, Angles) else 1 for step in steps]
+def _lay(tape: Tape, slots: dict[int, int], first: int) -> int:
+    """Give slots, from `first` on, to the operands of each call, one after the other, and to its results behind them; where they end."""
+    for n, node in enumerate(tape.nodes):
+        if node.op == "CALL":
+            kernel, slots[n] = tape.called[node.at], first
+            first += len(node.args) + kernel.outputs + kernel.behind
+        elif node.op == "RESULT":
+            slots[n] = slots[node.args[0]] + len(tape.nodes[node.args[0]].args) + node.at
+    return first
+
+
+def _weight(nodes: list[Node], step: Step) -> int:
+    """1, but 4 for each angle and 2 for each operand of a call: they are all memory."""
+    if isinstance(step, Angles):
+        return 4 * len(step.angles)
+    return 2 * len(nodes[step].args) if nodes[step].op == "CALL" else 1
+
+
+def _cut(nodes: list[Node], steps: list[Step], chunk: int) -> list[list[Step]]:
+    """Cut into chunks of about the same weight, at most `chunk`."""
+    weights = [_weight(nodes, step) for step in steps]
     pieces = max(1, -(-sum(weights) // chunk))
     most = -(-sum(weights) // pieces)
     chunks: list[list[Step]] = [[]]
@@ -252,7 +313,7 @@ def _allot(nodes: list[Node], chunks: list[list[Step]], slots: dict[int, int], f
     for c, chunk in enumerate(chunks):
         free += ending.pop(c - 1, [])  # free only after the chunk: inside it reads and writes keep any order
         for step in chunk:
-            if isinstance(step, int) and step in dies:
+            if isinstance(step, int) and step in dies and step not in slots:
                 if not free:
                     free.append(n_slots)
                     n_slots += 1

@@ -23,12 +23,12 @@ from ..compiler.trace import Tracer, elements, entries, vector
 from ..kernels.constrained_dynamics import factor_rows
 from ..kernels.dynamics import solve
 from ..kernels.rank import usual_length
+from ..kernels.switched_rows import ROUNDS
 from ..model.contact_points import ContactPoint
 from ..model.contacts import Contact
 from ..spatial import cross, dot, sub
 from .guards import Guard, Meaning
 
-ROUNDS = 3  # how often rows are met: each leaves of them rounding times the square of their condition
 NOISE = 1e-3  # of `still`: a slip this slow against its direction is rounding
 FLAT = 1e-10  # the squared sine of the angle at which the end of a cylinder is flat
 STRAIGHT = 1e-12  # rad: a slip this near the direction of its mode has it, so that a slow straight slip is not stiff across it

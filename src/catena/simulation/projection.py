@@ -11,9 +11,12 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from ..compiler.trace import Tracer, entries, smallest_change
+from ..compiler import looped
+from ..compiler.trace import Tracer, entries, matrix, smallest_change
 from ..kernels.dynamics import factor
 from ..kernels.motion import BALL
+
+FEW = 12  # rows that can be switched: up to so many are written out on the tape, which grows with their cube; for more it calls loops
 
 
 class Binding(NamedTuple):
@@ -28,13 +31,15 @@ class Binding(NamedTuple):
 
 def nearest(s: Tracer, rows: Binding, r: ca.SX, free: list[int]) -> ca.SX:
     """The smallest change (nv,) of the free speeds, by kinetic energy, with A change = r in the rows that are on."""
-    A = ca.densify(ca.diag(rows.z) @ rows.A)
-    if len(free) == s.layout.nv:
-        return smallest_change(s._factor, A, ca.densify(rows.z * r), s.con.column, rows.size)[0]
-    L = entries(s.mass_matrix()[free, free])
-    factor(L)
-    change = ca.SX.zeros(s.layout.nv)
-    change[free] = smallest_change(L, A[:, free], ca.densify(rows.z * r), s.con.column[free], rows.size)[0]
+    L, change = s._factor, ca.SX.zeros(s.layout.nv)
+    if len(free) < s.layout.nv:
+        L = entries(s.mass_matrix()[free, free])
+        factor(L)
+    A, column = rows.A[:, free], s.con.column[free]
+    if sum(not z.is_constant() for z in ca.vertsplit(rows.z)) > FEW:
+        change[free] = looped.call("row_change", A.shape, A, matrix(L), r, rows.z, rows.size, column)
+    else:
+        change[free] = smallest_change(L, ca.densify(ca.diag(rows.z) @ A), ca.densify(rows.z * r), column, rows.size)[0]
     return change
 
 

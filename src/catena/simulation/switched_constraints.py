@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import casadi as ca
 import numpy as np
 
+from ..compiler import looped
 from ..compiler.trace import Tracer, elements, entries, vector
 from ..kernels.constrained_dynamics import factor_rows
 from ..kernels.constraint_rows import Constraints, constraints
@@ -34,6 +35,7 @@ from ..spatial import rotate
 from .contact_rows import Rest, SwitchedRows, TouchingPoint, no_rows, weighted_forces
 from .contact_slots import TouchingPatch
 from .guards import LOWER, UPPER, Bound, Guard, Meaning
+from .projection import FEW
 
 if TYPE_CHECKING:
     from .system import System
@@ -252,37 +254,34 @@ class SwitchedConstraints:
         """N of these rows, where rank is decided (`kernels.rank`)."""
         return [float(x) for part in self.parts for x in part.row_scales(s)]
 
-    def _kept(self, s: Tracer, B: ca.SX, z: ca.SX, driven: Sequence[int]) -> ca.SX:
-        """(m,) 1 for the rows that are on and say more than loops, driven speeds and other rows do, else 0."""
-        m = s.layout.mechanism
-        A = s.constraint_rows()[3] if m.constrained else ca.SX.zeros(0, s.layout.nv)
+    def _others(self, s: Tracer, driven: Sequence[int]) -> tuple[ca.SX, list[float]]:
+        """(k, nv) rows that always hold: those of loops, and driven speeds; and N of these rows and, before them, of those that can be switched."""
+        A = s.constraint_rows()[3] if s.layout.mechanism.constrained else ca.SX.zeros(0, s.layout.nv)
         still = ca.SX.eye(s.layout.nv)[list(driven), :]
-        C, both = ca.diag(ca.SX(s.con.column)), ca.vertcat(ca.diag(z) @ B, A, still)
-        G, keep = ca.densify(both @ C @ both.T), np.full(both.shape[0], 0.0, dtype=object)
-        size = [*self.row_scales(s), *s.row_scales(), *s.con.column[list(driven)]]
-        independent(entries(G), [x if x != 0.0 else G[k, k] for k, x in enumerate(size)], keep)
-        return vector(keep[: B.shape[0]])
+        return ca.densify(ca.vertcat(A, still)), [*self.row_scales(s), *s.row_scales(), *s.con.column[list(driven)]]
 
     def force(self, system: System, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
         """mu (m,), the forces of the rows that are on, and B' mu (nv,), when the joint forces tau (nv,) act as well."""
         s = system.tracer()
-        given = [s.t, s.q, s.v, s.p]
         _, rate, gamma, B, z = self.rows(s)
-        keep = self._kept(s, B, z, system.driven.speeds if system.driven is not None else ())
+        others, size = self._others(s, system.driven.speeds if system.driven is not None else ())
         F, weight = self._acting(rate, B, z)
-        f = ca.Function("held_rows", [*given, self.symbols], [ca.densify(x) for x in (gamma, B, keep, F, weight)])
-        here = (system.t, system.q, system.v, system.p)
-        gamma, B, keep, F, weight = f(*here, self.symbols)
+        many = bool(self.contacts) and B.shape[0] > FEW
+        kept = z if many else _kept(B, z, others, size, s.con.column)
+        f = ca.Function("held_rows", [s.t, s.q, s.v, s.p, self.symbols], [ca.densify(x) for x in (gamma, B, kept, F, weight, others)])
+        gamma, B, kept, F, weight, others = f(system.t, system.q, system.v, system.p, self.symbols)
         push = ca.SX.sym("push", system.nv)
         a, _ = system.under(push)
-        if self.contacts:
-            free = gamma - ca.mtimes(B, ca.substitute(a, push, tau))
-            mu = weighted_forces(B, ca.mtimes(ca.jacobian(a, push), F.T), free, keep, weight)
-            return mu, ca.mtimes(F.T, mu)
-        response = ca.mtimes(B, ca.jtimes(a, push, B.T))  # B W B', with a = free + W push
-        response = 0.5 * (response + response.T)
-        mu = _answered(response, gamma - ca.mtimes(B, ca.substitute(a, push, tau)), keep)
-        return mu, ca.mtimes(B.T, mu)
+        r = gamma - ca.mtimes(B, ca.substitute(a, push, tau))
+        if many:
+            W = ca.jacobian(a, push)
+            mu = looped.call("row_forces", (*B.shape, others.shape[0]), B, F, W, r, kept, weight, others, size, s.con.column)
+        elif self.contacts:
+            mu = weighted_forces(B, ca.mtimes(ca.jacobian(a, push), F.T), r, kept, weight)
+        else:
+            response = ca.mtimes(B, ca.jtimes(a, push, B.T))  # B W B', with a = free + W push
+            mu = _answered(0.5 * (response + response.T), r, kept)
+        return mu, ca.mtimes(F.T, mu)
 
     def contact_rows(self) -> list[slice]:
         """Where the rows of each contact point stand among all: they are the last."""
@@ -355,6 +354,14 @@ class SwitchedConstraints:
         for k, patch in enumerate(self.patches):
             part = self.first_contact - len(self.patches) + k
             yield Guard(Meaning.MOVES_AWAY, part, ca.Function("moved", given, [patch.moved(s, self._symbolic(part))])(*here))
+
+
+def _kept(B: ca.SX, z: ca.SX, others: ca.SX, size: Sequence[float], column: np.ndarray) -> ca.SX:
+    """(m,) 1 for the rows B that are on and say more than other rows do, else 0."""
+    both = ca.vertcat(ca.diag(z) @ B, others)
+    G, keep = ca.densify(both @ ca.diag(ca.SX(column)) @ both.T), np.full(both.shape[0], 0.0, dtype=object)
+    independent(entries(G), [x if x != 0.0 else G[k, k] for k, x in enumerate(size)], keep)
+    return vector(keep[: B.shape[0]])
 
 
 def _answered(S: ca.SX, r: ca.SX, keep: ca.SX) -> ca.SX:

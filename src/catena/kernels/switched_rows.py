@@ -1,0 +1,237 @@
+"""Many rows that can be switched, of which few are on: the forces that keep them, and the smallest change onto them; over lanes of runs.
+
+    forces    f with S f = r in the rows that are on and say more than others, S = B Y, Y = W F'; where that leaves a choice, the f of
+              least sum f^2 / weight: f = D S' y, S D S' y = r, D = diag(weight)
+    change    M^-1 A' lam with A M^-1 A' lam = r in the rows that are on: of all speeds with A v = r those of least kinetic energy
+
+Rows that are on in one lane at least are put together first; in a lane where such a row is off, it is zero. So the work is that of the rows
+that are on, whatever their number, and no lane knows of its neighbours. Few rows are written out on the tape instead, where zeros cost
+nothing: `simulation.contact_rows.weighted_forces`, `compiler.trace.smallest_change`. The rank is decided as everywhere (`rank`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..spatial import any_lane, kernel, select
+from .constrained_dynamics import factor_rows, meet
+from .dynamics import solve
+from .rank import independent
+
+ROUNDS = 3  # how often rows are met: each leaves of them rounding times the square of their condition
+
+
+class HeldRows(NamedTuple):
+    """m rows that can be switched, of n speeds: B (m, n), and F (m, n) along which their forces act; W (n, n): what forces along the speeds do; right side,
+    switches z and weights (m,). others (k, n): rows that always hold. size (m + k,), column (n,): N, 0 for a row's own, and C of `rank`."""
+
+    B: Any
+    F: Any
+    W: Any
+    right: Any
+    z: Any
+    weight: Any
+    others: Any
+    size: Any
+    column: Any
+
+
+class HeldForces(NamedTuple):
+    """f (m,), zero where a row is off."""
+
+    f: Any
+
+
+class HeldMemory(NamedTuple):
+    """Scratch. Of the rows that are on, put together: A, Y (m + k, n), size, keep, right, weight, f, y (m + k,); S (m + k, m + k). K (n, n), x (n,)."""
+
+    A: Any
+    Y: Any
+    S: Any
+    K: Any
+    size: Any
+    keep: Any
+    right: Any
+    weight: Any
+    f: Any
+    y: Any
+    x: Any
+
+
+class OffRows(NamedTuple):
+    """m rows A (m, n) that a change of n speeds must meet, their right side and switches z (m,); the factor (n, n) of M; size, column: of `rank`."""
+
+    A: Any
+    factor: Any
+    right: Any
+    z: Any
+    size: Any
+    column: Any
+
+
+class Change(NamedTuple):
+    """Of the speeds (n,)."""
+
+    change: Any
+
+
+class ChangeMemory(NamedTuple):
+    """Scratch. Of the rows that are on, put together: A, H (m, n), S, G (m, m), size, keep, right, lam, y (m,)."""
+
+    A: Any
+    H: Any
+    S: Any
+    G: Any
+    size: Any
+    keep: Any
+    right: Any
+    lam: Any
+    y: Any
+
+
+@kernel
+def row_forces(p, a, s):
+    """The forces of the rows that are on."""
+    m, k = len(p.z), len(p.others)
+    count = _pack(p.B, p.z, p.right, p.size, s)
+    for i in range(k):
+        s.A[count + i] = p.others[i]
+        s.size[count + i] = p.size[m + i]
+    _metric(s.A, p.column, s.size, s.S, count + k)
+    independent(s.S, s.size, s.keep[0 : count + k])
+    _answers(p, s)
+    _scale(s, count)
+    _weighted(s, count)
+    factor_rows(s.S, s.keep[0:count], s.y)
+    for i in range(count):
+        s.f[i] = 0.0 * s.f[i]
+    for _ in range(ROUNDS):
+        _correct(s, count)
+    _unpack(p.z, s.f, a.f)
+
+
+@kernel
+def row_change(p, a, s):
+    """The smallest change onto the rows that are on."""
+    n = len(p.column)
+    count = _pack(p.A, p.z, p.right, p.size, s)
+    for i in range(count):
+        for j in range(n):
+            s.H[i, j] = s.A[i, j]
+        solve(p.factor, s.H[i])
+        for l in range(i + 1):
+            s.S[i, l] = _along(s.A[l], s.H[i])
+    _metric(s.A, p.column, s.size, s.G, count)
+    for j in range(n):
+        a.change[j] = 0.0 * a.change[j]
+    meet(s.A, s.H, s.S[0:count], s.G, s.size, s.right[0:count], s.lam, (s.y, s.keep[0:count]), a.change)
+
+
+@kernel
+def _pack(B, z, right, size, s):
+    """Put together the rows that are on in some lane, with their right sides; how many they are."""
+    count = 0
+    for i in range(len(z)):
+        if any_lane(z[i] > 0.5):
+            for j in range(len(B[0])):
+                s.A[count, j] = z[i] * B[i, j]
+            s.right[count], s.size[count] = z[i] * right[i], size[i]
+            count += 1
+    return count
+
+
+@kernel
+def _unpack(z, f, to):
+    """What was found of them, to where it belongs."""
+    count = 0
+    for i in range(len(z)):
+        if any_lane(z[i] > 0.5):
+            to[i] = f[count]
+            count += 1
+        else:
+            to[i] = 0.0 * z[i]
+
+
+@kernel
+def _along(x, y):
+    """x . y."""
+    total = 0.0 * x[0]
+    for j in range(len(x)):
+        total += x[j] * y[j]
+    return total
+
+
+@kernel
+def _metric(A, column, size, G, count):
+    """G = A C A', lower half, of so many rows; a size of 0 becomes that of the row's own entries."""
+    for i in range(count):
+        for l in range(i + 1):
+            total = 0.0 * size[i]
+            for j in range(len(column)):
+                total += A[i, j] * column[j] * A[l, j]
+            G[i, l] = total
+        size[i] = select(size[i] == 0.0, G[i, i], size[i])
+
+
+@kernel
+def _answers(p, s):
+    """Y of the rows that are on, and their weights."""
+    count = 0
+    for i in range(len(p.z)):
+        if any_lane(p.z[i] > 0.5):
+            for j in range(len(p.column)):
+                s.Y[count, j] = _along(p.W[j], p.F[i])
+            s.weight[count] = p.weight[i]
+            count += 1
+
+
+@kernel
+def _scale(s, count):
+    """Rows and right sides by what one unit of a row's own force does along it; zero where a row is not kept."""
+    for i in range(count):
+        size = abs(_along(s.A[i], s.Y[i]))
+        unit = s.keep[i] / select(size > 0.0, size, 1.0 + 0.0 * size)
+        for j in range(len(s.x)):
+            s.A[i, j] = unit * s.A[i, j]
+        s.right[i] = unit * s.right[i]
+
+
+@kernel
+def _weighted(s, count):
+    """S = A (Y' D Y) A', lower half: far fewer operations than S D S' where there are more rows than speeds."""
+    n = len(s.x)
+    for j in range(n):
+        for l in range(n):
+            s.K[j, l] = 0.0 * s.x[j]
+    for i in range(count):
+        for j in range(n):
+            g = s.weight[i] * s.Y[i, j]
+            for l in range(n):
+                s.K[j, l] += g * s.Y[i, l]
+    for i in range(count):
+        for j in range(n):
+            s.x[j] = _along(s.K[j], s.A[i])
+        for l in range(i + 1):
+            s.S[i, l] = _along(s.A[l], s.x)
+
+
+@kernel
+def _correct(s, count):
+    """f moved to what is left of the rows."""
+    _sum_up(s.Y, s.f, s.x, count)
+    for i in range(count):
+        s.y[i] = s.right[i] - _along(s.A[i], s.x)
+    solve(s.S[0:count], s.y)
+    _sum_up(s.A, s.y, s.x, count)
+    for i in range(count):
+        s.f[i] += s.weight[i] * _along(s.Y[i], s.x)
+
+
+@kernel
+def _sum_up(A, y, x, count):
+    """x = A' y, of so many rows."""
+    for j in range(len(x)):
+        x[j] = 0.0 * x[j]
+    for i in range(count):
+        for j in range(len(x)):
+            x[j] += A[i, j] * y[i]
