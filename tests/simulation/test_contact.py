@@ -179,6 +179,10 @@ def test_a_start_in_penetration_is_separated() -> None:
         ({"paradox": "nan"}, "paradox is 'nan'; it is one of stop, impact"),
         ({"surface": "bowl"}, "surface_radius is 0.0; a bowl has one above zero"),
         ({"radius": -1.0}, "radius is -1.0; it is zero or more"),
+        ({"radius": "10 mm"}, "radius is '10 mm'; it is zero or more, m"),
+        ({"radius": np.inf}, "radius is inf; it is zero or more"),
+        ({"friction": "0.5"}, "friction is '0.5'; it is a coefficient of zero or more"),
+        ({"surface": "bowl", "surface_radius": "1 m"}, "surface_radius is '1 m'; a bowl has one above zero"),
     ],
 )
 def test_each_fault_is_said(change: dict, fault: str) -> None:
@@ -191,6 +195,25 @@ def test_names_and_laws_are_checked_with_the_mechanism() -> None:
         rod((Contact(("C", GROUND), 0.1, 0.1),)).validate()
     with pytest.raises(MechanismError, match="contacts have several values of law"):
         rod((on_end(), Contact(("B", GROUND), 0.1, 0.1, law="poisson"))).validate()
+
+
+@pytest.mark.parametrize(
+    ("contacts", "fault"),
+    [
+        ((Contact(("A", "B"), 0.1, 0.1),), "contact 'A-B': 'A' and 'B' are both on 'rod', and do not move against each other"),
+        ((Contact((GROUND, "rod"), 0.1, 0.1),), "'ground' comes first, as what touches; the surface comes last: between = ['rod', 'ground']"),
+        ((on_end(), on_end(name="again")), "contact 'again': 'A' touches 'ground' in contact 'A-ground' already; once is enough"),
+        ((Contact((("A", "A"), GROUND), 0.1, 0.1),), "'A' touches 'ground' in contact 'A, A-ground' already"),
+    ],
+)
+def test_pairs_that_mean_nothing_are_refused(contacts: tuple, fault: str) -> None:
+    with pytest.raises(MechanismError, match=re.escape(fault)):
+        rod(contacts).validate()
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    c = Contact(("A", GROUND), np.array([0.5, 0.4]), np.int64(1), radius=np.float32(0.5))
+    assert c == Contact(("A", GROUND), (0.5, 0.4), 1, radius=0.5) and Contact(("A", GROUND), np.int64(1), 0).friction == (1, 1)
 
 
 def solid(shape: Shape, other: str = GROUND) -> Mechanism:

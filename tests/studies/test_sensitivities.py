@@ -133,10 +133,9 @@ def pendulum():
 def test_a_stop_that_is_grazed_between_two_steps(way, options):
     swing = lambda beyond: catena.sensitivities(pendulum(), with_respect_to=["q.pin"], q=[0.5 + beyond], until=1.6, limits="stop", way=way, **options)  # noqa: E731
     for beyond in (0.0, 1e-9, -1e-9):
-        with pytest.raises(StudyError, match=r"near t = 1\.0189\d* s 'pin' grazes: between two steps .* change the start"):
+        with pytest.raises(StudyError, match=r"t = 1\.0189\d* s .*'pin' grazes.* change the start"):
             swing(beyond)
-    with pytest.raises(StudyError, match=r"'pin' passes its stop or limit by 1e-07 and comes back between two steps.*largest_step"):
-        swing(1e-7)
+    assert "pin meets its lower stop at -0.5 rad" in swing(1e-7).events[0][1]
     missed = swing(-1e-6)
     free = catena.sensitivities(pendulum(), with_respect_to=["q.pin"], q=[0.5 - 1e-6], until=1.6, limits="ignore", way=way, **options)
     assert not missed.events and np.array_equal(missed.derivatives, free.derivatives)

@@ -230,17 +230,39 @@ def _collision(m: Mechanism, name: str) -> tuple[Any, ...]:
 
 def contact_faults(m: Mechanism) -> Iterator[str]:
     """What is wrong with the contacts of a mechanism whose bodies are sound."""
+    seen: dict[Any, str] = {}
     for c in m.contacts:
-        for name in (*(x for first in c.between[0] for x in _members(m, first)), c.between[1]):
-            try:
-                m.frame(name)
-            except UnknownNameError as why:
-                yield f"contact {c.name!r}: {why}"
-        if c.between[1] in (x for first in c.between[0] for x in _members(m, first)):
-            yield f"contact {c.name!r}: {c.between[1]!r} is on both sides; a contact is between what touches and another body or frame"
+        firsts = [x for first in c.between[0] for x in _members(m, first)]
+        unknown = list(_unknown(m, c, (*firsts, c.between[1])))
+        yield from unknown
+        for name in firsts if not unknown else ():
+            yield from _pair_faults(m, c, name)
+            pair = name, c.between[1], c.surface, c.radius, c.surface_radius, c.clearance
+            if pair in seen:
+                yield f"contact {c.name!r}: {name!r} touches {c.between[1]!r} in contact {seen[pair]!r} already; once is enough"
+            seen[pair] = c.name
     for what in ("law", "impacts", "paradox"):
         if len({getattr(c, what) for c in m.contacts}) > 1:
             yield f"contacts have several values of {what}; all contacts of a mechanism have the same, for they may meet at one instant"
     names = [c.name for c in m.contacts]
     for name in {n for n in names if names.count(n) > 1}:
         yield f"{names.count(name)} contacts are called {name!r}; give each its own name"
+
+
+def _unknown(m: Mechanism, c: Contact, names: tuple[str, ...]) -> Iterator[str]:
+    for name in names:
+        try:
+            m.frame(name)
+        except UnknownNameError as why:
+            yield f"contact {c.name!r}: {why}"
+
+
+def _pair_faults(m: Mechanism, c: Contact, name: str) -> Iterator[str]:
+    """Of a pair whose names are known: one body on both sides, or the ground as what touches."""
+    body, other = m.frame(name).body, m.frame(c.between[1]).body
+    if name == c.between[1]:
+        yield f"contact {c.name!r}: {name!r} is on both sides; a contact is between what touches and another body or frame"
+    elif body == other and (body == GROUND or m.body(body).flexible is None):
+        yield f"contact {c.name!r}: {name!r} and {c.between[1]!r} are both on {body!r}, and do not move against each other; a contact is between two bodies"
+    elif name == GROUND and not any(s.collides for s in m.ground):
+        yield f"contact {c.name!r}: {GROUND!r} comes first, as what touches; the surface comes last: between = [{c.between[1]!r}, {GROUND!r}]"

@@ -21,6 +21,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..errors import MechanismError
 from .impact_laws import IMPACT_LAWS
 
@@ -59,8 +61,10 @@ class Contact:
             raise MechanismError(f"a contact is between {pair!r}; it takes what touches, a name or a list of them, and a surface")
         object.__setattr__(self, "between", (_names(pair[0]), pair[1]))
         object.__setattr__(self, "name", self.name or f"{', '.join(self.between[0])}-{pair[1]}")
+        for field in ("friction", "restitution", "radius", "surface_radius", "clearance"):
+            object.__setattr__(self, field, _plain(getattr(self, field)))
         both = self.friction if isinstance(self.friction, (tuple, list)) else (self.friction, self.friction)
-        object.__setattr__(self, "friction", tuple(both))
+        object.__setattr__(self, "friction", tuple(_plain(x) for x in both))
         if faults := list(self._faults()):
             raise MechanismError(f"contact {self.name!r}: {'; '.join(faults)}")
 
@@ -70,22 +74,22 @@ class Contact:
         elif self.friction[0] < self.friction[1]:
             yield f"its static friction {self.friction[0]:g} is below its kinetic friction {self.friction[1]:g}"
         if not _number(self.restitution) or not 0.0 <= self.restitution <= 1.0:
-            yield f"restitution is {self.restitution}; it lies between 0 and 1"
+            yield f"restitution is {self.restitution!r}; it lies between 0 and 1"
         for what, given, known in (("law", self.law, IMPACT_LAWS), ("impacts", self.impacts, ORDERS), ("paradox", self.paradox, PARADOX)):
             if given not in known:
                 yield f"{what} is {given!r}; it is one of {', '.join(known)}"
         if self.surface and self.surface not in SURFACES:
             yield f"surface is {self.surface!r}; it is one of {', '.join(SURFACES)}"
-        if self.radius is not None and not self.radius >= 0.0:
-            yield f"radius is {self.radius}; it is zero or more, m"
+        if self.radius is not None and not (_number(self.radius) and self.radius >= 0.0):
+            yield f"radius is {self.radius!r}; it is zero or more, m"
         if self.surface in LOOSE and not (_number(self.clearance) and self.clearance > 0.0):
-            yield f"clearance is {self.clearance}; a {self.surface} has one above zero, m"
+            yield f"clearance is {self.clearance!r}; a {self.surface} has one above zero, m"
         if self.surface in LOOSE and self.radius is None:
             yield f"a {self.surface} needs radius: of the pin, or half the height of what slides; 0 for a point"
         if self.surface not in LOOSE and self.clearance:
             yield f"clearance is {self.clearance}; only a surface that is a {' or a '.join(LOOSE)} has one"
-        if self.surface not in ("", "plane", *LOOSE) and not self.surface_radius > 0.0:
-            yield f"surface_radius is {self.surface_radius}; a {self.surface} has one above zero, m"
+        if self.surface not in ("", "plane", *LOOSE) and not (_number(self.surface_radius) and self.surface_radius > 0.0):
+            yield f"surface_radius is {self.surface_radius!r}; a {self.surface} has one above zero, m"
 
     @property
     def static(self) -> float:
@@ -108,5 +112,10 @@ def _number(x: Any) -> bool:
     return isinstance(x, (int, float)) and not isinstance(x, bool) and abs(x) < float("inf")
 
 
+def _plain(x: Any) -> Any:
+    """A number of NumPy, or an array of them, as Python's."""
+    return x.tolist() if isinstance(x, (np.generic, np.ndarray)) else x
+
+
 def _shown(friction: tuple[Any, ...]) -> str:
-    return str(friction[0]) if len(set(friction)) == 1 else str(friction)
+    return repr(friction[0]) if len(friction) == 2 and friction[0] is friction[1] else str(friction)

@@ -12,10 +12,14 @@ A guard is zero at the event itself, with no margin, so that nothing in it depen
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
 import casadi as ca
+
+from ..compiler.trace import Tracer
+from ..model.motions import Motion
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,16 @@ class Guard:
     side: Bound | None = None
 
 
-def expressions(guards: tuple[Guard, ...]) -> ca.SX:
-    """(2 n,): all values, then all rates, as the drivers read them."""
-    return ca.densify(ca.vertcat(*(g.value for g in guards), *(g.rate for g in guards))) if guards else ca.SX.zeros(0)
+def expressions(guards: tuple[Guard, ...], turning: ca.SX) -> ca.SX:
+    """(2 n + 1,): all values, then all rates, then how fast joints turn (rad/s), as the drivers read them."""
+    return ca.densify(ca.vertcat(*(g.value for g in guards), *(g.rate for g in guards), turning)) if guards else ca.SX.zeros(0)
+
+
+def fastest_turn(s: Tracer, values: Sequence[ca.SX]) -> ca.SX:
+    """How fast joints turn on which these values depend, rad/s: of each the sum, of all the most. The turn of a ball joint is not counted: it is never
+    far in a step, whose error sees it."""
+    found = [ca.SX(0)]
+    for value in values:
+        of = set(ca.jacobian_sparsity(ca.SX(value), s.q).get_triplet()[1])
+        found.append(sum((ca.fabs(s.v[c.vi]) for c in s.layout.coordinates if c.qi in of and c.motion in (Motion.TURN, Motion.SCREW)), ca.SX(0)))
+    return ca.mmax(ca.vertcat(*found))

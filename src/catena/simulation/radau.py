@@ -95,13 +95,18 @@ def _settled(engine: Engine, t: float, x: Array) -> Array:
 
 def _locate(guard: Callable, dense: Callable, old: float, new: float, y: Array, g: Array) -> tuple[int, float, Array]:
     """The first guard that falls to zero between two instants (-1: none), when, and all guards at the later one."""
-    low = old
-    for high in np.linspace(old, new, lane_events.LOOKS + 1)[1:]:
+    low, apart = old, (new - old) / lane_events.LOOKS
+    way = apart / lane_events.turned(g, g, apart, 0, 1)
+    while low < new:
+        high = new if low + way >= new - 1e-3 * way else low + way
         values = guard(high, y if high == new else dense(high))
         event = lane_events.fell(g, values, 0, 1)
         if event >= 0:
             break
-        low, g = high, values
+        if high - low > lane_events.NARROW * (new - old) and lane_events.dips(g, values, high - low, 0, 1):
+            way = 0.5 * (high - low)
+            continue
+        low, g, way = high, values, apart / lane_events.turned(g, values, apart, 0, 1)
     else:
         return -1, new, g
     while high - low > 4 * np.spacing(high):

@@ -332,6 +332,11 @@ class SwitchedConstraints:
             found.append(Guard(Meaning.HAPPENS, k, f(system.t, system.q, system.v, system.p)))
         return tuple(found)
 
+    def watched_values(self, s: Tracer) -> list[ca.SX]:
+        """Gaps of contacts and conditions of events: what may come to zero and go away again while joints turn."""
+        gaps = self.contact_terms(s).error if self.contacts else ca.SX.zeros(0)
+        return [*(gaps[at.start] for at in self.contact_rows()), *(condition(s) for condition in self.conditions)]
+
     def contact_terms(self, s: Tracer) -> SwitchedRows:
         """The rows of the contacts alone."""
         found = (c.rows(s, self._symbolic(self.first_contact + k)) for k, c in enumerate(self.contacts))

@@ -30,7 +30,7 @@ from .binding_rows import binding, settle, touching
 from .contact_record import contact_state
 from .error_scales import error_table
 from .euler_step import euler_step
-from .guards import Guard, expressions
+from .guards import Guard, expressions, fastest_turn
 from .joint_losses import damping, losses
 from .piecewise import Trajectory
 from .power import load_power, row_power
@@ -231,8 +231,10 @@ class System:
 
     @cached_property
     def guard(self) -> ca.Function | None:
-        """(t, x, u, p) -> the values of the guards, then their rates. None if there are none."""
-        g = expressions(self.guards)
+        """(t, x, u, p) -> the values of the guards, then their rates; how fast joints turn. None if there are none."""
+        s = self.tracer()
+        turning = ca.Function("turning", [s.v], [fastest_turn(s, self.holding.watched_values(s))])
+        g = expressions(self.guards, turning(self.v))
         return ca.Function("guard", self.inputs, [ca.cse(g)]) if g.numel() else None
 
     @cached_property
