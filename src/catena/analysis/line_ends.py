@@ -17,54 +17,50 @@ LEAN = 0.3  # the sine of the angle between a side and a face below which both e
 PARALLEL = 1e-6  # the sine between lines that are parallel
 
 
-def line_ends(x: ShapePair, n: Array, gap: float) -> list[NearestPoint] | None:
-    """The two points of a side on a face or along a line, one of which is the nearest: n, gap."""
-    found = _on_face(x, n) or _on_line(x, n)
+def line_ends(x: ShapePair, ahead: ShapePair, n: Array, gap: float) -> list[NearestPoint] | None:
+    """The two points of a side on a face or along a line, one of which is the nearest: n, gap. ahead: the same an instant later, by which features are told."""
+    found = _on_face(x, ahead, n) or _on_line(x, n)
     meets = [point.placed(x.R, x.p) for point in found or ()]
     if not meets or min(meet.margin for meet in meets) <= 0.0 or min(meet.gap for meet in meets) > gap + SLACK * x.size:
         return None
     return found
 
 
-def _on_face(x: ShapePair, n: Array) -> list[NearestPoint] | None:
+def _on_face(x: ShapePair, ahead: ShapePair, n: Array) -> list[NearestPoint] | None:
     """A capsule or cylinder on the face that looks at it: where it begins and ends to be over it."""
-    for first in (True, False):
+    for first in (True, False):  # whether A is what is long
         long, flat = (x.A, x.B) if first else (x.B, x.A)
         faces = [k for k, f in enumerate(flat.features) if f.is_face]
         if not long.z.any() or not faces:
             continue
-        out = n if first else -n  # from what is flat to what is long
         normals = np.array([flat.features[k].normal for k in faces]) @ (np.eye(3) if first else x.R.T)
-        z = x.R @ long.z if first else long.z
-        k = int((normals @ out).argmax())
-        if normals[k] @ out > np.sqrt(1.0 - LEAN**2) and abs(normals[k] @ z) < LEAN:
-            return _clipped(x, first, faces[k], normals[k], z)
+        k = int((normals @ (n if first else -n)).argmax())
+        leaning = normals[k] @ (x.R @ long.z if first else long.z)
+        if abs(normals[k] @ n) > np.sqrt(1.0 - LEAN**2) and abs(leaning) < LEAN:
+            return [_leaning(x, first, faces[k], pair) for pair in _clipped(ahead, first, faces[k])]
     return None
 
 
-def _clipped(x: ShapePair, first: bool, face: int, m: Array, z: Array) -> list[NearestPoint] | None:
-    """m, z: normal of the face and direction of the side, in the axes of B."""
+def _clipped(x: ShapePair, first: bool, face: int) -> list[tuple[int, int]]:
+    """The features of both ends of what is over a face, those of the long shape first; none where it is not over it."""
     long, flat = (x.A, x.B) if first else (x.B, x.A)
     f, (i, j, side) = flat.features[face], (k for k, g in enumerate(long.features) if not g.is_face)
-    local = m if not first else x.R.T @ m
-    tips = [point_of(long.features[k], -local)[0] for k in (i, j)]
-    tips = [x.R.T @ (y - x.p) for y in tips] if not first else [x.R @ y + x.p for y in tips]  # in the axes of what is flat
+    down = -(x.R.T @ f.normal if first else x.R @ f.normal)  # in the axes of what is long
+    tips = [point_of(long.features[k], down)[0] for k in (i, j)]
+    tips = [x.R @ y + x.p for y in tips] if first else [x.R.T @ (y - x.p) for y in tips]  # in the axes of what is flat
+    if f.ring is None:
+        return [(i, face), (j, face)] if min(within(f, y) for y in tips) > 0.0 else []
     begin, end, who = 0.0, 1.0, [(i, face), (j, face)]
-    if f.ring is None and min(within(f, y) for y in tips) < 0.0:
-        return None
     c, k = sides_of(f)
     for number, (u, v) in enumerate(zip(c @ tips[0] - k, c @ tips[1] - k)):
-        if (u < 0.0 and v <= u) or (v < 0.0 and u <= v):
-            return None
+        if max(u, v) <= 0.0:
+            return []
         at = u / (u - v) if u != v else 0.0
-        edge = _edge(flat, f, number)
         if u < 0.0 and at > begin:
-            begin, who[0] = at, (side, edge)
+            begin, who[0] = at, (side, _edge(flat, f, number))
         if v < 0.0 and at < end:
-            end, who[1] = at, (side, edge)
-    if end - begin <= SLACK:
-        return None
-    return [_leaning(x, first, pair, m, z) for pair in who]
+            end, who[1] = at, (side, _edge(flat, f, number))
+    return who if end - begin > SLACK else []
 
 
 def _edge(shape: SupportShape, face: SupportFeature, number: int) -> int:
@@ -74,17 +70,16 @@ def _edge(shape: SupportShape, face: SupportFeature, number: int) -> int:
     return int(np.argmin([np.linalg.norm(f.p - middle) if f.is_line else np.inf for f in shape.features]))
 
 
-def _leaning(x: ShapePair, first: bool, pair: tuple[int, int], m: Array, z: Array) -> NearestPoint:
+def _leaning(x: ShapePair, first: bool, face: int, pair: tuple[int, int]) -> NearestPoint:
     """A point of a side near a face: both stay within a bit more than LEAN, and the normal near that of the face."""
-    i, j = pair if first else pair[::-1]
-    n = m if first else -m
+    long, flat = (x.A, x.B) if first else (x.B, x.A)
+    (i, j), m, z = pair if first else pair[::-1], flat.features[face].normal, long.z
+    n = m if first else -(x.R @ m)
     if x.A.features[i].is_line:
         c = np.cross(x.R @ x.A.features[i].line, x.B.features[j].line)
         n = c * np.copysign(1.0, c @ n) / np.linalg.norm(c)
     more, none = 1.2 * LEAN, (0.0, 0.0, 0.0, 1.0)
-    local = z if not first else x.R.T @ z
-    tilt = (*local, more, *(-local), more, *none * (CONES - 2))
-    out = (*(m if first else x.R.T @ m), -np.sqrt(1.0 - more**2), *none * (CONES - 1))
+    tilt, out = (*z, more, *(-z), more, *none * (CONES - 2)), (*m, -np.sqrt(1.0 - more**2), *none * (CONES - 1))
     return feature_pair(x, i, j, n, cone_a=tilt if first else out, cone_b=out if first else tilt, along_a=NONE, along_b=NONE, parallel=0.0)
 
 

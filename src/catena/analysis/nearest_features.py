@@ -66,7 +66,7 @@ def pair_features(A: SupportShape, B: SupportShape, R: Array, p: Array, near: Ar
         return PairFeatures([], none, d, n, (0.5 * d, np.inf))
     one = along(x, n) if found is None else feature_pair(x, found.i, found.j, found.n)
     gap, n = float(one.placed(R, p).gap), n if found is None else found.n
-    points = line_ends(x, n, gap) or [one] if found is not None else [one]
+    points = line_ends(x, ahead, n, gap) or [one] if found is not None else [one]
     return PairFeatures(points, np.array([y.placed(R, p).place for y in points]), gap, n, flat=found is None)
 
 
