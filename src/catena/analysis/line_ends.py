@@ -67,7 +67,7 @@ def _edge(shape: SupportShape, face: SupportFeature, number: int) -> int:
     """The number of an edge of a face."""
     ring = face.ring if face.ring is not None else np.zeros((0, 3))
     middle = 0.5 * (ring[number] + ring[(number + 1) % len(ring)])
-    return int(np.argmin([np.linalg.norm(f.p - middle) if f.is_line else np.inf for f in shape.features]))
+    return int(np.argmin([float(np.linalg.norm(f.p - middle)) if f.is_line else np.inf for f in shape.features]))
 
 
 def _leaning(x: ShapePair, first: bool, face: int, pair: tuple[int, int]) -> NearestPoint:
@@ -95,7 +95,8 @@ def _on_line(x: ShapePair, n: Array) -> list[NearestPoint] | None:
 
 
 def _overlap(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array) -> list[NearestPoint] | None:
-    z, found, spans = g.line, [], []
+    """Of two lines along each other."""
+    z, found = g.line, []
     spans = sorted((float(z @ (x.R @ (f.p + s * f.line) + x.p)), s) for s in f.span), sorted((float(z @ (g.p + s * g.line)), s) for s in g.span)
     if min(spans[0][1][0], spans[1][1][0]) - max(spans[0][0][0], spans[1][0][0]) <= SLACK * x.size:
         return None
@@ -115,4 +116,4 @@ def _number(shape: SupportShape, feature: SupportFeature) -> int:
 
 def _tip(shape: SupportShape, at: Array) -> int:
     """The number of the tip at the end of a line."""
-    return int(np.argmin([np.linalg.norm(f.p - at) if not (f.is_line or f.is_face) else np.inf for f in shape.features]))
+    return int(np.argmin([float(np.linalg.norm(f.p - at)) if not (f.is_line or f.is_face) else np.inf for f in shape.features]))

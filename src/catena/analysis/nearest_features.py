@@ -38,9 +38,8 @@ class PairFeatures(NamedTuple):
     normal: Array
     reach: tuple[float, float] = (np.inf, np.inf)
     flat: bool = False
-
-    turn = 2.0  # as of `contact_features.PatchFeatures`: no matter
-    yaw = (0.0, 0.0, 0.0)
+    turn: float = 2.0  # as of `contact_features.PatchFeatures`: no matter
+    yaw: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 class _Found(NamedTuple):
@@ -82,23 +81,17 @@ def _ahead(x: ShapePair, w: Array | None, v: Array | None) -> ShapePair:
 
 def _search(x: ShapePair, near: Array, ahead: ShapePair) -> _Found | None:
     """The pair of features that is the nearest an instant later, and now; its normal is near the one given."""
-    off_a, off_b = x.A.off(-(x.R.T @ near)), x.B.off(near)
-    tried: set[tuple[int, int]] = set()
+    off = np.maximum(x.A.off(-(x.R.T @ near))[:, None], x.B.off(near)[None])
+    least = -np.inf
     for reach in REACHES:
-        found = []
-        for i in np.flatnonzero(off_a <= reach):
-            for j in np.flatnonzero(off_b <= reach):
-                if (i, j) not in tried:
-                    tried.add((i, j))
-                    found += _solved(ahead, int(i), int(j), near)
+        found = [one for i, j in np.argwhere((off > least) & (off <= reach)) for one in _solved(ahead, int(i), int(j), near)]
         for best in sorted(found, key=lambda one: -one.margin):
             if best.margin < -0.5 * SLACK:
                 break
-            if ahead is x:
-                return best
-            for now in _solved(x, best.i, best.j, best.n):
-                if now.margin >= -0.5 * SLACK:
-                    return now
+            now = best if ahead is x else next(_solved(x, best.i, best.j, best.n), best._replace(margin=-1.0))
+            if now.margin >= -0.5 * SLACK:
+                return now
+        least = reach
     return None
 
 
