@@ -82,12 +82,15 @@ def _ahead(x: ShapePair, w: Array | None, v: Array | None) -> ShapePair:
 def _search(x: ShapePair, near: Array, ahead: ShapePair) -> _Found | None:
     """The pair of features that is the nearest an instant later, and now; its normal is near the one given."""
     off = np.maximum(x.A.off(-(x.R.T @ near))[:, None], x.B.off(near)[None])
-    least = -np.inf
+    least, lowest = -np.inf, difference(x.A, x.B, x.R, x.p)
+    at_least = near @ lowest(near) - SLACK * x.size
     for reach in REACHES:
         found = [one for i, j in np.argwhere((off > least) & (off <= reach)) for one in _solved(ahead, int(i), int(j), near)]
         for best in sorted(found, key=lambda one: -one.margin):
             if best.margin < -0.5 * SLACK:
                 break
+            if best.n @ lowest(best.n) < at_least:  # another way out of shapes that overlap
+                continue
             now = best if ahead is x else next(_solved(x, best.i, best.j, best.n), best._replace(margin=-1.0))
             if now.margin >= -0.5 * SLACK:
                 return now

@@ -101,9 +101,10 @@ def support_meet(f: SupportPair, A: tuple[Any, Any], B: tuple[Any, Any]) -> Supp
     s, t = _along(f, lines, n, sub(a, b))
     first = cross(t2, n)  # across n and t2, which is across n as well where there is a line
     first = scale(1.0 / sqrt(dot(first, first)), first)
-    place = add(a, scale(s, lines[0]))
+    gap = dot(n, r) - h_a - h_b
+    place = add(scale(1.0 - f.own, add(a, scale(s, lines[0]))), scale(f.own, add(b, scale(gap, n))))  # a face of A is touched where B's point is
     margin = _margin(f, (x, y), (s, t), (unrotate(R_A, n), unrotate(R_B, n)), _on_face(f, A, B, a, b, n), (square_a, square_b), _parallel(f, R_A, R_B))
-    return SupportMeet(dot(n, r) - h_a - h_b, (n, first, cross(n, first)), place, (s, t), margin)
+    return SupportMeet(gap, (n, first, cross(n, first)), place, (s, t), margin)
 
 
 def _frame(f: SupportPair, R_A: Any, R_B: Any, lines: tuple[Any, Any]) -> tuple[Any, Any, Any]:
