@@ -63,6 +63,10 @@ class Feature(NamedTuple):
         a, b, first, second, along, *sides = (tuple(x[k : k + 3]) for k in range(3, 18 + 3 * SIDES, 3))
         return Feature(x[0], x[1], x[2], a, b, first, second, along, tuple(sides))
 
+    def placed(self, R: Array, p: Array) -> FeaturesMeet:
+        """Where it is at X_BA = (R, p), in the axes of B."""
+        return on_second(self, R, p)
+
 
 NUMBERS = (0.0, 1.0, 0.0, *(0.0,) * 6, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, *(0.0, 0.0, 1.0) * SIDES)  # of no feature
 
@@ -78,6 +82,11 @@ class PatchFeatures(NamedTuple):
     reach: tuple[float, float]
     turn: float
     yaw: Array
+
+    @property
+    def separation(self) -> float:
+        """Along the normal, m; negative in penetration."""
+        return self.facing.separation
 
 
 def patch_features(A: Polyhedron, B: Polyhedron, R: Array, p: Array, w: Array | None = None, v: Array | None = None) -> PatchFeatures:

@@ -25,7 +25,7 @@ from ..machine.arguments import Wrenches
 from ..machine.lookup import machine_of, state, where
 from ..machine.machine import Machine
 from ..machine.terms import name_of, terms
-from ..model.contact_points import contact_points
+from ..model.contact_points import contact_patches, contact_points
 from ..model.mechanism import Mechanism
 from .cone_programmes import Cone, ConeProgramme, NoForces
 from .contact_gaps import meet
@@ -88,6 +88,8 @@ def contact_ranges(
     q, v, a, tau = state(machine, "contact_ranges", q=q, v=v, a=a, tau=tau)
     if not machine.mechanism.contacts:
         raise QuestionError(f"contact_ranges: {where(machine)} has no contacts; give it some: Mechanism(..., contacts=[Contact(...)])")
+    if pairs := contact_patches(machine.mechanism):
+        raise QuestionError(f"contact_ranges: contact {pairs[0].name!r} is of a {pairs[0].shape.kind} and a {pairs[0].against.kind}, whose points are chosen as they move; let frames or spheres touch instead")
     at = terms(machine, q, v, wrenches, t)
     T = at.spaces.T
     gap, J, u, rate, axes = _touching(machine, q, v, a)

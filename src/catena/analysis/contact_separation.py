@@ -1,4 +1,4 @@
-"""Coordinates that take apart what penetrates: contact points by their gaps, two polyhedra by the points of their patch."""
+"""Coordinates that take apart what penetrates: contact points by their gaps, two polyhedra by the points of their patch, others along their nearest normal."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from ..machine.machine import Machine
 from ..model.contact_points import ContactPatch, ContactPoint, contact_patches, contact_points, patch_points
 from ..model.polyhedra import polyhedron
 from .assembly import damped_steps, residual
-from .contact_features import NUMBERS, Feature, patch_features
+from .contact_features import NUMBERS, SIDES, Feature, patch_features
 from .contact_gaps import meet, meet_features, moving
+from .nearest_features import pair_features
+from .support_features import support_shape
 
 Array = np.ndarray
 APART = 1e-10  # of the mechanism's length: a penetration that is none
@@ -37,13 +39,23 @@ class _Gaps(NamedTuple):
         values, numbers, there = list(self.own.values()), [], np.ones(len(self.points), bool)
         end = len(self.points) - sum(count for _, count in self.patches)
         for X, (patch, count) in zip(np.reshape(np.array(self.places(q, values)), (-1, 4, 3)), self.patches):
-            A, B = (polyhedron(shape, self.own) for shape in (patch.shape, patch.against))
-            found = [x.numbers for x in patch_features(A, B, X[:3], X[3]).points]
+            found = [x.numbers for x in _features(patch, self.own, X[:3], X[3])]
             there[end + len(found) : end + count] = False
             numbers += [*found, *([NUMBERS] * (count - len(found)))]
             end += count
         gap, J = (np.array(x) for x in self.gaps(q, values, np.ravel(numbers)))
         return np.where(there, gap[:, 0], np.inf), J
+
+
+def _features(patch: ContactPatch, values: dict[str, float], R: Array, p: Array) -> list[Feature]:
+    """Of a pair at X_BA = (R, p). Two smooth shapes: where they are nearest, or deepest in each other, with a normal that stays on the second."""
+    if not patch.smooth:
+        A, B = (polyhedron(shape, values) for shape in (patch.shape, patch.against))
+        return patch_features(A, B, R, p).points
+    one, other = (support_shape(shape, values) for shape in (patch.shape, patch.against))
+    n = pair_features(one, other, R, p).normal
+    t = np.cross(n, np.eye(3)[np.argmin(np.abs(n))])
+    return [Feature(1.0, 1.0, 0.0, one.support(-(R.T @ n)), other.support(n), n, t / np.linalg.norm(t), n, np.array([[0.0, 0.0, 1.0]] * SIDES))]
 
 
 def separated(machine: Machine, q: Array, free: list[int]) -> Array:

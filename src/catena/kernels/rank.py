@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..model.contact_points import contact_patches, contact_points
+from ..model.contact_points import POLYHEDRA, contact_patches, contact_points
 from ..model.loads import Holonomic
 from ..model.motions import Motion
 from ..model.polyhedra import polyhedron
@@ -125,7 +125,11 @@ def _reach_of_contacts(layout: Layout) -> float:
     """How far from its body's origin a contact touches, at most."""
     m = layout.mechanism
     found = [float(np.hypot(np.linalg.norm([_number(layout, x) for x in p.centre]), p.radius)) for p in contact_points(m)]
-    found += [float(np.linalg.norm(polyhedron(x.shape, m.parameters).corners, axis=1).max()) for x in contact_patches(m)]
+    for x in contact_patches(m):
+        if x.shape.kind in POLYHEDRA:
+            found.append(float(np.linalg.norm(polyhedron(x.shape, m.parameters).corners, axis=1).max()))
+        else:
+            found.append(float(np.hypot(np.linalg.norm(_position(layout, x.shape.pose)), max(_number(layout, size) for size in x.shape.size))))
     return max(found, default=0.0)
 
 

@@ -4,6 +4,7 @@
                              a mesh by the corners of its convex hull
     touches another shape    the pairs of `MEET`, whose nearest points are single and move smoothly
     two polyhedra            boxes and meshes: a patch, whose points are those of the moment (`contact_patches`)
+    cylinder, ellipsoid      and another of these, a capsule, box or mesh: the nearest points of the moment, two of what lies along a line
     a hole, a guide          a pin in a larger hole; a block between two walls
 """
 
@@ -47,7 +48,7 @@ class ContactPoint:
 
 @dataclass(frozen=True)
 class ContactPatch:
-    """Two convex polyhedra, boxes or meshes, that may touch: at corners on faces and where edges cross, and these change as they move.
+    """Two convex shapes that may touch at features that change as they move: boxes and meshes, or a cylinder or ellipsoid and another.
 
     contact: the number of its contact. name: in results. body, shape: what touches; other, against: what is touched.
     """
@@ -58,6 +59,11 @@ class ContactPatch:
     shape: Shape
     other: str
     against: Shape
+
+    @property
+    def smooth(self) -> bool:
+        """Whether a cylinder or an ellipsoid is one of them."""
+        return self.shape.kind in SMOOTH or self.against.kind in SMOOTH
 
 
 class Touching(NamedTuple):
@@ -78,30 +84,34 @@ class Surface(NamedTuple):
 
 SURFACES = ("plane", "sphere", "bowl", "trough")  # those with a closed form of their own for spheres
 MEET: dict[str, tuple[str, ...]] = {  # surface: what may touch it besides spheres, with one nearest point
-    "plane": ("capsule", "box", "ellipsoid", "cylinder", "mesh"), "sphere": ("capsule", "box", "ellipsoid", "cylinder"), "capsule": ("capsule",),
-    "box": ("box", "mesh"), "mesh": ("box", "mesh"), "cylinder": (), "ellipsoid": (),
+    "plane": ("capsule", "box", "ellipsoid", "cylinder", "mesh"), "sphere": ("capsule", "box", "ellipsoid", "cylinder"), "capsule": ("capsule", "cylinder", "ellipsoid"),
+    "box": ("box", "mesh", "cylinder", "ellipsoid"), "mesh": ("box", "mesh", "cylinder", "ellipsoid"),
+    "cylinder": ("capsule", "box", "mesh", "cylinder", "ellipsoid"), "ellipsoid": ("capsule", "box", "mesh", "cylinder", "ellipsoid"),
 }  # fmt: skip
 POLYHEDRA = ("box", "mesh")  # two of them touch by a patch
+SMOOTH = ("cylinder", "ellipsoid")  # one of them and another shape touch at nearest features
 MOST_POINTS = 16  # of a patch
 
 
 def contact_points(m: Mechanism) -> list[ContactPoint]:
     """All points of all contacts that have places of their own, in order."""
-    return [_point(k, name, one, s) for k, name, one, s in _pairs(m) if not _polyhedra(one, s)]
+    return [_point(k, name, one, s) for k, name, one, s in _pairs(m) if not _chosen(one, s)]
 
 
 def contact_patches(m: Mechanism) -> list[ContactPatch]:
-    """All pairs of polyhedra of all contacts, in order."""
-    return [ContactPatch(k, name, one.body, one.shape, s.body, s.shape) for k, name, one, s in _pairs(m) if _polyhedra(one, s)]
+    """All pairs of all contacts whose points are chosen as they move, in order."""
+    return [ContactPatch(k, name, one.body, one.shape, s.body, s.shape) for k, name, one, s in _pairs(m) if _chosen(one, s)]
 
 
 def patch_points(m: Mechanism, patch: ContactPatch) -> list[ContactPoint]:
-    """The points of a patch, which have names and no places of their own: two convex polygons overlap in as many corners as they have."""
-    count = sum(most_corners(shape, m.parameters) for shape in (patch.shape, patch.against))
+    """The points of a patch, which have names and no places of their own: two convex polygons overlap in as many corners as they
+    have; a cylinder or ellipsoid has one, or two where it may lie along a line."""
+    kinds = (patch.shape.kind, patch.against.kind)
+    count = sum(most_corners(shape, m.parameters) for shape in (patch.shape, patch.against)) if not patch.smooth else 1 if "ellipsoid" in kinds else 2
     if count > MOST_POINTS:
         raise MechanismError(f"contact {patch.name!r}: faces of {patch.body!r} and {patch.other!r} may touch at {count} points, and a contact of two bodies has {MOST_POINTS} at "
                              "most; take shapes whose faces have fewer corners")  # fmt: skip
-    return [ContactPoint(patch.contact, f"{patch.name} point {n}", patch.body, patch.shape.pose.position, 0.0, patch.other, patch.against.pose, "patch")
+    return [ContactPoint(patch.contact, f"{patch.name} point {n}", patch.body, patch.shape.pose.position, 0.0, patch.other, patch.against.pose, "pair" if patch.smooth else "patch")
             for n in range(1, count + 1)]  # fmt: skip
 
 
@@ -114,8 +124,10 @@ def _pairs(m: Mechanism) -> Iterator[tuple[int, str, Touching, Surface]]:
             yield k, c.name if len(found) == 1 else f"{one.label}-{c.between[1]}{s.label}", one, s
 
 
-def _polyhedra(one: Touching, s: Surface) -> bool:
-    return one.shape.kind in POLYHEDRA and s.shape.kind in POLYHEDRA
+def _chosen(one: Touching, s: Surface) -> bool:
+    """Whether the points of a pair are chosen as it moves."""
+    kinds = {one.shape.kind, s.shape.kind}
+    return kinds <= {*POLYHEDRA} or (bool(kinds & {*SMOOTH}) and not kinds & {"sphere", *SURFACES})
 
 
 def _point(k: int, name: str, one: Touching, s: Surface) -> ContactPoint:

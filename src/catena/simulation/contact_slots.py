@@ -9,7 +9,7 @@ Which features they are is chosen at events (`patch_handler.py`).
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -17,12 +17,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..analysis.contact_features import NUMBERS, SIDES, Feature
+from ..analysis.contact_features import NUMBERS, SIDES, Feature, PatchFeatures, patch_features
 from ..analysis.contact_gaps import Meet, meet_features, moving, place_of_features
 from ..compiler.trace import Tracer
-from ..model.contact_points import ContactPatch, contact_patches, patch_points
-from ..model.mechanism import Mechanism
-from ..model.polyhedra import Polyhedron
+from ..model.contact_points import ContactPatch
+from ..model.polyhedra import Polyhedron, polyhedron
 from .contact_rows import ContactMode, SwitchedRows, TouchingPoint, no_rows
 from .guards import Guard, Meaning
 
@@ -32,13 +31,13 @@ _PLACE = ("off", "first", "second", "turn", *(f"{v}_{x}" for v in ("yaw", "middl
           *(f"R_{i}{j}" for i in "xyz" for j in "xyz"), *(f"p_{x}" for x in "xyz"))  # fmt: skip
 
 
-def _record(*fields: str, defaults: Sequence[Any]) -> Any:
+def record(*fields: str, defaults: Sequence[Any]) -> Any:
     """A named tuple of many numbers."""
     return namedtuple("_record", fields, defaults=defaults)  # type: ignore[misc]
 
 
-_Slot = _record(*ContactMode._fields, *_FEATURE, defaults=(*ContactMode(), *NUMBERS))
-_Patch = _record(*_PLACE, defaults=(*(0.0,) * 19, *np.eye(3).ravel().tolist(), *(0.0,) * 3))
+_Slot = record(*ContactMode._fields, *_FEATURE, defaults=(*ContactMode(), *NUMBERS))
+_Patch = record(*_PLACE, defaults=(*(0.0,) * 19, *np.eye(3).ravel().tolist(), *(0.0,) * 3))
 
 
 class SlotMode(_Slot):  # type: ignore[valid-type, misc]
@@ -99,7 +98,7 @@ class PatchPoint(TouchingPoint):
 
 @dataclass(frozen=True)
 class TouchingPatch:
-    """Two polyhedra of a run; points: how many it has at most."""
+    """Two polyhedra of a run; points: how many it has at most. Other pairs of shapes are kinds of it (`smooth_pairs.py`)."""
 
     patch: ContactPatch
     points: int
@@ -118,6 +117,18 @@ class TouchingPatch:
     def row_scales(self, s: Tracer) -> list[float]:
         """Of no row."""
         return []
+
+    def shapes(self, values: Mapping[str, float]) -> tuple[Any, Any]:
+        """Both, at given values of parameters."""
+        return polyhedron(self.patch.shape, values), polyhedron(self.patch.against, values)
+
+    def choose(self, A: Any, B: Any, R: Any, p: Any, w: Any, v: Any, modes: Sequence[Any]) -> Any:
+        """The features by which they may touch next; modes: of its points so far."""
+        found: PatchFeatures = patch_features(A, B, R, p, w, v)
+        return found
+
+    def check(self, t: float, found: Any) -> None:
+        """Raise a SimulationError where they cannot touch so."""
 
     def moved(self, s: Tracer, mode: PatchMode) -> ca.SX:
         """Falls from one to zero as the two move away from where their features were chosen."""
@@ -146,9 +157,3 @@ def _farthest(E: ca.SX, d: ca.SX, middle: Sequence[Any], half: Sequence[Any]) ->
     parts = [E[:, k] * half[k] for k in range(3)]
     squares = [ca.sumsqr(c + parts[0] * signs[0] + parts[1] * signs[1] + parts[2] * signs[2]) for signs in product((1.0, -1.0), repeat=3)]
     return ca.sqrt(ca.mmax(ca.vertcat(*squares)))
-
-
-def patches(m: Mechanism) -> tuple[list[TouchingPatch], list[PatchPoint]]:
-    """The patches of a mechanism's contacts, and all their points."""
-    found = [(patch, patch_points(m, patch)) for patch in contact_patches(m)]
-    return [TouchingPatch(x, len(own)) for x, own in found], [PatchPoint(p, m.contacts[x.contact]) for x, own in found for p in own]
