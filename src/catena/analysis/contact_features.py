@@ -79,6 +79,11 @@ class PatchFeatures(NamedTuple):
     turn: float
     yaw: Array
 
+    @property
+    def separation(self) -> float:
+        """Of the two, m."""
+        return self.facing.separation
+
 
 def patch_features(A: Polyhedron, B: Polyhedron, R: Array, p: Array, w: Array | None = None, v: Array | None = None) -> PatchFeatures:
     """Of two polyhedra, each in the axes of its body; X_BA = (R, p). w, v (3,): angular velocity of A and velocity of its origin against B.

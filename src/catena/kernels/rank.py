@@ -20,7 +20,7 @@ import numpy as np
 from ..model.contact_points import contact_patches, contact_points
 from ..model.loads import Holonomic
 from ..model.motions import Motion
-from ..model.polyhedra import polyhedron
+from ..model.polyhedra import polyhedron, rounding
 from ..model.values import value_of
 from ..spatial import filled, select, sweep
 
@@ -125,7 +125,7 @@ def _reach_of_contacts(layout: Layout) -> float:
     """How far from its body's origin a contact touches, at most."""
     m = layout.mechanism
     found = [float(np.hypot(np.linalg.norm([_number(layout, x) for x in p.centre]), p.radius)) for p in contact_points(m)]
-    found += [float(np.linalg.norm(polyhedron(x.shape, m.parameters).corners, axis=1).max()) for x in contact_patches(m)]
+    found += [float(np.linalg.norm(polyhedron(x.shape, m.parameters).corners, axis=1).max()) + rounding(x.shape, m.parameters) for x in contact_patches(m)]
     return max(found, default=0.0)
 
 

@@ -4,6 +4,7 @@
                              a mesh by the corners of its convex hull
     touches another shape    the pairs of `MEET`, whose nearest points are single and move smoothly
     two polyhedra            boxes and meshes: a patch, whose points are those of the moment (`contact_patches`)
+    a rounded pair           a capsule and a polyhedron, a sphere and a mesh: a patch too; with events two capsules as well, and a sphere and a box
     a hole, a guide          a pin in a larger hole; a block between two walls
 """
 
@@ -19,7 +20,7 @@ from ..errors import MechanismError, UnknownNameError
 from .contacts import Contact
 from .mechanism import GROUND, Mechanism
 from .mesh_hull import hull_corners
-from .polyhedra import most_corners
+from .polyhedra import CORES, most_corners
 from .pose import Pose, Vector
 from .shapes import Shape
 
@@ -47,9 +48,10 @@ class ContactPoint:
 
 @dataclass(frozen=True)
 class ContactPatch:
-    """Two convex polyhedra, boxes or meshes, that may touch: at corners on faces and where edges cross, and these change as they move.
+    """Two convex polyhedra that may touch: at corners on faces and where edges cross, and these change as they move.
 
-    contact: the number of its contact. name: in results. body, shape: what touches; other, against: what is touched.
+    Boxes and meshes; and spheres and capsules, which are corners and edges with a radius. contact: the number of its contact. name: in
+    results. body, shape: what touches; other, against: what is touched.
     """
 
     contact: int
@@ -58,6 +60,22 @@ class ContactPatch:
     shape: Shape
     other: str
     against: Shape
+
+    @property
+    def rounded(self) -> bool:
+        """Whether one of both has a radius."""
+        return self.shape.kind in CORES or self.against.kind in CORES
+
+    @property
+    def swapped(self) -> bool:
+        """Whether what has a radius is the surface alone."""
+        return self.rounded and self.shape.kind not in CORES
+
+    @property
+    def pair(self) -> tuple[tuple[str, Shape], tuple[str, Shape]]:
+        """Bodies and shapes of A and B: what touches and the surface, or first what has a radius."""
+        both = (self.body, self.shape), (self.other, self.against)
+        return both[::-1] if self.swapped else both
 
 
 class Touching(NamedTuple):
@@ -78,25 +96,31 @@ class Surface(NamedTuple):
 
 SURFACES = ("plane", "sphere", "bowl", "trough")  # those with a closed form of their own for spheres
 MEET: dict[str, tuple[str, ...]] = {  # surface: what may touch it besides spheres, with one nearest point
-    "plane": ("capsule", "box", "ellipsoid", "cylinder", "mesh"), "sphere": ("capsule", "box", "ellipsoid", "cylinder"), "capsule": ("capsule",),
-    "box": ("box", "mesh"), "mesh": ("box", "mesh"), "cylinder": (), "ellipsoid": (),
+    "plane": ("capsule", "box", "ellipsoid", "cylinder", "mesh"), "sphere": ("capsule", "box", "ellipsoid", "cylinder", "mesh"), "capsule": ("capsule", "box", "mesh"),
+    "box": ("box", "mesh", "capsule"), "mesh": ("box", "mesh", "capsule"), "cylinder": (), "ellipsoid": (),
 }  # fmt: skip
-POLYHEDRA = ("box", "mesh")  # two of them touch by a patch
+PATCHES: tuple[set[str], ...] = ({"box"}, {"mesh"}, {"box", "mesh"}, {"capsule", "box"}, {"capsule", "mesh"}, {"sphere", "mesh"})
+BY_FEATURES: tuple[set[str], ...] = ({"capsule"}, {"sphere", "box"})  # by a closed form, or by a patch
 MOST_POINTS = 16  # of a patch
+ROUNDED_POINTS = {"sphere": 1, "capsule": 4}  # both ends, and two between them
 
 
-def contact_points(m: Mechanism) -> list[ContactPoint]:
-    """All points of all contacts that have places of their own, in order."""
-    return [_point(k, name, one, s) for k, name, one, s in _pairs(m) if not _polyhedra(one, s)]
+def contact_points(m: Mechanism, by_features: bool = False) -> list[ContactPoint]:
+    """All points of all contacts that have places of their own, in order; by_features: without pairs of `BY_FEATURES`."""
+    return [_point(k, name, one, s) for k, name, one, s in _pairs(m) if not _patched(one, s, by_features)]
 
 
-def contact_patches(m: Mechanism) -> list[ContactPatch]:
-    """All pairs of polyhedra of all contacts, in order."""
-    return [ContactPatch(k, name, one.body, one.shape, s.body, s.shape) for k, name, one, s in _pairs(m) if _polyhedra(one, s)]
+def contact_patches(m: Mechanism, by_features: bool = False) -> list[ContactPatch]:
+    """All pairs of polyhedra of all contacts, in order; by_features: with pairs of `BY_FEATURES`."""
+    return [ContactPatch(k, name, one.body, one.shape, s.body, s.shape) for k, name, one, s in _pairs(m) if _patched(one, s, by_features)]
 
 
 def patch_points(m: Mechanism, patch: ContactPatch) -> list[ContactPoint]:
     """The points of a patch, which have names and no places of their own: two convex polygons overlap in as many corners as they have."""
+    if patch.rounded:
+        count = ROUNDED_POINTS[patch.pair[0][1].kind]
+        names = [patch.name] if count == 1 else [f"{patch.name} point {n}" for n in range(1, count + 1)]
+        return [ContactPoint(patch.contact, name, patch.body, patch.shape.pose.position, 0.0, patch.other, patch.against.pose, "patch") for name in names]
     count = sum(most_corners(shape, m.parameters) for shape in (patch.shape, patch.against))
     if count > MOST_POINTS:
         raise MechanismError(f"contact {patch.name!r}: faces of {patch.body!r} and {patch.other!r} may touch at {count} points, and a contact of two bodies has {MOST_POINTS} at "
@@ -114,8 +138,9 @@ def _pairs(m: Mechanism) -> Iterator[tuple[int, str, Touching, Surface]]:
             yield k, c.name if len(found) == 1 else f"{one.label}-{c.between[1]}{s.label}", one, s
 
 
-def _polyhedra(one: Touching, s: Surface) -> bool:
-    return one.shape.kind in POLYHEDRA and s.shape.kind in POLYHEDRA
+def _patched(one: Touching, s: Surface, by_features: bool) -> bool:
+    kinds = {one.shape.kind, s.shape.kind}
+    return kinds in PATCHES or (by_features and kinds in BY_FEATURES)
 
 
 def _point(k: int, name: str, one: Touching, s: Surface) -> ContactPoint:
@@ -144,13 +169,10 @@ def _touching(m: Mechanism, c: Contact, first: str, s: Surface) -> Iterator[Touc
 def _allowed(c: Contact, one: Touching, s: Surface) -> Touching:
     kind, surface = one.shape.kind, s.shape.kind
     also = MEET.get(surface, ())
-    if kind == "sphere" and surface == "mesh":
-        raise MechanismError(f"contact {c.name!r}: {one.label!r} is a sphere or a point, which does not touch a mesh; a mesh is touched by {', '.join(also)}: give the surface a box, "
-                             "spheres or capsules that collide instead")  # fmt: skip
     if kind != "sphere" and kind not in also:
         raise MechanismError(f"contact {c.name!r}: a {kind} of {one.label!r} and a {surface} have no single point where they touch; a {surface} "
-                             f"is touched by {', '.join(('sphere', *also) if surface != 'mesh' else also)}: put spheres or frames there")  # fmt: skip
-    if kind == "sphere" and one.shape.size[0] == 0.0 and surface in ("box", "cylinder"):
+                             f"is touched by {', '.join(('sphere', *also))}: put spheres or frames there")  # fmt: skip
+    if kind == "sphere" and one.shape.size[0] == 0.0 and surface in ("box", "mesh", "cylinder"):
         raise MechanismError(f"contact {c.name!r}: the point {one.label!r} has no normal on the edges of a {surface}; give it a radius")
     return one
 

@@ -18,16 +18,21 @@ import casadi as ca
 import numpy as np
 
 from ..analysis.contact_features import NUMBERS, SIDES, Feature
-from ..analysis.contact_gaps import Meet, meet_features, moving, place_of_features
+from ..analysis.contact_gaps import Meet, margins_of_rounded, meet_features, meet_rounded, moving, place_of_features
+from ..analysis.rounded_features import PLANES, ROUNDED_NUMBERS, RoundedFeature
 from ..compiler.trace import Tracer
-from ..model.contact_points import ContactPatch, contact_patches, patch_points
+from ..model.contact_points import ContactPatch, ContactPoint, contact_patches, patch_points
+from ..model.contacts import Contact
 from ..model.mechanism import Mechanism
 from ..model.polyhedra import Polyhedron
 from .contact_rows import ContactMode, SwitchedRows, TouchingPoint, no_rows
 from .guards import Guard, Meaning
 
+OWN = len(ContactMode._fields)  # after these a mode has the numbers of its features
 _FEATURE = ("key", "corner", "tip", *(f"{v}_{x}" for v in ("a", "b", "first", "second", "along") for x in "xyz"),
             *(f"side_{k}_{x}" for k in range(SIDES) for x in "pqr"))  # fmt: skip
+_ROUND = ("key", "face", "along_a", "along_b", *(f"{v}_{x}" for v in "abdg" for x in "xyz"), *(f"limit_{k}" for k in range(6)),
+            *(f"plane_{k}_{x}" for k in range(PLANES) for x in "xyzc"))  # fmt: skip
 _PLACE = ("off", "first", "second", "turn", *(f"{v}_{x}" for v in ("yaw", "middle_a", "half_a", "middle_b", "half_b") for x in "xyz"),
           *(f"R_{i}{j}" for i in "xyz" for j in "xyz"), *(f"p_{x}" for x in "xyz"))  # fmt: skip
 
@@ -38,30 +43,52 @@ def _record(*fields: str, defaults: Sequence[Any]) -> Any:
 
 
 _Slot = _record(*ContactMode._fields, *_FEATURE, defaults=(*ContactMode(), *NUMBERS))
+_Rounded = _record(*ContactMode._fields, *_ROUND, defaults=(*ContactMode(), *ROUNDED_NUMBERS))
 _Patch = _record(*_PLACE, defaults=(*(0.0,) * 19, *np.eye(3).ravel().tolist(), *(0.0,) * 3))
 
 
-class SlotMode(_Slot):  # type: ignore[valid-type, misc]
-    """The mode of a point of a patch: that of a contact point, then the numbers of its features (`analysis.contact_features.Feature`)."""
+class _WithFeatures:
+    """What modes of contact points with features have in common."""
 
     __slots__ = ()
 
     word = ContactMode.word
 
     @property
-    def opened(self) -> SlotMode:
+    def opened(self) -> Any:
         """Open, with the same features."""
-        return SlotMode(*ContactMode(), *self[len(ContactMode._fields) :])
+        return type(self)(*ContactMode(), *self[OWN:])  # type: ignore[call-arg, index]
+
+    def of_features(self, numbers: Sequence[float] | None) -> Any:
+        """With the numbers of other features, or of none."""
+        return type(self)(*self[:OWN], *(type(self)()[OWN:] if numbers is None else numbers))  # type: ignore[call-arg, index]
 
     @property
     def present(self) -> bool:
-        """Whether it has features."""
-        return bool(self.key > 0.5)
+        """Whether it has features, and these do not sleep."""
+        return bool(self.key > 0.5)  # type: ignore[attr-defined]
+
+
+class SlotMode(_Slot, _WithFeatures):  # type: ignore[valid-type, misc]
+    """The mode of a point of a patch: that of a contact point, then the numbers of its features (`analysis.contact_features.Feature`)."""
+
+    __slots__ = ()
 
     @property
     def feature(self) -> Feature:
         """Of numbers or symbols."""
-        return Feature.of(self[len(ContactMode._fields) :])
+        return Feature.of(self[OWN:])
+
+
+class RoundedMode(_Rounded, _WithFeatures):  # type: ignore[valid-type, misc]
+    """The mode of a point of a rounded pair: that of a contact point, then the numbers of `analysis.rounded_features.RoundedFeature`."""
+
+    __slots__ = ()
+
+    @property
+    def feature(self) -> RoundedFeature:
+        """Of numbers or symbols."""
+        return RoundedFeature.of(self[OWN:])
 
 
 class PatchMode(_Patch):  # type: ignore[valid-type, misc]
@@ -98,6 +125,23 @@ class PatchPoint(TouchingPoint):
 
 
 @dataclass(frozen=True)
+class RoundedPoint(PatchPoint):
+    """One of the points of a pair with a radius."""
+
+    patch: ContactPatch
+
+    mode = RoundedMode()
+
+    def meet(self, s: Tracer, mode: Any = None) -> Meet:
+        """Gap and axes of the features of the mode."""
+        return meet_rounded(s, self.patch, mode.feature, self.rough)
+
+    def watched(self, s: Tracer, mode: Any) -> Iterator[tuple[Meaning, Any]]:
+        """Whether other features are as near."""
+        yield Meaning.LEAVES_FACE, ca.mmin(ca.vertcat(*margins_of_rounded(s, self.patch, mode.feature)))
+
+
+@dataclass(frozen=True)
 class TouchingPatch:
     """Two polyhedra of a run; points: how many it has at most."""
 
@@ -121,7 +165,7 @@ class TouchingPatch:
 
     def moved(self, s: Tracer, mode: PatchMode) -> ca.SX:
         """Falls from one to zero as the two move away from where their features were chosen."""
-        (R_A, o_A, _, _), (R_B, o_B, _, _) = (moving(s, body) for body in (self.patch.body, self.patch.other))
+        (R_A, o_A, _, _), (R_B, o_B, _, _) = (moving(s, body) for body, _ in self.patch.pair)
         first, second = _matrix(R_A), _matrix(R_B)
         R, p = second.T @ first, second.T @ (ca.vertcat(*o_A) - ca.vertcat(*o_B))
         x = mode[7:]
@@ -148,7 +192,11 @@ def _farthest(E: ca.SX, d: ca.SX, middle: Sequence[Any], half: Sequence[Any]) ->
     return ca.sqrt(ca.mmax(ca.vertcat(*squares)))
 
 
-def patches(m: Mechanism) -> tuple[list[TouchingPatch], list[PatchPoint]]:
-    """The patches of a mechanism's contacts, and all their points."""
-    found = [(patch, patch_points(m, patch)) for patch in contact_patches(m)]
-    return [TouchingPatch(x, len(own)) for x, own in found], [PatchPoint(p, m.contacts[x.contact]) for x, own in found for p in own]
+def patches(m: Mechanism, by_features: bool) -> tuple[list[TouchingPatch], list[PatchPoint]]:
+    """The patches of a mechanism's contacts, and all their points; by_features: see `contact_patches`."""
+    found = [(patch, patch_points(m, patch)) for patch in contact_patches(m, by_features)]
+    return [TouchingPatch(x, len(own)) for x, own in found], [_point(x, p, m.contacts[x.contact]) for x, own in found for p in own]
+
+
+def _point(patch: ContactPatch, point: ContactPoint, contact: Contact) -> PatchPoint:
+    return RoundedPoint(point, contact, patch) if patch.rounded else PatchPoint(point, contact)

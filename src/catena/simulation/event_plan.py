@@ -83,7 +83,7 @@ def _touching(machine: Machine, contact: str) -> tuple[list[TouchingPoint], list
     m = machine.mechanism
     if contact == "ignore":
         return [], [], []
-    return [TouchingPoint(p, m.contacts[p.contact]) for p in contact_points(m)], *patches(m)
+    return [TouchingPoint(p, m.contacts[p.contact]) for p in contact_points(m, by_features=True)], *patches(m, by_features=True)
 
 
 def _constraints(speeds: list[HoldableSpeed], frames: list[LockableFrame], guarded: Sequence[InstantEvent],

@@ -10,17 +10,16 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.contact_features import PatchFeatures, on_second, patch_features
+from ..analysis.contact_features import PatchFeatures
 from ..analysis.contact_gaps import moving
+from ..analysis.patch_pair import PatchPair, patch_pair
+from ..analysis.rounded_features import RoundedFeatures
 from ..errors import StateError
 from ..machine.lookup import where
-from ..model.polyhedra import Polyhedron, polyhedron
-from .contact_rows import ContactMode
 from .contact_slots import PatchMode, PatchPoint, SlotMode
 from .contact_terms import DEEP, NEAR, ContactTerms
 
 Array = NDArray[np.float64]
-OWN = len(ContactMode._fields)  # after these a mode has the numbers of its features
 
 
 class PatchHandler:
@@ -35,15 +34,15 @@ class PatchHandler:
         self.own = [range(a, b) for a, b in pairwise(ends)]
 
     @cached_property
-    def polyhedra(self) -> list[tuple[Polyhedron, Polyhedron]]:
+    def pairs(self) -> list[PatchPair]:
         """Of each patch, at this run's parameters."""
         values = dict(zip(self.handler.machine.mechanism.parameters, self.handler.p))
-        return [(polyhedron(x.patch.shape, values), polyhedron(x.patch.against, values)) for x in self.patches]
+        return [patch_pair(x.patch, values) for x in self.patches]
 
     @cached_property
     def _poses(self) -> ca.Function:
         s = self.handler.system.tracer()
-        bodies = [body for x in self.patches for body in (x.patch.body, x.patch.other)]
+        bodies = [body for x in self.patches for body, _ in x.patch.pair]
         found = [ca.vertcat(*(ca.horzcat(*row) for row in (*R, o, w, v))) for R, o, w, v in (moving(s, body) for body in bodies)]
         return ca.Function("poses", [s.t, s.q, s.v, s.p], found)
 
@@ -61,7 +60,7 @@ class PatchHandler:
     def begin(self, t: float) -> None:
         """Choose the features of all patches; a StateError where one is deep in penetration."""
         for k, x in enumerate(self.patches):
-            depth = -self._choose(t, k).facing.separation
+            depth = -self._choose(t, k).separation
             if depth > DEEP * self.terms.length:
                 raise StateError(f"simulate: {where(self.handler.machine)}: at the start {x.patch.body!r} is {depth:.3g} m deep in {x.patch.other!r} (contact "
                                  f"{x.patch.name!r}); start apart, or let assemble(..., contact=True) separate them")  # fmt: skip
@@ -81,7 +80,7 @@ class PatchHandler:
         """What touches is what did, or is as near."""
         touched = {self._mode(i).key for i in self.terms.touching if i in self.own[k]}
         found, (R, p, _, _) = self._choose(t, k), self._place(t, k)
-        near = {x.key for x in found.points if on_second(x, R, p).gap <= NEAR * self.terms.length}
+        near = {x.key for x in found.points if self.pairs[k].at(x, R, p)[0] <= NEAR * self.terms.length}
         now = {i for i in self.own[k] if self._mode(i).key in touched | near and self._mode(i).present}
         self.terms.touching = {i for i in self.terms.touching if i not in self.own[k]} | now
 
@@ -90,23 +89,21 @@ class PatchHandler:
         mode: SlotMode = self.handler.mode(self.handler.constraints.first_contact + point)
         return mode
 
-    def _choose(self, t: float, k: int) -> PatchFeatures:
-        (A, B), (R, p, w, v) = self.polyhedra[k], self._place(t, k)
-        found = patch_features(A, B, R, p, w, v)
-        self.handler.set_mode(self.first + k, PatchMode.of(A, B, found.reach, found.turn, found.yaw, R, p))
+    def _choose(self, t: float, k: int) -> PatchFeatures | RoundedFeatures:
+        pair, (R, p, w, v) = self.pairs[k], self._place(t, k)
+        found = pair.features(R, p, w, v)
+        self.handler.set_mode(self.first + k, PatchMode.of(pair.A, pair.B, found.reach, found.turn, found.yaw, R, p))
         modes, first = {i: self._mode(i) for i in self.own[k]}, self.handler.constraints.first_contact
-        for i, n in self._seats(modes, found, R, p).items():
-            mode = modes[i]
-            numbers = SlotMode()[OWN:] if n is None else found.points[n].numbers
-            self.handler.set_mode(first + i, SlotMode(*mode[:OWN], *numbers))
+        for i, n in self._seats(pair, modes, found, R, p).items():
+            self.handler.set_mode(first + i, modes[i].of_features(None if n is None else found.points[n].numbers))
         return found
 
-    def _seats(self, modes: dict[int, SlotMode], found: PatchFeatures, R: Array, p: Array) -> dict[int, int | None]:
+    def _seats(self, pair: PatchPair, modes: dict[int, SlotMode], found: PatchFeatures | RoundedFeatures, R: Array, p: Array) -> dict[int, int | None]:
         """{point: which of the features found it has}: the same as before where they stay, else those that are nearest."""
         keys = {x.key: n for n, x in enumerate(found.points)}
         seats: dict[int, int | None] = {i: keys.pop(mode.key, None) for i, mode in modes.items()}
         left = set(keys.values())
-        places = {i: np.array(on_second(mode.feature, R, p).place) for i, mode in modes.items() if seats[i] is None and mode.present}
+        places = {i: pair.at(mode.feature, R, p)[1] for i, mode in modes.items() if seats[i] is None and mode.present}
         apart: list[tuple[Any, ...]] = sorted((float(np.linalg.norm(x - found.places[n])), i, n) for i, x in places.items() for n in left)
         empty = [(0.0, i, n) for n in sorted(left) for i in modes if i not in places]
         for _, i, n in apart + empty:
