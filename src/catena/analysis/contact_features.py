@@ -82,6 +82,7 @@ class PatchFeatures(NamedTuple):
     reach: tuple[float, float]
     turn: float
     yaw: Array
+    flat: bool = False  # of `nearest_features.PairFeatures`
 
     @property
     def separation(self) -> float:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..compiler.trace import Tracer, elements
-from ..kernels.contact_points import MEETINGS, FeaturesMeet, features_meet, shapes_meet, tangents
+from ..kernels.contact_points import MEETINGS, FeaturesMeet, RoundedMeet, features_meet, rounded_meet, shapes_meet, tangents
 from ..kernels.solids import Solid
-from ..model.contact_points import ContactPoint
+from ..model.contact_points import ContactPatch, ContactPoint
+from ..model.polyhedra import CORES
 from ..model.pose import Pose
 from ..model.shapes import Shape
-from ..spatial import add, cross, dot, rotate, scale, sub
+from ..spatial import add, cross, dot, neg, rotate, scale, sub
 from .contact_features import Feature
+from .rounded_features import RoundedFeature
 
 
 class Meet(NamedTuple):
@@ -48,6 +50,33 @@ def meet_features(s: Tracer, body: str, other: str, x: Feature, rough: bool) -> 
     u = sub(velocity_at(found.place, o_A, w_A, v_A), velocity_at(found.place, o_B, w_B, v_B))
     axes = found.axes if rough else found.axes[:1]
     return Meet(found.gap, axes, found.place, [dot(axis, u) for axis in axes])
+
+
+def meet_rounded(s: Tracer, patch: ContactPatch, x: RoundedFeature, rough: bool) -> Meet:
+    """Of two features of a pair with a radius."""
+    found, (R, o) = _rounded(s, patch, x), (moving(s, patch.body), moving(s, patch.other))
+    n = neg(found.normal) if patch.swapped else found.normal
+    place = sub(found.core, scale(_radius(s, patch.pair[0][1]), found.normal))
+    u = sub(velocity_at(place, *R[1:]), velocity_at(place, *o[1:]))
+    axes = (n, *tangents(n)) if rough else (n,)
+    return Meet(found.gap, axes, place, [dot(axis, u) for axis in axes])
+
+
+def margins_of_rounded(s: Tracer, patch: ContactPatch, x: RoundedFeature) -> list[Any]:
+    """How far the features are from where others are nearer, m."""
+    found, (R_A, R_B) = _rounded(s, patch, x), (moving(s, body)[0] for body, _ in patch.pair)
+    return x.margins(found, rotate(R_A, x.d), [rotate(R_B, h[:3]) for h in x.planes])
+
+
+def _rounded(s: Tracer, patch: ContactPatch, x: RoundedFeature) -> RoundedMeet:
+    ((one, shape), (other, against)) = patch.pair
+    (R_A, o_A, _, _), (R_B, o_B, _, _) = moving(s, one), moving(s, other)
+    a, b, d, g = add(o_A, rotate(R_A, x.a)), add(o_B, rotate(R_B, x.b)), rotate(R_A, x.d), rotate(R_B, x.g)
+    return rounded_meet(x.face, x.along_a, x.along_b, a, b, d, g, _radius(s, shape) + _radius(s, against))
+
+
+def _radius(s: Tracer, shape: Shape) -> Any:
+    return s.value(shape.size[0]) if shape.kind in CORES else 0.0
 
 
 def place_of_features(s: Tracer, body: str, other: str, x: Feature) -> tuple[Any, Any]:

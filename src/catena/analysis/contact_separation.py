@@ -7,18 +7,17 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from ..compiler.trace import Tracer, vector
+from ..compiler.trace import Tracer, elements, vector
 from ..errors import ClosureError
 from ..kernels.rank import usual_length
 from ..machine.lookup import where
 from ..machine.machine import Machine
 from ..model.contact_points import ContactPatch, ContactPoint, contact_patches, contact_points, patch_points
-from ..model.polyhedra import polyhedron
 from .assembly import damped_steps, residual
-from .contact_features import NUMBERS, SIDES, Feature, patch_features
-from .contact_gaps import meet, meet_features, moving
-from .nearest_features import pair_features
-from .support_features import support_shape
+from .contact_features import NUMBERS, Feature
+from .contact_gaps import Meet, meet, meet_features, meet_rounded, moving
+from .patch_pair import patch_pair
+from .rounded_features import ROUNDED_NUMBERS, RoundedFeature
 
 Array = np.ndarray
 APART = 1e-10  # of the mechanism's length: a penetration that is none
@@ -39,23 +38,13 @@ class _Gaps(NamedTuple):
         values, numbers, there = list(self.own.values()), [], np.ones(len(self.points), bool)
         end = len(self.points) - sum(count for _, count in self.patches)
         for X, (patch, count) in zip(np.reshape(np.array(self.places(q, values)), (-1, 4, 3)), self.patches):
-            found = [x.numbers for x in _features(patch, self.own, X[:3], X[3])]
-            there[end + len(found) : end + count] = False
-            numbers += [*found, *([NUMBERS] * (count - len(found)))]
+            found = patch_pair(patch, self.own).parting(X[:3], X[3])
+            there[end : end + count] = [n < len(found) and found[n].key > 0.0 for n in range(count)]
+            none = ROUNDED_NUMBERS if patch.kind == "rounded" else NUMBERS
+            numbers += [x for n in range(count) for x in (found[n].numbers if n < len(found) else none)]
             end += count
-        gap, J = (np.array(x) for x in self.gaps(q, values, np.ravel(numbers)))
+        gap, J = (np.array(x) for x in self.gaps(q, values, numbers))
         return np.where(there, gap[:, 0], np.inf), J
-
-
-def _features(patch: ContactPatch, values: dict[str, float], R: Array, p: Array) -> list[Feature]:
-    """Of a pair at X_BA = (R, p). Two smooth shapes: where they are nearest, or deepest in each other, with a normal that stays on the second."""
-    if not patch.smooth:
-        A, B = (polyhedron(shape, values) for shape in (patch.shape, patch.against))
-        return patch_features(A, B, R, p).points
-    one, other = (support_shape(shape, values) for shape in (patch.shape, patch.against))
-    n = pair_features(one, other, R, p).normal
-    t = np.cross(n, np.eye(3)[np.argmin(np.abs(n))])
-    return [Feature(1.0, 1.0, 0.0, one.support(-(R.T @ n)), other.support(n), n, t / np.linalg.norm(t), n, np.array([[0.0, 0.0, 1.0]] * SIDES))]
 
 
 def separated(machine: Machine, q: Array, free: list[int]) -> Array:
@@ -82,21 +71,28 @@ def separated(machine: Machine, q: Array, free: list[int]) -> Array:
 
 def _gaps(machine: Machine) -> _Gaps:
     m, s = machine.mechanism, Tracer(machine.layout)
-    patches = [(patch, patch_points(m, patch)) for patch in contact_patches(m)]
-    points = [*contact_points(m), *(p for _, own in patches for p in own)]
-    features = ca.SX.sym("features", len(NUMBERS), sum(len(own) for _, own in patches))
-    several = [(patch, p) for patch, own in patches for p in own]
-    meets = [meet(s, p, False) for p in contact_points(m)]
-    meets += [meet_features(s, patch.body, patch.other, Feature.of([features[i, k] for i in range(len(NUMBERS))]), False) for k, (patch, _) in enumerate(several)]
+    patches = [(patch, patch_points(m, patch)) for patch in contact_patches(m, by_features=True)]
+    own_points = contact_points(m, by_features=True)
+    points = [*own_points, *(p for _, own in patches for p in own)]
+    several = [patch for patch, own in patches for _ in own]
+    features = [ca.SX.sym("features", len(ROUNDED_NUMBERS if patch.kind == "rounded" else NUMBERS)) for patch in several]
+    meets = [meet(s, p, False) for p in own_points]
+    meets += [_meet(s, patch, elements(x)) for patch, x in zip(several, features)]
     rates = vector([x.velocity[0] for x in meets])
-    gaps = ca.Function("gaps", [s.q, s.p, ca.vec(features)], [vector([x.gap for x in meets]), ca.jacobian(rates, s.v)])
+    gaps = ca.Function("gaps", [s.q, s.p, ca.vertcat(*features)], [vector([x.gap for x in meets]), ca.jacobian(rates, s.v)])
     places = [_place(s, patch) for patch, _ in patches]
     return _Gaps(gaps, ca.Function("places", [s.q, s.p], [vector([x for place in places for x in place])]), points, [(patch, len(own)) for patch, own in patches], dict(m.parameters))
 
 
+def _meet(s: Tracer, patch: ContactPatch, numbers: list[Any]) -> Meet:
+    if patch.kind == "rounded":
+        return meet_rounded(s, patch, RoundedFeature.of(numbers), False)
+    return meet_features(s, patch.body, patch.other, Feature.of(numbers), False)
+
+
 def _place(s: Tracer, patch: ContactPatch) -> list[Any]:
     """X_BA of a patch: R by rows, then p."""
-    (R_A, o_A, _, _), (R_B, o_B, _, _) = moving(s, patch.body), moving(s, patch.other)
+    (R_A, o_A, _, _), (R_B, o_B, _, _) = (moving(s, body) for body, _ in patch.pair)
     R = [[sum(R_B[k][i] * R_A[k][j] for k in range(3)) for j in range(3)] for i in range(3)]
     p = [sum(R_B[k][i] * (o_A[k] - o_B[k]) for k in range(3)) for i in range(3)]
     return [x for row in (*R, p) for x in row]

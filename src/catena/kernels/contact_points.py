@@ -88,6 +88,34 @@ def features_meet(corner: Any, tip: Any, a: Any, b: Any, first: Any, second: Any
     return FeaturesMeet(gap, (n, second, t), place, x, y)
 
 
+class RoundedMeet(NamedTuple):
+    """Where two features with a radius meet: gap; unit normal; the point of A's core; residual (3,): from the point of B's core to it; s, u:
+    where they are along the edges of A and B, m."""
+
+    gap: Any
+    normal: Any
+    core: Any
+    residual: Any
+    s: Any
+    u: Any
+
+
+def rounded_meet(face: Any, along_a: Any, along_b: Any, a: Any, b: Any, d: Any, g: Any, radius: Any) -> RoundedMeet:
+    """A corner a of A, or its edge a + s d (along_a = 1), and a corner b of B, its edge b + u g (along_b = 1), or its face (face = 1).
+
+    d, g: unit vectors; of a face g is its outward normal. The nearest points of corners and edges are one formula, of which e is the
+    difference: their distance is |e| less the radius, and d gap/dt = n . u at any place along n. All in the same axes.
+    """
+    w, k = sub(a, b), along_a * along_b * dot(d, g)
+    x, y = sub(d, scale(k, g)), sub(g, scale(k, d))  # of two edges, each square to the other
+    s, u = -along_a * dot(x, w) / dot(x, x), along_b * dot(y, w) / dot(y, y)
+    core = add(a, scale(s, d))
+    e = sub(sub(core, b), scale(u, g))
+    v = add(scale(face, g), scale(1.0 - face, e))
+    n = scale(1.0 / sqrt(dot(v, v)), v)
+    return RoundedMeet(dot(n, e) - radius, n, core, e, s, u)
+
+
 def tangents(n: Any) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:
     """Two unit vectors that make a right-handed frame with the unit vector n, without a singular direction: [Duff2017].
 

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..model.contact_points import POLYHEDRA, contact_patches, contact_points
+from ..model.contact_points import contact_patches, contact_points
 from ..model.loads import Holonomic
 from ..model.motions import Motion
-from ..model.polyhedra import polyhedron
+from ..model.polyhedra import polyhedron, rounding
 from ..model.values import value_of
 from ..spatial import filled, select, sweep
 
@@ -126,10 +126,10 @@ def _reach_of_contacts(layout: Layout) -> float:
     m = layout.mechanism
     found = [float(np.hypot(np.linalg.norm([_number(layout, x) for x in p.centre]), p.radius)) for p in contact_points(m)]
     for x in contact_patches(m):
-        if x.shape.kind in POLYHEDRA:
-            found.append(float(np.linalg.norm(polyhedron(x.shape, m.parameters).corners, axis=1).max()))
-        else:
+        if x.kind == "smooth":
             found.append(float(np.hypot(np.linalg.norm(_position(layout, x.shape.pose)), max(_number(layout, size) for size in x.shape.size))))
+        else:
+            found.append(float(np.linalg.norm(polyhedron(x.shape, m.parameters).corners, axis=1).max()) + rounding(x.shape, m.parameters))
     return max(found, default=0.0)
 
 

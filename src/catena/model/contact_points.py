@@ -4,6 +4,7 @@
                              a mesh by the corners of its convex hull
     touches another shape    the pairs of `MEET`, whose nearest points are single and move smoothly
     two polyhedra            boxes and meshes: a patch, whose points are those of the moment (`contact_patches`)
+    a rounded pair           a capsule and a polyhedron, a sphere and a mesh: a patch too; with events two capsules as well, and a sphere and a box
     cylinder, ellipsoid      and another of these, a capsule, box or mesh: the nearest points of the moment, two of what lies along a line
     a hole, a guide          a pin in a larger hole; a block between two walls
 """
@@ -20,7 +21,7 @@ from ..errors import MechanismError, UnknownNameError
 from .contacts import Contact
 from .mechanism import GROUND, Mechanism
 from .mesh_hull import hull_corners
-from .polyhedra import most_corners
+from .polyhedra import CORES, most_corners
 from .pose import Pose, Vector
 from .shapes import Shape
 
@@ -48,9 +49,10 @@ class ContactPoint:
 
 @dataclass(frozen=True)
 class ContactPatch:
-    """Two convex shapes that may touch at features that change as they move: boxes and meshes, or a cylinder or ellipsoid and another.
+    """Two convex shapes that may touch at features that change as they move: corners on faces, edges that cross, nearest points.
 
-    contact: the number of its contact. name: in results. body, shape: what touches; other, against: what is touched.
+    Boxes and meshes; and spheres and capsules, which are corners and edges with a radius. contact: the number of its contact. name: in
+    results. body, shape: what touches; other, against: what is touched.
     """
 
     contact: int
@@ -61,9 +63,21 @@ class ContactPatch:
     against: Shape
 
     @property
-    def smooth(self) -> bool:
-        """Whether a cylinder or an ellipsoid is one of them."""
-        return self.shape.kind in SMOOTH or self.against.kind in SMOOTH
+    def kind(self) -> str:
+        """How their features are found: "polyhedra" of boxes and meshes, "rounded" where one of both has a radius about corners and edges, "smooth" of a cylinder or an ellipsoid."""
+        kinds = {self.shape.kind, self.against.kind}
+        return "smooth" if kinds & {*SMOOTH} else "rounded" if kinds & {*CORES} else "polyhedra"
+
+    @property
+    def swapped(self) -> bool:
+        """Whether what has a radius is the surface alone."""
+        return self.kind == "rounded" and self.shape.kind not in CORES
+
+    @property
+    def pair(self) -> tuple[tuple[str, Shape], tuple[str, Shape]]:
+        """Bodies and shapes of A and B: what touches and the surface, or first what has a radius."""
+        both = (self.body, self.shape), (self.other, self.against)
+        return both[::-1] if self.swapped else both
 
 
 class Touching(NamedTuple):
@@ -84,35 +98,35 @@ class Surface(NamedTuple):
 
 SURFACES = ("plane", "sphere", "bowl", "trough")  # those with a closed form of their own for spheres
 MEET: dict[str, tuple[str, ...]] = {  # surface: what may touch it besides spheres, with one nearest point
-    "plane": ("capsule", "box", "ellipsoid", "cylinder", "mesh"), "sphere": ("capsule", "box", "ellipsoid", "cylinder"), "capsule": ("capsule", "cylinder", "ellipsoid"),
-    "box": ("box", "mesh", "cylinder", "ellipsoid"), "mesh": ("box", "mesh", "cylinder", "ellipsoid"),
-    "cylinder": ("capsule", "box", "mesh", "cylinder", "ellipsoid"), "ellipsoid": ("capsule", "box", "mesh", "cylinder", "ellipsoid"),
+    "plane": ("capsule", "box", "ellipsoid", "cylinder", "mesh"), "sphere": ("capsule", "box", "ellipsoid", "cylinder", "mesh"),
+    **dict.fromkeys(("capsule", "box", "mesh", "cylinder", "ellipsoid"), ("capsule", "box", "mesh", "cylinder", "ellipsoid")),
 }  # fmt: skip
 POLYHEDRA = ("box", "mesh")  # two of them touch by a patch
 SMOOTH = ("cylinder", "ellipsoid")  # one of them and another shape touch at nearest features
+BY_FEATURES: tuple[set[str], ...] = ({"capsule"}, {"sphere", "box"})  # by a closed form, or by a patch
 MOST_POINTS = 16  # of a patch
+ROUNDED_POINTS = {"sphere": 1, "capsule": 4}  # both ends, and two between them
 
 
-def contact_points(m: Mechanism) -> list[ContactPoint]:
-    """All points of all contacts that have places of their own, in order."""
-    return [_point(k, name, one, s) for k, name, one, s in _pairs(m) if not _chosen(one, s)]
+def contact_points(m: Mechanism, by_features: bool = False) -> list[ContactPoint]:
+    """All points of all contacts that have places of their own, in order; by_features: without pairs of `BY_FEATURES`."""
+    return [_point(k, name, one, s) for k, name, one, s in _pairs(m) if not _patched(one, s, by_features)]
 
 
-def contact_patches(m: Mechanism) -> list[ContactPatch]:
-    """All pairs of all contacts whose points are chosen as they move, in order."""
-    return [ContactPatch(k, name, one.body, one.shape, s.body, s.shape) for k, name, one, s in _pairs(m) if _chosen(one, s)]
+def contact_patches(m: Mechanism, by_features: bool = False) -> list[ContactPatch]:
+    """All pairs of all contacts whose points are chosen as they move, in order; by_features: with pairs of `BY_FEATURES`."""
+    return [ContactPatch(k, name, one.body, one.shape, s.body, s.shape) for k, name, one, s in _pairs(m) if _patched(one, s, by_features)]
 
 
 def patch_points(m: Mechanism, patch: ContactPatch) -> list[ContactPoint]:
-    """The points of a patch, which have names and no places of their own: two convex polygons overlap in as many corners as they
-    have; a cylinder or ellipsoid has one, or two where it may lie along a line."""
-    kinds = (patch.shape.kind, patch.against.kind)
-    count = sum(most_corners(shape, m.parameters) for shape in (patch.shape, patch.against)) if not patch.smooth else 1 if "ellipsoid" in kinds else 2
+    """The points of a patch, which have names and no places of their own."""
+    count = _most_points(m, patch)
+    surface = "pair" if patch.kind == "smooth" else "patch"
     if count > MOST_POINTS:
         raise MechanismError(f"contact {patch.name!r}: faces of {patch.body!r} and {patch.other!r} may touch at {count} points, and a contact of two bodies has {MOST_POINTS} at "
                              "most; take shapes whose faces have fewer corners")  # fmt: skip
-    return [ContactPoint(patch.contact, f"{patch.name} point {n}", patch.body, patch.shape.pose.position, 0.0, patch.other, patch.against.pose, "pair" if patch.smooth else "patch")
-            for n in range(1, count + 1)]  # fmt: skip
+    names = [patch.name] if count == 1 else [f"{patch.name} point {n}" for n in range(1, count + 1)]
+    return [ContactPoint(patch.contact, name, patch.body, patch.shape.pose.position, 0.0, patch.other, patch.against.pose, surface) for name in names]
 
 
 def _pairs(m: Mechanism) -> Iterator[tuple[int, str, Touching, Surface]]:
@@ -124,10 +138,21 @@ def _pairs(m: Mechanism) -> Iterator[tuple[int, str, Touching, Surface]]:
             yield k, c.name if len(found) == 1 else f"{one.label}-{c.between[1]}{s.label}", one, s
 
 
-def _chosen(one: Touching, s: Surface) -> bool:
+def _most_points(m: Mechanism, patch: ContactPatch) -> int:
+    """Two convex polygons overlap in as many corners as they have; a cylinder or ellipsoid has one, or two where it may lie along a line."""
+    if patch.kind == "rounded":
+        return ROUNDED_POINTS[patch.pair[0][1].kind]
+    if patch.kind == "smooth":
+        return 1 if "ellipsoid" in (patch.shape.kind, patch.against.kind) else 2
+    return sum(most_corners(shape, m.parameters) for shape in (patch.shape, patch.against))
+
+
+def _patched(one: Touching, s: Surface, by_features: bool) -> bool:
     """Whether the points of a pair are chosen as it moves."""
     kinds = {one.shape.kind, s.shape.kind}
-    return kinds <= {*POLYHEDRA} or (bool(kinds & {*SMOOTH}) and not kinds & {"sphere", *SURFACES})
+    if kinds in BY_FEATURES:
+        return by_features
+    return kinds == {"sphere", "mesh"} or not kinds & {"sphere", *SURFACES}
 
 
 def _point(k: int, name: str, one: Touching, s: Surface) -> ContactPoint:
@@ -156,13 +181,10 @@ def _touching(m: Mechanism, c: Contact, first: str, s: Surface) -> Iterator[Touc
 def _allowed(c: Contact, one: Touching, s: Surface) -> Touching:
     kind, surface = one.shape.kind, s.shape.kind
     also = MEET.get(surface, ())
-    if kind == "sphere" and surface == "mesh":
-        raise MechanismError(f"contact {c.name!r}: {one.label!r} is a sphere or a point, which does not touch a mesh; a mesh is touched by {', '.join(also)}: give the surface a box, "
-                             "spheres or capsules that collide instead")  # fmt: skip
     if kind != "sphere" and kind not in also:
         raise MechanismError(f"contact {c.name!r}: a {kind} of {one.label!r} and a {surface} have no single point where they touch; a {surface} "
-                             f"is touched by {', '.join(('sphere', *also) if surface != 'mesh' else also)}: put spheres or frames there")  # fmt: skip
-    if kind == "sphere" and one.shape.size[0] == 0.0 and surface in ("box", "cylinder"):
+                             f"is touched by {', '.join(('sphere', *also))}: put spheres or frames there")  # fmt: skip
+    if kind == "sphere" and one.shape.size[0] == 0.0 and surface in ("box", "mesh", "cylinder"):
         raise MechanismError(f"contact {c.name!r}: the point {one.label!r} has no normal on the edges of a {surface}; give it a radius")
     return one
 

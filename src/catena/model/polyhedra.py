@@ -1,9 +1,12 @@
-"""Convex polyhedra: corners, edges and faces of a box, or of the convex hull of a mesh, in the axes of its body."""
+"""Convex polyhedra: corners, edges and faces of a box, or of the convex hull of a mesh, in the axes of its body.
+
+A sphere is one corner with a radius about it, a capsule two corners and their edge with a radius: these have no faces.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 
@@ -16,6 +19,7 @@ from .values import value_of
 
 Array = np.ndarray
 FLAT = 1e-9  # beside the size: triangles of a hull whose corners leave a plane by less are one face
+CORES: dict[str, Callable[[tuple[float, ...]], tuple[float, ...]]] = {"sphere": lambda size: (0.0,), "capsule": lambda size: (-0.5 * size[1], 0.5 * size[1])}  # corners along z
 BOX: tuple[tuple[int, ...], ...] = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))  # faces of corners in the order of `product`
 
 
@@ -55,18 +59,37 @@ class Polyhedron:
         return tuple(np.array(x) for x in found)
 
     @functools.cached_property
+    def directions(self) -> Array:
+        """(m, 3): unit vectors along the edges."""
+        d = self.corners[self.edges[:, 1]] - self.corners[self.edges[:, 0]]
+        return np.asarray(d / np.linalg.norm(d, axis=1)[:, None])
+
+    @functools.cached_property
+    def inward(self) -> Array:
+        """(m, 2, 3): of each edge the unit vectors across it into the faces on both sides; (m, 0, 3) without faces."""
+        middle = np.array([self.corners[list(face)].mean(axis=0) for face in self.polygons]).reshape(-1, 3)
+        x = middle[self.sides] - self.corners[self.edges[:, :1]]
+        x = x - np.einsum("kji,ki->kj", x, self.directions)[..., None] * self.directions[:, None]
+        return np.asarray(x / np.linalg.norm(x, axis=2)[..., None])
+
+    @functools.cached_property
     def edge_number(self) -> dict[frozenset[int], int]:
         """{both corners: the number of their edge}."""
         return {frozenset((int(i), int(j))): k for k, (i, j) in enumerate(self.edges)}
 
 
 def polyhedron(shape: Shape, parameters: Mapping[str, float]) -> Polyhedron:
-    """The polyhedron of a box or mesh of a body, at given values of the mechanism's parameters."""
+    """The polyhedron of a box or mesh of a body, or the core of a sphere or capsule, at given values of the mechanism's parameters."""
     numbers = tuple(_number(x, shape, parameters) for x in (*shape.size, *shape.pose.position, *(x for row in shape.pose.rotation for x in row)))
     found = _made(shape.kind, numbers[:-12], shape.file, numbers[-12:])
     if shape.file:
         warn_of_file(shape.file)
     return found
+
+
+def rounding(shape: Shape, parameters: Mapping[str, float]) -> float:
+    """The radius about the polyhedron of a shape: of a sphere or capsule its own, else none; m."""
+    return _number(shape.size[0], shape, parameters) if shape.kind in CORES else 0.0
 
 
 def most_corners(shape: Shape, parameters: Mapping[str, float]) -> int:
@@ -83,9 +106,17 @@ def _number(x: object, shape: Shape, parameters: Mapping[str, float]) -> float:
 
 @functools.lru_cache(maxsize=256)
 def _made(kind: str, size: tuple[float, ...], file: str, pose: tuple[float, ...]) -> Polyhedron:
+    R, p = np.reshape(pose[3:], (3, 3)), np.array(pose[:3])
+    if kind in CORES:
+        return _core(np.array([(0.0, 0.0, z) for z in CORES[kind](size)]) @ R.T + p)
     corners = np.array(list(product(*((-0.5 * x, 0.5 * x) for x in size))) if kind == "box" else hull_corners(Shape(kind, size, file=file)))
     polygons = BOX if kind == "box" else _faces(corners, file)
-    return _from_faces(corners @ np.reshape(pose[3:], (3, 3)).T + pose[:3], polygons)
+    return _from_faces(corners @ R.T + p, polygons)
+
+
+def _core(corners: Array) -> Polyhedron:
+    edges = np.array([(0, 1)] * (len(corners) - 1), int).reshape(-1, 2)
+    return Polyhedron(corners, (), np.zeros((0, 3)), np.zeros(0), edges, np.zeros((len(edges), 0), int))
 
 
 def _from_faces(corners: Array, polygons: Iterable[tuple[int, ...]]) -> Polyhedron:

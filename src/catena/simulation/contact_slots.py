@@ -1,4 +1,4 @@
-"""Two polyhedra that touch, on the tape: points whose features are numbers of their modes, so that other features compile nothing.
+"""Two shapes that touch by features, on the tape: points whose features are numbers of their modes, so that other features compile nothing.
 
     a point   as other contact points (`contact_rows.py`); and a guard: it stays on its face, or on both edges
     a patch   no row; a guard: corners have not moved so far since features were chosen that others may touch (`analysis.contact_features`)
@@ -9,7 +9,7 @@ Which features they are is chosen at events (`patch_handler.py`).
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -17,16 +17,19 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..analysis.contact_features import NUMBERS, SIDES, Feature, PatchFeatures, patch_features
-from ..analysis.contact_gaps import Meet, meet_features, moving, place_of_features
+from ..analysis.contact_features import NUMBERS, SIDES, Feature
+from ..analysis.contact_gaps import Meet, margins_of_rounded, meet_features, meet_rounded, moving, place_of_features
+from ..analysis.rounded_features import PLANES, ROUNDED_NUMBERS, RoundedFeature
 from ..compiler.trace import Tracer
 from ..model.contact_points import ContactPatch
-from ..model.polyhedra import Polyhedron, polyhedron
 from .contact_rows import ContactMode, SwitchedRows, TouchingPoint, no_rows
 from .guards import Guard, Meaning
 
+OWN = len(ContactMode._fields)  # after these a mode has the numbers of its features
 _FEATURE = ("key", "corner", "tip", *(f"{v}_{x}" for v in ("a", "b", "first", "second", "along") for x in "xyz"),
             *(f"side_{k}_{x}" for k in range(SIDES) for x in "pqr"))  # fmt: skip
+_ROUND = ("key", "face", "along_a", "along_b", *(f"{v}_{x}" for v in "abdg" for x in "xyz"), *(f"limit_{k}" for k in range(6)),
+            *(f"plane_{k}_{x}" for k in range(PLANES) for x in "xyzc"))  # fmt: skip
 _PLACE = ("off", "first", "second", "turn", *(f"{v}_{x}" for v in ("yaw", "middle_a", "half_a", "middle_b", "half_b") for x in "xyz"),
           *(f"R_{i}{j}" for i in "xyz" for j in "xyz"), *(f"p_{x}" for x in "xyz"))  # fmt: skip
 
@@ -37,30 +40,52 @@ def record(*fields: str, defaults: Sequence[Any]) -> Any:
 
 
 _Slot = record(*ContactMode._fields, *_FEATURE, defaults=(*ContactMode(), *NUMBERS))
+_Rounded = record(*ContactMode._fields, *_ROUND, defaults=(*ContactMode(), *ROUNDED_NUMBERS))
 _Patch = record(*_PLACE, defaults=(*(0.0,) * 19, *np.eye(3).ravel().tolist(), *(0.0,) * 3))
 
 
-class SlotMode(_Slot):  # type: ignore[valid-type, misc]
-    """The mode of a point of a patch: that of a contact point, then the numbers of its features (`analysis.contact_features.Feature`)."""
+class WithFeatures:
+    """What modes of contact points with features have in common."""
 
     __slots__ = ()
 
     word = ContactMode.word
 
     @property
-    def opened(self) -> SlotMode:
+    def opened(self) -> Any:
         """Open, with the same features."""
-        return SlotMode(*ContactMode(), *self[len(ContactMode._fields) :])
+        return type(self)(*ContactMode(), *self[OWN:])  # type: ignore[call-arg, index]
+
+    def of_features(self, numbers: Sequence[float] | None) -> Any:
+        """With the numbers of other features, or of none."""
+        return type(self)(*self[:OWN], *(type(self)()[OWN:] if numbers is None else numbers))  # type: ignore[call-arg, index]
 
     @property
     def present(self) -> bool:
-        """Whether it has features."""
-        return bool(self.key > 0.5)
+        """Whether it has features, and these do not sleep."""
+        return bool(self.key > 0.5)  # type: ignore[attr-defined]
+
+
+class SlotMode(_Slot, WithFeatures):  # type: ignore[valid-type, misc]
+    """The mode of a point of a patch: that of a contact point, then the numbers of its features (`analysis.contact_features.Feature`)."""
+
+    __slots__ = ()
 
     @property
     def feature(self) -> Feature:
         """Of numbers or symbols."""
-        return Feature.of(self[len(ContactMode._fields) :])
+        return Feature.of(self[OWN:])
+
+
+class RoundedMode(_Rounded, WithFeatures):  # type: ignore[valid-type, misc]
+    """The mode of a point of a rounded pair: that of a contact point, then the numbers of `analysis.rounded_features.RoundedFeature`."""
+
+    __slots__ = ()
+
+    @property
+    def feature(self) -> RoundedFeature:
+        """Of numbers or symbols."""
+        return RoundedFeature.of(self[OWN:])
 
 
 class PatchMode(_Patch):  # type: ignore[valid-type, misc]
@@ -70,7 +95,7 @@ class PatchMode(_Patch):  # type: ignore[valid-type, misc]
     __slots__ = ()
 
     @staticmethod
-    def of(A: Polyhedron, B: Polyhedron, reach: Sequence[float], turn: float, yaw: Any, R: Any, p: Any) -> PatchMode:
+    def of(A: Any, B: Any, reach: Sequence[float], turn: float, yaw: Any, R: Any, p: Any) -> PatchMode:
         """At X_BA = (R, p)."""
         blocks = [x for P in (A, B) for x in (P.extents.mean(axis=0), np.ptp(P.extents, axis=0) / 2.0)]
         return PatchMode(0.0, 1.0 / reach[0], 1.0 / reach[1], 1.0 / turn, *yaw, *np.concatenate(blocks), *np.ravel(R), *p)
@@ -79,6 +104,8 @@ class PatchMode(_Patch):  # type: ignore[valid-type, misc]
 @dataclass(frozen=True)
 class PatchPoint(TouchingPoint):
     """One of the points of a patch."""
+
+    patch: ContactPatch
 
     mode = SlotMode()
 
@@ -97,8 +124,23 @@ class PatchPoint(TouchingPoint):
 
 
 @dataclass(frozen=True)
+class RoundedPoint(PatchPoint):
+    """One of the points of a pair with a radius."""
+
+    mode = RoundedMode()
+
+    def meet(self, s: Tracer, mode: Any = None) -> Meet:
+        """Gap and axes of the features of the mode."""
+        return meet_rounded(s, self.patch, mode.feature, self.rough)
+
+    def watched(self, s: Tracer, mode: Any) -> Iterator[tuple[Meaning, Any]]:
+        """Whether other features are as near."""
+        yield Meaning.LEAVES_FACE, ca.mmin(ca.vertcat(*margins_of_rounded(s, self.patch, mode.feature)))
+
+
+@dataclass(frozen=True)
 class TouchingPatch:
-    """Two polyhedra of a run; points: how many it has at most. Other pairs of shapes are kinds of it (`smooth_pairs.py`)."""
+    """Two shapes of a run; points: how many it has at most."""
 
     patch: ContactPatch
     points: int
@@ -118,21 +160,9 @@ class TouchingPatch:
         """Of no row."""
         return []
 
-    def shapes(self, values: Mapping[str, float]) -> tuple[Any, Any]:
-        """Both, at given values of parameters."""
-        return polyhedron(self.patch.shape, values), polyhedron(self.patch.against, values)
-
-    def choose(self, A: Any, B: Any, R: Any, p: Any, w: Any, v: Any, modes: Sequence[Any]) -> Any:
-        """The features by which they may touch next; modes: of its points so far."""
-        found: PatchFeatures = patch_features(A, B, R, p, w, v)
-        return found
-
-    def check(self, t: float, found: Any) -> None:
-        """Raise a SimulationError where they cannot touch so."""
-
     def moved(self, s: Tracer, mode: PatchMode) -> ca.SX:
         """Falls from one to zero as the two move away from where their features were chosen."""
-        (R_A, o_A, _, _), (R_B, o_B, _, _) = (moving(s, body) for body in (self.patch.body, self.patch.other))
+        (R_A, o_A, _, _), (R_B, o_B, _, _) = (moving(s, body) for body, _ in self.patch.pair)
         first, second = _matrix(R_A), _matrix(R_B)
         R, p = second.T @ first, second.T @ (ca.vertcat(*o_A) - ca.vertcat(*o_B))
         x = mode[7:]

@@ -22,8 +22,8 @@ from .contact_rows import TouchingPoint
 from .contact_slots import PatchPoint, TouchingPatch
 from .event_kinds import at_instants, kind_of
 from .events import Event, InstantEvent, Lock
-from .smooth_pairs import touching_pairs
 from .switched_constraints import HoldableSpeed, LockableFrame, SwitchedConstraints
+from .touching_pairs import touching_pairs
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def _touching(machine: Machine, contact: str) -> tuple[list[TouchingPoint], list
     m = machine.mechanism
     if contact == "ignore":
         return [], [], []
-    return [TouchingPoint(p, m.contacts[p.contact]) for p in contact_points(m)], *touching_pairs(m)
+    return [TouchingPoint(p, m.contacts[p.contact]) for p in contact_points(m, by_features=True)], *touching_pairs(m)
 
 
 def _constraints(speeds: list[HoldableSpeed], frames: list[LockableFrame], guarded: Sequence[InstantEvent],

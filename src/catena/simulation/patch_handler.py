@@ -1,7 +1,8 @@
-"""The patches of a run at its events: which features of two polyhedra are the points that may touch next."""
+"""The patches of a run at its events: which features of two shapes are the points that may touch next."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any
@@ -11,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.contact_gaps import moving
-from ..errors import StateError
+from ..analysis.patch_pair import Found, PatchPair, patch_pair
+from ..errors import SimulationError, StateError
 from ..machine.lookup import where
-from .contact_rows import ContactMode
 from .contact_slots import PatchMode, PatchPoint
 from .contact_terms import DEEP, NEAR, ContactTerms
 
 Array = NDArray[np.float64]
-OWN = len(ContactMode._fields)  # after these a mode has the numbers of its features
 
 
 class PatchHandler:
@@ -33,15 +33,15 @@ class PatchHandler:
         self.own = [range(a, b) for a, b in pairwise(ends)]
 
     @cached_property
-    def shapes(self) -> list[tuple[Any, Any]]:
-        """Both of each patch, at this run's parameters."""
+    def pairs(self) -> list[PatchPair]:
+        """Of each patch, at this run's parameters."""
         values = dict(zip(self.handler.machine.mechanism.parameters, self.handler.p))
-        return [x.shapes(values) for x in self.patches]
+        return [patch_pair(x.patch, values) for x in self.patches]
 
     @cached_property
     def _poses(self) -> ca.Function:
         s = self.handler.system.tracer()
-        bodies = [body for x in self.patches for body in (x.patch.body, x.patch.other)]
+        bodies = [body for x in self.patches for body, _ in x.patch.pair]
         found = [ca.vertcat(*(ca.horzcat(*row) for row in (*R, o, w, v))) for R, o, w, v in (moving(s, body) for body in bodies)]
         return ca.Function("poses", [s.t, s.q, s.v, s.p], found)
 
@@ -79,7 +79,7 @@ class PatchHandler:
         """What touches is what did, or is as near."""
         touched = {self._mode(i).key for i in self.terms.touching if i in self.own[k]}
         found, (R, p, _, _) = self._choose(t, k), self._place(t, k)
-        near = {x.key for x in found.points if x.placed(R, p).gap <= NEAR * self.terms.length}
+        near = {x.key for x in found.points if self.pairs[k].at(x, R, p)[0] <= NEAR * self.terms.length}
         now = {i for i in self.own[k] if self._mode(i).key in touched | near and self._mode(i).present}
         self.terms.touching = {i for i in self.terms.touching if i not in self.own[k]} | now
 
@@ -87,24 +87,29 @@ class PatchHandler:
     def _mode(self, point: int) -> Any:
         return self.handler.mode(self.handler.constraints.first_contact + point)
 
-    def _choose(self, t: float, k: int) -> Any:
-        (A, B), (R, p, w, v) = self.shapes[k], self._place(t, k)
-        found = self.patches[k].choose(A, B, R, p, w, v, [self._mode(i) for i in self.own[k]])
-        self.patches[k].check(t, found)
-        self.handler.set_mode(self.first + k, PatchMode.of(A, B, found.reach, found.turn, found.yaw, R, p))
+    def _choose(self, t: float, k: int) -> Found:
+        pair, (R, p, w, v) = self.pairs[k], self._place(t, k)
         modes, first = {i: self._mode(i) for i in self.own[k]}, self.handler.constraints.first_contact
-        for i, n in self._seats(modes, found, R, p).items():
-            mode = modes[i]
-            numbers = type(mode)()[OWN:] if n is None else found.points[n].numbers
-            self.handler.set_mode(first + i, type(mode)(*mode[:OWN], *numbers))
+        found = pair.features(R, p, w, v, next((mode.feature for mode in modes.values() if mode.present), None))
+        if found.flat:
+            raise SimulationError(self._flat(t, k))
+        self.handler.set_mode(self.first + k, PatchMode.of(pair.A, pair.B, found.reach, found.turn, found.yaw, R, p))
+        for i, n in self._seats(pair, modes, found, R, p).items():
+            self.handler.set_mode(first + i, modes[i].of_features(None if n is None else found.points[n].numbers))
         return found
 
-    def _seats(self, modes: dict[int, Any], found: Any, R: Array, p: Array) -> dict[int, int | None]:
+    def _flat(self, t: float, k: int) -> str:
+        x = self.patches[k].patch
+        return (f"at t = {t:.9g} s the {x.shape.kind} of {x.body!r} and the {x.against.kind} of {x.other!r} touch (contact {x.name!r}) where they have no single point and no two ends: the "
+                "flat end of a cylinder lies on a face or along an edge, or a rim meets a corner; let spheres, or frames on the rim, touch instead")  # fmt: skip
+
+    def _seats(self, pair: PatchPair, modes: dict[int, Any], found: Found, R: Array, p: Array) -> dict[int, int | None]:
         """{point: which of the features found it has}: the same as before where they stay, else those that are nearest."""
-        keys = {x.key: n for n, x in enumerate(found.points)}
+        points: Sequence[Any] = found.points
+        keys = {x.key: n for n, x in enumerate(points)}
         seats: dict[int, int | None] = {i: keys.pop(mode.key, None) for i, mode in modes.items()}
         left = set(keys.values())
-        places = {i: np.array(mode.feature.placed(R, p).place) for i, mode in modes.items() if seats[i] is None and mode.present}
+        places = {i: pair.at(mode.feature, R, p)[1] for i, mode in modes.items() if seats[i] is None and mode.present}
         apart: list[tuple[Any, ...]] = sorted((float(np.linalg.norm(x - found.places[n])), i, n) for i, x in places.items() for n in left)
         empty = [(0.0, i, n) for n in sorted(left) for i in modes if i not in places]
         for _, i, n in apart + empty:

@@ -5,7 +5,7 @@ They are points of a pair as those of two polyhedra are (`contact_slots.py`): ch
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,39 +14,21 @@ import numpy as np
 
 from ..analysis.contact_gaps import Meet, moving, velocity_at
 from ..analysis.feature_pairs import NUMBERS, NearestPoint
-from ..analysis.nearest_features import PairFeatures, pair_features
-from ..analysis.support_features import SupportShape, support_shape
 from ..compiler.trace import Tracer
-from ..errors import SimulationError
 from ..kernels.support_pairs import SIZES, SupportMeet, SupportPair, support_meet
-from ..model.contact_points import contact_patches, patch_points
-from ..model.mechanism import Mechanism
 from ..spatial import dot, sub
 from .contact_rows import ContactMode
-from .contact_slots import PatchPoint, TouchingPatch, record
+from .contact_slots import OWN, PatchPoint, WithFeatures, record
 from .guards import Meaning
 
-OWN = len(ContactMode._fields)
 _FIELDS = tuple(f"{name}_{k}" if count > 1 else name for name, count in SIZES.items() for k in range(count))
 _Numbers = record(*ContactMode._fields, *_FIELDS, defaults=(*ContactMode(), *(float(x) for part in NUMBERS for x in np.ravel(part))))
 
 
-class SmoothMode(_Numbers):  # type: ignore[valid-type, misc]
+class SmoothMode(_Numbers, WithFeatures):  # type: ignore[valid-type, misc]
     """The mode of a point: that of a contact point, then the numbers of its features (`kernels.support_pairs.SupportPair`)."""
 
     __slots__ = ()
-
-    word = ContactMode.word
-
-    @property
-    def opened(self) -> SmoothMode:
-        """Open, with the same features."""
-        return SmoothMode(*ContactMode(), *self[OWN:])
-
-    @property
-    def present(self) -> bool:
-        """Whether it has features."""
-        return bool(self.key > 0.5)
 
     @property
     def pair(self) -> SupportPair:
@@ -82,35 +64,3 @@ class SmoothPoint(PatchPoint):
     def _found(self, s: Tracer, mode: Any) -> SupportMeet:
         (R_A, o_A, _, _), (R_B, o_B, _, _) = self._both(s)
         return support_meet(mode.pair, (R_A, o_A), (R_B, o_B))
-
-
-@dataclass(frozen=True)
-class SmoothPair(TouchingPatch):
-    """A cylinder or an ellipsoid and another shape."""
-
-    def shapes(self, values: Mapping[str, float]) -> tuple[SupportShape, SupportShape]:
-        """Both, at given values of parameters."""
-        return support_shape(self.patch.shape, values), support_shape(self.patch.against, values)
-
-    def choose(self, A: SupportShape, B: SupportShape, R: Any, p: Any, w: Any, v: Any, modes: Sequence[SmoothMode]) -> PairFeatures:
-        """The nearest features at X_BA = (R, p), looked for from those of the modes."""
-        known = next((mode.feature for mode in modes if mode.present), None)
-        return pair_features(A, B, R, p, None if known is None else np.array(known.placed(R, p).axes[0]), w, v)
-
-    def check(self, t: float, found: PairFeatures) -> None:
-        """Raise a SimulationError where they touch and no features are the nearest."""
-        if found.flat:
-            x = self.patch
-            raise SimulationError(f"at t = {t:.9g} s the {x.shape.kind} of {x.body!r} and the {x.against.kind} of {x.other!r} touch (contact {x.name!r}) where they have no single point and no "
-                                  "two ends: the flat end of a cylinder lies on a face or along an edge, or a rim meets a corner; let spheres, or frames on the rim, touch instead")  # fmt: skip
-
-
-def touching_pairs(m: Mechanism) -> tuple[list[TouchingPatch], list[PatchPoint]]:
-    """The pairs of a mechanism whose points are chosen at events, and all their points."""
-    pairs: list[TouchingPatch] = []
-    points: list[PatchPoint] = []
-    for patch in contact_patches(m):
-        own, (pair, point) = patch_points(m, patch), (SmoothPair, SmoothPoint) if patch.smooth else (TouchingPatch, PatchPoint)
-        pairs.append(pair(patch, len(own)))
-        points += [point(p, m.contacts[patch.contact]) for p in own]
-    return pairs, points

@@ -58,9 +58,9 @@ def manifold_points(m: Mechanism) -> Iterator[ManifoldPoint]:
 def patch_faults(m: Mechanism) -> Iterator[str]:
     """Pairs that equal steps do not know."""
     for patch in contact_patches(m):
-        if patch.smooth:
-            yield (f"contact {m.contacts[patch.contact].name!r} is of a {patch.shape.kind} of {patch.body!r} and a {patch.against.kind} of {patch.other!r}, which a step does not know: put boxes, spheres or "
-                   "capsules in their place, or take contact = 'events'")  # fmt: skip
+        if patch.kind != "polyhedra":
+            yield (f"contact {m.contacts[patch.contact].name!r} is of a {patch.shape.kind} of {patch.body!r} and a {patch.against.kind} of {patch.other!r}, which a step does not know: put boxes or "
+                   "spheres in their place, or take contact = 'events'")  # fmt: skip
         elif others := sorted({patch.shape.kind, patch.against.kind} - {"box"}):
             yield (f"contact {m.contacts[patch.contact].name!r} is of a {patch.shape.kind} of {patch.body!r} and a {patch.against.kind} of {patch.other!r}; of two polyhedra a step knows "
                    f"two boxes alone: put boxes or spheres in place of the {others[0]}, or take contact = 'events'")  # fmt: skip

@@ -84,8 +84,7 @@ def legs(plan: RunPlan) -> tuple[Array, list[Leg]]:
     """The state at the start, after what happens there, and the legs of the run. In these a slip has its own direction, however straight it is."""
     if patches := plan.system.holding.patches:
         names = ", ".join(repr(x.patch.name) for x in patches)
-        what = "cylinders and ellipsoids" if any(x.patch.smooth for x in patches) else "boxes and meshes"
-        raise StudyError(f"{names}: {what} that touch each other do so by features that are chosen on the way, which are not differentiated; let frames or spheres touch instead")
+        raise StudyError(f"{names}: these shapes touch by features that are chosen on the way, which are not differentiated; let frames or spheres touch instead")
     x, held, turns, until = _events(plan)
     held, turns = _curved(plan, held), [replace(turn, held=_curved(plan, turn.held), then=_curved(plan, turn.then)) for turn in turns]
     marks = sorted({*_marks(plan, until), *(turn.t for turn in turns), until} - {plan.start})
