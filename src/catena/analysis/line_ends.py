@@ -21,7 +21,7 @@ def line_ends(x: ShapePair, ahead: ShapePair, n: Array, gap: float) -> list[Near
     """The two points of a side on a face or along a line, one of which is the nearest: n, gap. ahead: the same an instant later, by which features are told."""
     found = _on_face(x, ahead, n) or _on_line(x, n)
     meets = [point.placed(x.R, x.p) for point in found or ()]
-    if not meets or min(meet.margin for meet in meets) <= 0.0 or min(meet.gap for meet in meets) > gap + SLACK * x.size:
+    if not meets or min(meet.margin for meet in meets) < 0.5 * SLACK or min(meet.gap for meet in meets) > gap + SLACK * x.size:
         return None
     return found
 

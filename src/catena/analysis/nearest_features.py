@@ -24,6 +24,7 @@ from .support_features import SupportFeature, SupportShape
 Array = np.ndarray
 FAR = 0.5  # of the size: pairs that are farther apart have no points
 REACHES = (1e-6, 0.03, 0.4, 3.0)  # about the sine: how far from a normal features are looked for, in turn
+ALONG = 0.999  # the cosine between a line and a normal that is near none across it
 AHEAD = 0.25  # of SLACK: how far ahead features are chosen
 STEADY = 1e-6  # of the size: radii of curvature and distance together, below which a normal is not determined
 
@@ -111,6 +112,8 @@ def _solved(x: ShapePair, i: int, j: int, near: Array) -> Iterator[_Found]:
         if np.linalg.norm(c) < PARALLEL:
             return
         n = c * np.copysign(1.0, c @ near) / np.linalg.norm(c)
+    elif abs(near @ (R @ f.line + g.line)) > ALONG:
+        return
     else:
         n = farthest_apart(r, R @ f.Q, g.Q, near, R @ f.line + g.line)
     if n @ near > 0.0:

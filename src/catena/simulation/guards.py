@@ -43,8 +43,8 @@ class Meaning(Enum):
     LOSES_CONTACT = "the normal force of a contact comes to zero"
     LEAVES_CONE = "the friction of a contact that sticks reaches its limit"
     SLIP_TURNS = "the slip of a contact ends, or has turned"
-    LEAVES_FACE = "a point of two polyhedra leaves its face, or the end of an edge"
-    MOVES_AWAY = "two polyhedra have moved so far that other features may touch"
+    LEAVES_FACE = "a point of two shapes leaves its face, its edge, or the normals of its features"
+    MOVES_AWAY = "two shapes have moved so far that other features may touch"
     LIES_FLAT = "the end of a cylinder comes to lie flat, or a capsule along another"
     HAPPENS = "the condition of an event is met"
 
