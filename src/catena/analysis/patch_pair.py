@@ -24,7 +24,7 @@ class PatchPair(NamedTuple):
 
     def features(self, R: Array, p: Array, w: Array | None = None, v: Array | None = None) -> PatchFeatures | RoundedFeatures:
         """At X_BA = (R, p); w, v (3,): angular velocity of A and velocity of its origin against B."""
-        return rounded_features(self.A, self.B, self.radius, R, p) if self.radius else patch_features(self.A, self.B, R, p, w, v)
+        return rounded_features(self.A, self.B, self.radius, R, p, w, v) if self.radius else patch_features(self.A, self.B, R, p, w, v)
 
     def at(self, x: Feature | RoundedFeature, R: Array, p: Array) -> tuple[float, Array]:
         """Gap and place of a feature, in the axes of B; of a rounded one the place of A's core."""

@@ -100,7 +100,7 @@ MEET: dict[str, tuple[str, ...]] = {  # surface: what may touch it besides spher
     "box": ("box", "mesh", "capsule"), "mesh": ("box", "mesh", "capsule"), "cylinder": (), "ellipsoid": (),
 }  # fmt: skip
 PATCHES: tuple[set[str], ...] = ({"box"}, {"mesh"}, {"box", "mesh"}, {"capsule", "box"}, {"capsule", "mesh"}, {"sphere", "mesh"})
-BY_FEATURES: tuple[set[str], ...] = ({"capsule"}, {"sphere", "box"})  # by a closed form, or by a patch
+BY_FEATURES: tuple[set[str], ...] = ({"capsule"},)  # by a closed form, or by a patch
 MOST_POINTS = 16  # of a patch
 ROUNDED_POINTS = {"sphere": 1, "capsule": 4}  # both ends, and two between them
 
