@@ -69,7 +69,7 @@ class RoundedPair(NamedTuple):
 
     def features(self, R: Array, p: Array, w: Array | None = None, v: Array | None = None, known: Any = None) -> RoundedFeatures:
         """Of the ends of A, and between them."""
-        return rounded_features(self.A, self.B, self.radius, R, p)
+        return rounded_features(self.A, self.B, self.radius, R, p, w, v)
 
     def at(self, x: RoundedFeature, R: Array, p: Array) -> tuple[float, Array]:
         """Gap of a feature and the place of A's core, in the axes of B."""

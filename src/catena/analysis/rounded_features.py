@@ -23,13 +23,13 @@ import numpy as np
 
 from ..kernels.contact_points import RoundedMeet, rounded_meet
 from ..model.polyhedra import Polyhedron
-from .contact_features import FAR, SLACK
+from .contact_features import AHEAD, FAR, SLACK
 from .rounded_reach import PARALLEL, Pairs, pairs_of_edges, reach_of_corners, reach_of_edges
 
 Array = np.ndarray
 PLANES = 4  # of a region that a point watches; others are a matter of how far it moves
-HALF = 0.5  # of the slack: so far beyond its region a feature is still taken, so that one of two neighbours always is
-NOISE = 1e-15  # of the size, in lengths
+NOISE = 1e-14  # of the size, in lengths: so far beyond its region a feature is still taken, so that one of two neighbours always is
+SLOW = 1e-4  # of the slack: a margin that falls by less on the way ahead stays
 BETWEEN = 2  # points between the ends
 
 
@@ -92,39 +92,73 @@ class RoundedFeatures(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A feature of a pair where it is: point of A's core, e from B to it (3), s along A's edge; least: what may move before others are nearer."""
+    """A feature of a pair where it is: point of A's core, and e from B to it (3,). least: what the ends may move before planes that it does
+    not watch count, m. edge, slope: slack of s and u, and of d . e, m."""
 
     feature: RoundedFeature
     core: Array
     e: Array
     least: float = np.inf
+    edge: float = 0.0
+    slope: float = 0.0
 
 
-def rounded_features(A: Polyhedron, B: Polyhedron, radius: float, R: Array, p: Array) -> RoundedFeatures:
-    """Of two polyhedra, each in the axes of its body; X_BA = (R, p). radius: of both together, m."""
-    pair = _Pair(A, B, radius, R, p)
+def rounded_features(A: Polyhedron, B: Polyhedron, radius: float, R: Array, p: Array, w: Array | None = None, v: Array | None = None) -> RoundedFeatures:
+    """Of two polyhedra, each in the axes of its body; X_BA = (R, p). radius: of both together, m. w, v (3,): angular velocity of A and velocity of
+    its origin against B.
+
+    Features are those of an instant later, so that a ball at the very rim of a face goes on beside the edge; but those of this one where they
+    would be off their regions now.
+    """
+    here = later = _Pair(A, B, radius, R, p)
+    if w is not None and v is not None:
+        fastest = float(np.linalg.norm(np.cross(w, A.corners @ R.T) + v, axis=1).max())
+        if fastest > 0.0:
+            dt = AHEAD * here.slack / fastest
+            later = _Pair(A, B, radius, R + dt * np.cross(w, R.T).T, p + dt * v)
+    found, inside = _features(later, here, later)
+    return found if inside else _features(here, here, later)[0]
+
+
+def _features(pair: _Pair, here: _Pair, later: _Pair) -> tuple[RoundedFeatures, bool]:
+    """Those of a pair, guarded as they are here and go on; and whether they are in their regions here."""
     if pair.crossed:
-        return _parted(pair)
+        return _parted(pair), True
     ends = [pair.end(i) for i in range(len(pair.x))]
     between, others = pair.between(ends) if len(ends) > 1 else ([], None)
-    separation = min(float(np.linalg.norm(one.e)) for one in (*ends, *between)) - radius
+    separation = min(float(np.linalg.norm(one.e)) for one in (*ends, *between)) - pair.radius
     if separation > FAR * pair.size:
-        return RoundedFeatures([], separation, np.zeros((0, 3)), (separation - 0.5 * FAR * pair.size, np.inf))
+        return RoundedFeatures([], separation, np.zeros((0, 3)), (separation - 0.5 * FAR * pair.size, np.inf)), True
     found, yaw = [*ends, *between[:BETWEEN]], np.zeros(3)
     reach = min((one.least for one in found), default=np.inf)
     if others is not None:
         more, yaw = pair.reach(others, found, between[BETWEEN:])
         reach = min(reach, more)
-    return RoundedFeatures([one.feature for one in found], separation, np.array([one.core for one in found]), (max(reach, pair.slack), np.inf), yaw=yaw)
+    points = [_guarded(one, here, later) for one in found]
+    places = np.array([one.core for one in found])
+    return RoundedFeatures([x for x, _ in points], separation, places, (max(reach, pair.slack), np.inf), yaw=yaw), all(inside for _, inside in points)
+
+
+def _guarded(one: Found, here: _Pair, later: _Pair) -> tuple[RoundedFeature, bool]:
+    """With slack at ends of its region that it lies at and does not leave by, so that rounding is no event; elsewhere they are exact. And
+    whether it is within."""
+    x, margin = one.feature, here.margins(one.feature)
+    leaves = (later.margins(x) < margin - SLOW * here.slack) & (margin > here.noise)
+    slack = np.full(len(margin), here.slack)
+    slack[:4], slack[4] = max(one.edge, here.slack), one.slope or here.slack
+    slack[leaves | (margin >= slack)] = 0.0
+    low, high, first, last, sign, offset = x.limits
+    limits = low - slack[0], high + slack[1], first - slack[2], last + slack[3], sign, offset + slack[4]
+    return x._replace(limits=limits, planes=x.planes + np.outer(slack[5:], (0.0, 0.0, 0.0, 1.0))), bool((margin + slack > 0.0).all())
 
 
 class _Pair:
     """Two polyhedra in the axes of B. x (1 or 2, 3): corners of A; d (3,): from the first to the second; long: how far, m."""
 
     def __init__(self, A: Polyhedron, B: Polyhedron, radius: float, R: Array, p: Array):
-        self.A, self.B, self.radius = A, B, radius
+        self.A, self.B, self.radius, self.R, self.p = A, B, radius, R, p
         self.x, self.size = A.corners @ R.T + p, radius + min(A.radius, B.radius)
-        self.slack = SLACK * self.size
+        self.slack, self.noise = SLACK * self.size, NOISE * self.size
         self.long = float(np.linalg.norm(A.corners[-1] - A.corners[0]))
         self.own = A.directions[0] if len(A.edges) else np.array([1.0, 0.0, 0.0])  # d in A's axes
         self.d = R @ self.own
@@ -134,7 +168,7 @@ class _Pair:
         """Whether the cores overlap."""
         if not len(self.B.normals):
             pairs = pairs_of_edges(self.x, self.d, self.long, self.B)
-            return bool((pairs.distance <= NOISE * self.size).any())
+            return bool((pairs.distance <= self.noise).any())
         height = self.B.normals @ self.x.T - self.B.offsets[:, None]
         first, last = height[:, 0], height[:, -1]
         rise = last - first
@@ -142,6 +176,10 @@ class _Pair:
             at = np.where(rise == 0.0, np.where(first > 0.0, np.inf, -np.inf), -first / np.where(rise == 0.0, 1.0, rise))
         low, high = np.max(at[rise <= 0.0], initial=0.0), np.min(at[rise > 0.0], initial=1.0)
         return bool(low <= high)
+
+    def margins(self, x: RoundedFeature) -> Array:
+        """Of a feature, as `RoundedFeature.margins`."""
+        return np.array(x.margins(x.on_second(self.R, self.p, self.radius), self.R @ x.d, [h[:3] for h in x.planes]))
 
     # ------------------------------------------------------------------------------------------------ ends
     def end(self, i: int) -> Found:
@@ -162,12 +200,12 @@ class _Pair:
             height, within = B.normals @ x - B.offsets, np.full(len(B.normals), np.inf)
             np.minimum.at(within, B.sides.ravel(), np.einsum("kji,ki->kj", B.inward, away).ravel())
             seen = np.where(height > 0.0, within, -np.inf)
-            if seen.max() >= -HALF * self.slack:
+            if seen.max() >= -self.noise:
                 return "face", int(seen.argmax())
         u, wide = np.einsum("ki,ki->k", away, B.directions), np.linalg.norm(B.corners[B.edges[:, 1]] - B.corners[B.edges[:, 0]], axis=1)
         e = away - np.clip(u, 0.0, wide)[:, None] * B.directions
         k = int(np.einsum("ki,ki->k", e, e).argmin())
-        if -HALF * self.slack <= u[k] <= wide[k] + HALF * self.slack:
+        if -self.noise <= u[k] <= wide[k] + self.noise:
             return "edge", k
         return "corner", int(B.edges[k, int(u[k] > 0.0)])
 
@@ -186,7 +224,7 @@ class _Pair:
         wide = float(np.linalg.norm(B.corners[B.edges[k, 1]] - b))
         e = (x - b) - g * float(g @ (x - b))
         planes, least = self._planes(-B.inward[k], np.zeros(len(B.inward[k])), e)
-        limits = (-1.0, 1.0, -self.slack, wide + self.slack, 0.0, 1.0)
+        limits = (-1.0, 1.0, 0.0, wide, 0.0, 1.0)
         return Found(self._feature(_key(1, i, k), i, b, g=g, along_b=1.0, limits=limits, planes=planes), x, e, least)
 
     def _beside_corner(self, i: int, c: int, x: Array) -> Found:
@@ -199,11 +237,10 @@ class _Pair:
         """An end that has the edge of A above it, with a guard of that; or sleeps while this leads down from it. Along an edge of B it is awake."""
         if sine < PARALLEL:
             return found._replace(feature=found.feature._replace(d=d))
-        slack = max(self.slack * sine**2, NOISE * self.size)
-        awake = slope >= -HALF * slack
+        awake = slope >= -self.noise
         low, high, first, last, _, _ = found.feature.limits
-        x = found.feature._replace(d=d, limits=(low, high, first, last, 1.0 if awake else -1.0, slack))
-        return found._replace(feature=x if awake else x._replace(key=-x.key))
+        x = found.feature._replace(d=d, limits=(low, high, first, last, 1.0 if awake else -1.0, 0.0))
+        return found._replace(feature=x if awake else x._replace(key=-x.key), slope=max(self.slack * sine**2, 2.0 * self.noise))
 
     # ------------------------------------------------------------------------------------------------ between the ends
     def between(self, ends: list[Found]) -> tuple[list[Found], Pairs]:
@@ -214,30 +251,29 @@ class _Pair:
         kept: list[Found] = []
         for one in sorted(found, key=lambda one: float(one.e @ one.e)):
             awake = [x for x in ends if x.feature.key > 0.0] + kept
-            if not any(np.abs(np.append(one.core - x.core, one.e - x.e)).max() <= 2.0 * self.slack for x in awake):
+            if not any(np.abs(np.append(one.core - x.core, one.e - x.e)).max() <= 10.0 * self.noise for x in awake):
                 kept.append(one)
         return kept, pairs
 
     def _crossing(self, pairs: Pairs) -> Array:
         """(m,): whether the nearest points of both lines are on the edges."""
-        slack = HALF * self.slack
+        slack = self.noise
         on = (pairs.s >= -slack) & (pairs.s <= self.long + slack) & (pairs.u >= -slack) & (pairs.u <= pairs.wide + slack)
         return np.asarray(on & (pairs.sine >= PARALLEL))
 
     def _across(self, pairs: Pairs, k: int) -> Found:
-        B, slack = self.B, max(self.slack, NOISE * self.size / pairs.sine[k] ** 2)
-        limits = (-slack, self.long + slack, -slack, pairs.wide[k] + slack, 0.0, 1.0)
+        B, limits = self.B, (0.0, self.long, 0.0, pairs.wide[k], 0.0, 1.0)
         core = self.x[0] + pairs.s[k] * self.d
         e = core - B.corners[B.edges[k, 0]] - pairs.u[k] * B.directions[k]
-        return Found(self._feature(_key(3, 0, k), 0, B.corners[B.edges[k, 0]], g=B.directions[k], along_a=1.0, along_b=1.0, limits=limits), core, e)
+        return Found(self._feature(_key(3, 0, k), 0, B.corners[B.edges[k, 0]], g=B.directions[k], along_a=1.0, along_b=1.0, limits=limits), core, e, edge=self.noise / pairs.sine[k] ** 2)
 
     def _is_over(self, c: int) -> bool:
         """Whether a corner of B is beside the edge of A, and no edge from it leads nearer, but for those along A's."""
         w = self.B.corners[c] - self.x[0]
         s, g = float(self.d @ w), self._leaving(c)
         e = s * self.d - w
-        leads = (g @ e > HALF * self.slack) & (np.linalg.norm(np.cross(g, self.d), axis=1) >= PARALLEL)
-        return 0.5 * HALF * self.slack < s < self.long - 0.5 * HALF * self.slack and not leads.any()
+        leads = (g @ e > self.noise) & (np.linalg.norm(np.cross(g, self.d), axis=1) >= PARALLEL)
+        return 0.5 * self.noise < s < self.long - 0.5 * self.noise and not leads.any()
 
     def _over_corner(self, c: int) -> Found:
         b = self.B.corners[c]
@@ -245,16 +281,23 @@ class _Pair:
         e = self.x[0] + s * self.d - b
         across = g[np.linalg.norm(np.cross(g, self.d), axis=1) >= PARALLEL]
         planes, least = self._planes(-across, np.zeros(len(across)), e)
-        limits = (-self.slack, self.long + self.slack, -1.0, 1.0, 0.0, 1.0)
+        limits = (0.0, self.long, -1.0, 1.0, 0.0, 1.0)
         return Found(self._feature(_key(4, 0, c), 0, b, along_a=1.0, limits=limits, planes=planes), self.x[0] + s * self.d, e, 0.5 * least)
 
     def reach(self, pairs: Pairs, found: list[Found], others: list[Found]) -> tuple[float, Array]:
-        """How far the ends may move before features touch that are no points, m; and the direction of turns that are watched."""
+        """How far the ends may move before features touch that are no points, m; and the direction of turns that are watched.
+
+        The distance from B is convex along A: while it rises from an end, nothing else is nearer.
+        """
+        ends = [one.feature for one in found[: len(self.x)]]
+        if any(x.key > 0.0 and x.limits[4] > 0.0 for x in ends):
+            return np.inf, np.zeros(3)
+        rise = max(0.5 * self.long * float(sign * self.d @ x.g) if x.face else 0.0 for x, sign in zip(ends, (1.0, -1.0)))
         keys = {abs(int(one.feature.key)) for one in found}
         far = min((float(np.linalg.norm(one.e)) - self.radius for one in others), default=np.inf)
         edges, yaw = reach_of_edges(pairs, self.x, self.d, self.B, self.radius, self.size, lambda kind, i, n: int(_key(kind, i, n)) in keys)
         corners = reach_of_corners(self.x, self.d, self.long, self.B, self.radius, lambda kind, i, n: int(_key(kind, i, n)) in keys)
-        return min(far, edges, corners), yaw
+        return max(min(far, edges, corners), rise), yaw
 
     # ------------------------------------------------------------------------------------------------ parts
     def _feature(self, key: float, i: int, b: Array, g: Any = (0.0, 0.0, 1.0), face: float = 0.0, along_a: float = 0.0, along_b: float = 0.0,
@@ -263,10 +306,10 @@ class _Pair:
         return RoundedFeature(key, face, along_a, along_b, self.A.corners[i], b, self.own, g, limits, none if planes is None else planes)
 
     def _planes(self, h: Array, c: Array, e: Array) -> tuple[Array, float]:
-        """h . e + c with the slack, of the planes that are nearest (PLANES, 4); and how far the next is."""
+        """h . e + c of the planes that are nearest (PLANES, 4); and how far the next is."""
         inside = h @ e + c
         order = np.argsort(inside)
-        rows = np.column_stack([h, c + self.slack])[order[:PLANES]]
+        rows = np.column_stack([h, c])[order[:PLANES]]
         more = np.tile([0.0, 0.0, 0.0, 1.0], (PLANES - len(rows), 1))
         return np.vstack([rows, more]), max(float(inside[order[PLANES]]), 0.0) if len(order) > PLANES else np.inf
 

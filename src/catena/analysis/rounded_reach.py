@@ -19,6 +19,7 @@ from ..model.polyhedra import Polyhedron
 
 Array = np.ndarray
 PARALLEL = 1e-6  # the sine between edges that are parallel: seen as such, these are by its square nearer than their ends
+FLUSH = 1e-9  # of A's length: a corner as near below one of its ends is not between them
 CLOSE = 1e-3  # of the size: parallel edges that are as near have their turn watched
 
 
@@ -112,7 +113,12 @@ def reach_of_corners(x: Array, d: Array, long: float, B: Polyhedron, radius: flo
             continue
         g = B.corners[B.neighbours[c]] - B.corners[c]
         g = g / np.linalg.norm(g, axis=1)[:, None]
-        g = g[np.linalg.norm(np.cross(g, d), axis=1) >= PARALLEL]
+        across = np.linalg.norm(np.cross(g, d), axis=1) >= PARALLEL
+        along = [B.edge_number[frozenset((int(c), int(other)))] for other in B.neighbours[c][~across]]
+        end = int(s[c] > 0.5 * long)
+        if abs(s[c] - 0.5 * long) >= (0.5 - FLUSH) * long and any(watched(1, end, k) for k in along):  # that end is beside the same edge, and leaves it there
+            continue
+        g = g[across]
         scale = 1.0 + 2.0 * distance[c] / long
         within = ((x - B.corners[c]) @ g.T).min(axis=0).max(initial=-np.inf)
         least = min(least, max(distance[c] - radius, abs(s[c] - t[c]) / scale, float((g @ e[c]).max(initial=-np.inf)) / scale, float(within)))

@@ -103,7 +103,7 @@ MEET: dict[str, tuple[str, ...]] = {  # surface: what may touch it besides spher
 }  # fmt: skip
 POLYHEDRA = ("box", "mesh")  # two of them touch by a patch
 SMOOTH = ("cylinder", "ellipsoid")  # one of them and another shape touch at nearest features
-BY_FEATURES: tuple[set[str], ...] = ({"capsule"}, {"sphere", "box"})  # by a closed form, or by a patch
+BY_FEATURES: tuple[set[str], ...] = ({"capsule"},)  # by a closed form, or by a patch
 MOST_POINTS = 16  # of a patch
 ROUNDED_POINTS = {"sphere": 1, "capsule": 4}  # both ends, and two between them
 
