@@ -78,7 +78,7 @@ def points_of(m: Mechanism) -> list[tuple[TouchingPoint, NamedTuple]]:
         A, B = (polyhedron(s, {}) for s in (patch.shape, patch.against))
         features = patch_features(A, B, Rotation.from_rotvec([0.02, 0.01, 0.3]).as_matrix(), np.array([0.1, 0.12, 0.5])).points
         assert {(x.corner, x.tip) for x in features} == {(1.0, 0.0), (0.0, 1.0), (0.0, 0.0)}
-        found += [(PatchPoint(p, m.contacts[0]), SlotMode(*ContactMode(), *x.numbers)) for p, x in zip(patch_points(m, patch), features)]
+        found += [(PatchPoint(p, m.contacts[0], patch), SlotMode(*ContactMode(), *x.numbers)) for p, x in zip(patch_points(m, patch), features)]
     return found
 
 

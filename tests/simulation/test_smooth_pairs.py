@@ -62,7 +62,7 @@ def test_the_rows_are_the_rates_of_the_gap(first: str, second: str) -> None:
     bodies = tuple(Body(n, 1.0, ORIGIN, (1, 1, 1), shapes=(solid(kind),)) for n, kind in (("one", first), ("two", second)))
     m = Mechanism("pair", bodies, tuple(Joint(f"free {b.name}", "free", GROUND, b.name) for b in bodies), contacts=(Contact(("one", "two"), 0.3, 0.0),))
     (patch,), rng, h = contact_patches(m), np.random.default_rng(1), 1e-4
-    point, s = SmoothPoint(patch_points(m, patch)[0], m.contacts[0]), System(m).tracer()
+    point, s = SmoothPoint(patch_points(m, patch)[0], m.contacts[0], patch), System(m).tracer()
     mode = ca.SX.sym("mode", len(SmoothMode()))
     rows = point.rows(s, SmoothMode(*ca.vertsplit(mode)))
     f = ca.Function("f", [s.q, s.v, mode], [rows.error, rows.rate, rows.gamma, s.coordinate_rate()])
@@ -215,7 +215,7 @@ def test_bodies_thrown_at_each_other_keep_momentum_and_do_not_overlap(first: str
         x, q, v, w = run.q.values[:, 7 * k : 7 * k + 3], run.q.values[:, 7 * k + 3 : 7 * k + 7], run.v.values[:, 6 * k : 6 * k + 3], run.v.values[:, 6 * k + 3 : 6 * k + 6]
         P = P + mass * v
         H = H + mass * np.cross(x, v) + Rotation.from_quat(q, scalar_first=True).apply(inertia * w)
-    assert P == pytest.approx(np.tile(P[0], (len(P), 1)), abs=1e-12) and H == pytest.approx(np.tile(H[0], (len(H), 1)), abs=1e-9)
+    assert np.abs(P - P[0]).max() < 1e-12 and np.abs(H - H[0]).max() < 1e-9
     d = catena.clearance(run.machine, run.q.values, pairs=[("one", "two")]).distance[:, 0]
     assert d.min() > -1e-7
     gaps = np.nan_to_num(run.contacts.gap.values, nan=np.inf).min(axis=1)
@@ -262,7 +262,7 @@ def test_what_they_cannot_do_is_said_by_name() -> None:
     m = free_on(solid("ellipsoid", 0.1, 0.2, 0.05), table())
     with pytest.raises(SimulationError, match="is of a ellipsoid of 'one' and a box of 'ground', which a step does not know"):
         simulate(m, [0, 0, 0.15, 1, 0, 0, 0], None, 0.1, contact="time_stepping", step=1e-3)
-    with pytest.raises(StudyError, match="'one-ground': cylinders and ellipsoids that touch each other do so by features that are chosen on the way"):
+    with pytest.raises(StudyError, match="'one-ground': these shapes touch by features that are chosen on the way"):
         catena.sensitivities(m, with_respect_to=["m"], q=[0, 0, 0.2, 1, 0, 0, 0], until=0.1)
     with pytest.raises(QuestionError, match="contact 'one-ground' is of a ellipsoid and a box, whose points are chosen as they move"):
         catena.contact_ranges(m, [0, 0, 0.2, 1, 0, 0, 0])
