@@ -27,11 +27,26 @@ from robots import urdf
 machine = catena.compile(catena.load(urdf({name!r}), floating={floating}))
 q, z = machine.neutral(), np.zeros(machine.nv)
 """
-SIMULATE = "import catena; {}"
+BOXES = """
+from catena import Body, Contact, Joint, Mechanism, Shape, simulate
+box = Shape("box", (0.2, 0.2, 0.1), collides=True)
+names = [f"box{{k}}" for k in range({count})]
+bodies = tuple(Body(name, 1.0, (0.0, 0.0, 0.0), (0.0042, 0.0042, 0.0067), shapes=(box,)) for name in names)
+joints = tuple(Joint(f"joint of {{name}}", "free", "ground", name) for name in names)
+pairs = list(zip(names[1:], names)) + [(names[0], "ground")] * {ground}
+m = Mechanism("boxes", bodies, joints, contacts=tuple(Contact(pair, 0.5, 0.0) for pair in pairs), gravity=(0.0, 0.0, -9.81 * {ground}))
+q = [x for k in range({count}) for x in (0.01 * k, 0.02 * k, 0.05 + 0.1 * k, 1.0, 0.0, 0.0, 0.0)]
+simulate(m, q, until=0.1, output=0.05)
+"""
 
 
 def robot(name: str, call: str, floating: bool = False) -> str:
     return ROBOT.format(tests=str(ROOT / "tests"), name=name, floating=floating) + call
+
+
+def boxes(count: int, ground: bool) -> str:
+    """Boxes that stand on each other with friction, and on the ground or, without gravity, nowhere."""
+    return BOXES.format(count=count, ground=int(ground))
 
 
 def tour() -> str:
@@ -64,6 +79,9 @@ CASES = (
     Case("first simulate: two_link_arm", "import catena; catena.simulate(catena.load('two_link_arm'), q=[0.3, -0.5], until=2.0)", 1.0),
     Case("first simulate: four_bar, with assemble",
          "import catena; m = catena.load('four_bar'); q, v = catena.assemble(m); catena.simulate(m, q=q, v=v, until=2.0)", 1.5),
+    Case("first simulate: two boxes that touch, friction", boxes(2, False), 3.0),
+    Case("first simulate: two boxes on the ground, friction", boxes(2, True), 8.0),
+    Case("first simulate: three boxes on the ground, friction", boxes(3, True), 20.0),
     Case("README tour", tour(), 5.0),
     Case("catena run triple_pendulum, with pictures", command("run triple_pendulum --out results"), 4.0),
     Case("catena --help", command("--help"), 0.3, cold=False),
@@ -99,11 +117,11 @@ def measured(case: Case, rounds: int = 3) -> tuple[float, float]:
 def main() -> None:
     tiny = "--tiny" in sys.argv  # the quickest case, once
     words = ["import catena"] if tiny else sys.argv[1:]
-    print(f"{'':44}{'wall':>8}{'processor':>11}{'asked':>8}")
+    print(f"{'':56}{'wall':>8}{'processor':>11}{'asked':>8}")
     for case in CASES:
         if not words or any(word in case.name for word in words):
             wall, processor = measured(case, 1 if tiny else 3)
-            print(f"{case.name + (', cold' if case.cold else ', warm'):46}{wall:6.2f} s{processor:9.2f} s{case.asked:6.1f} s", flush=True)
+            print(f"{case.name + (', cold' if case.cold else ', warm'):58}{wall:6.2f} s{processor:9.2f} s{case.asked:6.1f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -61,4 +61,4 @@ def _rows(system: System, s: Tracer) -> Binding:
     e, r, _, B, z = system.holding.rows(s)
     z = ca.vertcat(ca.SX.ones(error.numel()), z)
     error, rate, A, z = (ca.densify(x) for x in (ca.vertcat(error, e), ca.vertcat(rate, r), ca.vertcat(A, B), z))
-    return Binding(error, rate, A, z, size + system.holding.row_scales(s))
+    return Binding(error, rate, A, z, size + system.holding.row_scales(s), system.holding.many)

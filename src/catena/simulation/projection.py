@@ -16,17 +16,16 @@ from ..compiler.trace import Tracer, entries, matrix, smallest_change
 from ..kernels.dynamics import factor
 from ..kernels.motion import BALL
 
-FEW = 12  # rows that can be switched: up to so many are written out on the tape, which grows with their cube; for more it calls loops
-
 
 class Binding(NamedTuple):
-    """Rows that bind a state: residuals, their rates, A, the switches z (1: on, 0: off), and N of `kernels.rank`."""
+    """Rows that bind a state: residuals, their rates, A, the switches z (1: on, 0: off), and N of `kernels.rank`. many: so many that the tape calls loops."""
 
     error: ca.SX
     rate: ca.SX
     A: ca.SX
     z: ca.SX
     size: list[Any]
+    many: bool = False
 
 
 def nearest(s: Tracer, rows: Binding, r: ca.SX, free: list[int]) -> ca.SX:
@@ -36,7 +35,7 @@ def nearest(s: Tracer, rows: Binding, r: ca.SX, free: list[int]) -> ca.SX:
         L = entries(s.mass_matrix()[free, free])
         factor(L)
     A, column = rows.A[:, free], s.con.column[free]
-    if sum(not z.is_constant() for z in ca.vertsplit(rows.z)) > FEW:
+    if rows.many:
         change[free] = looped.call("row_change", A.shape, A, matrix(L), r, rows.z, rows.size, column)
     else:
         change[free] = smallest_change(L, ca.densify(ca.diag(rows.z) @ A), ca.densify(rows.z * r), column, rows.size)[0]

@@ -35,12 +35,12 @@ from ..spatial import rotate
 from .contact_rows import Rest, SwitchedRows, TouchingPoint, no_rows, weighted_forces
 from .contact_slots import TouchingPatch
 from .guards import LOWER, UPPER, Bound, Guard, Meaning
-from .projection import FEW
 
 if TYPE_CHECKING:
     from .system import System
 
 NO_LIMIT = 1e300  # a force without limit
+FEW = 6  # rows of contacts: so many are written out on the tape, which grows with their cube; for more it calls loops (`compiler.looped`)
 
 
 # ---------------------------------------------------------------------------------------------------- modes
@@ -266,14 +266,13 @@ class SwitchedConstraints:
         _, rate, gamma, B, z = self.rows(s)
         others, size = self._others(s, system.driven.speeds if system.driven is not None else ())
         F, weight = self._acting(rate, B, z)
-        many = bool(self.contacts) and B.shape[0] > FEW
-        kept = z if many else _kept(B, z, others, size, s.con.column)
+        kept = z if self.many else _kept(B, z, others, size, s.con.column)
         f = ca.Function("held_rows", [s.t, s.q, s.v, s.p, self.symbols], [ca.densify(x) for x in (gamma, B, kept, F, weight, others)])
         gamma, B, kept, F, weight, others = f(system.t, system.q, system.v, system.p, self.symbols)
         push = ca.SX.sym("push", system.nv)
         a, _ = system.under(push)
         r = gamma - ca.mtimes(B, ca.substitute(a, push, tau))
-        if many:
+        if self.many:
             W = ca.jacobian(a, push)
             mu = looped.call("row_forces", (*B.shape, others.shape[0]), B, F, W, r, kept, weight, others, size, s.con.column)
         elif self.contacts:
@@ -282,6 +281,11 @@ class SwitchedConstraints:
             response = ca.mtimes(B, ca.jtimes(a, push, B.T))  # B W B', with a = free + W push
             mu = _answered(0.5 * (response + response.T), r, kept)
         return mu, ca.mtimes(F.T, mu)
+
+    @property
+    def many(self) -> bool:
+        """Whether contacts have so many rows that tapes call loops for them."""
+        return sum(c.count for c in self.contacts) > FEW
 
     def contact_rows(self) -> list[slice]:
         """Where the rows of each contact point stand among all: they are the last."""
