@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from catena import Body, Contact, Frame, Joint, Mechanism, Pose, Shape, simulate
+from catena import Body, Contact, Frame, Joint, Mechanism, Mimic, Pose, Shape, simulate
 from catena.model.loads import JointForce
 from catena.simulation.events import Stop
 
@@ -67,3 +67,13 @@ def test_an_oscillation_that_only_just_reaches_a_wall_or_a_stop(deep: float) -> 
     met = simulate(m.with_(contacts=(Contact(("m", "wall"), 0.0, 1.0),)), [1.0], until=4.0)
     stopped = simulate(m, [1.0], until=4.0, events=[Stop("z", 1.0, lower=at)])
     assert met.impact_time.values[0] == pytest.approx(first, abs=1e-6) and stopped.event_time.values[0] == pytest.approx(first, abs=1e-6)
+
+
+def test_a_gear_turns_fast() -> None:
+    """What follows a joint turns a thousand times as fast."""
+    joints = (Joint("slow", "revolute", GROUND, "wheel", axis=(0, 1, 0)),
+              Joint("fast", "revolute", GROUND, "arm", Pose(position=(0, 0, 0.5)), axis=(0, 1, 0), mimic=Mimic("slow", 1000.0)))  # fmt: skip
+    m = Mechanism("gear", tuple(Body(name, 1.0, ORIGIN, (1, 1, 1)) for name in ("wheel", "arm")), joints, (Frame("tip", "arm", Pose(position=(1, 0, 0))),),
+                  gravity=ORIGIN, contacts=(Contact(("tip", GROUND), 0.0, 1.0),))  # fmt: skip
+    run = simulate(m, [0.0], [1.0], until=0.1)
+    assert run.impact_time.values[0] == pytest.approx(np.arcsin(0.5) / 1000, rel=1e-9)

@@ -15,6 +15,7 @@ from ..errors import QuestionError, SimulationError, SingularError
 from ..model.impact_laws import IMPACT_LAWS
 from .accumulation import Impacts
 from .contact_terms import ContactTerms
+from .touching_stops import TouchingStops
 
 Array = NDArray[np.float64]
 RESTS = 1e-13  # of the speed that all energy would give: an approach that is none
@@ -51,13 +52,14 @@ class ContactImpacts:
         for i in now:
             if self.points[i].rim and self._tilts[i](t, *self.handler.state_of(), self.handler.p) <= 0.0:
                 self.lies_flat(t, i)
-        rows = np.array([3 * i + j for i in now for j in range(3)])
-        W, J = self.terms.response(t, terms.M, True), terms.J[rows]
-        G, u = J @ W @ J.T, terms.u[rows]
+        rows, stops = np.array([3 * i + j for i in now for j in range(3)]), TouchingStops(self.handler)
+        W, J = self.terms.response(t, terms.M, True, stops=False), np.vstack([terms.J[rows], stops.J])
+        G, u = J @ W @ J.T, np.append(terms.u[rows], stops.speeds)
         small = self._small(G, J, terms.M)
         if (u[::3] < -small).any():
-            before, u = u, self._jump(t, now, W, J, G, u, small)
+            before, u = u, self._jump(t, now, stops, W, J, G, u, small)
             small = np.maximum(small, self._ended(now, before[::3], np.sqrt(np.diagonal(G)[::3])))
+            stops.leave(u[::3][len(now) :], small[len(now) :])
         self.terms.touching = {i for i, speed, limit in zip(now, u[::3], small) if speed <= limit}
 
     def _small(self, G: Array, J: Array, M: Array) -> Array:
@@ -72,27 +74,29 @@ class ContactImpacts:
         over = [n for n, i in enumerate(now) if u[n] < 0.0 and i in self.series and self.series[i].limit is not None]
         return SLOWER * size * max((-u[n] / size[n] for n in over), default=0.0)
 
-    def _jump(self, t: float, now: list[int], W: Array, J: Array, G: Array, u: Array, small: Array) -> Array:
-        """The impact of contacts `now`; the speeds after."""
+    def _jump(self, t: float, now: list[int], stops: TouchingStops, W: Array, J: Array, G: Array, u: Array, small: Array) -> Array:
+        """The impact of contacts `now` and of stops of joints; the speeds after."""
         for i, speed, limit in zip(now, u[::3], small):
             if speed < -limit:
                 self.series[i] = self.series.get(i, Impacts()).then(t, -speed, self._place(i))
         over = [i in self.series and self.series[i].limit is not None for i in now]
-        e, c = np.where(over, 0.0, self.terms.e[now]), self.points[now[0]].contact
+        c, mu = self.points[now[0]].contact, np.append(self.terms.kinetic[now], np.zeros(len(stops.keys)))
+        e = np.append(np.where(over, 0.0, self.terms.e[now]), stops.meet(t, u[::3][len(now) :], small[len(now) :]))
         try:
-            one = blow(G, u, e, self.terms.kinetic[now], c.law, c.impacts)
+            one = blow(G, u, e, mu, c.law, c.impacts)
         except QuestionError as why:
             raise SimulationError(f"at t = {t:.9g} s the impact at {self.terms.named(now)} has no answer by {c.law}: {why}") from None
         except SingularError as why:
-            e = np.zeros(len(now))
-            one = self._jammed(t, now, G, u, str(why))
+            e = np.zeros(len(mu))
+            one = self._jammed(t, now, G, u, mu, str(why))
         if one.several:
             self.terms.remark(f"at t = {t:.9g} s the impact at {self.terms.named(now)} has several solutions, one of which was taken")
         (q, v), dv = self.handler.state_of(), W @ (J.T @ one.P)
         work = float(one.P @ (u + one.after) / 2.0)
         self.handler.put(q, v + dv, work + self._driving(t, v, dv, J.T @ one.P))
-        self._count(u, e, self.terms.kinetic[now], one, work)
+        self._count(u, e, mu, one, work)
         self._log_hits(t, now, u, one)
+        stops.log(t, u[::3][len(now) :], one.after[::3][len(now) :], small[len(now) :])
         return one.after
 
     def _driving(self, t: float, v: Array, dv: Array, P: Array) -> float:
@@ -102,14 +106,14 @@ class ContactImpacts:
             return 0.0
         return float((v + 0.5 * dv) @ (self.terms.at(t).M @ dv - P))
 
-    def _jammed(self, t: float, now: list[int], G: Array, u: Array, why: str) -> Blow:
+    def _jammed(self, t: float, now: list[int], G: Array, u: Array, mu: Array, why: str) -> Blow:
         """Where no impulse of the law rebounds: stop, or an impact without rebound."""
         c = self.points[now[0]].contact
         what = f"at t = {t:.9g} s the impact at {self.terms.named(now)} has no solution by {c.law}: {why}"
         if c.paradox == "stop":
             raise SimulationError(f"{what}; lower friction or restitution, or say paradox = 'impact', which lets it come to rest")
         try:
-            one = blow(G, u, np.zeros(len(now)), self.terms.kinetic[now], c.law, c.impacts)
+            one = blow(G, u, np.zeros(len(mu)), mu, c.law, c.impacts)
         except SingularError:
             raise SimulationError(f"{what}; nor has it one without rebound") from None
         self.terms.remark(f"{what}; an impact without rebound was taken")

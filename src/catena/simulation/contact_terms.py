@@ -62,9 +62,9 @@ class ContactTerms:
         h.energy = max(h.energy, float(v @ M @ v), 2.0 * abs(float(h.engine.x[-1, 0])))
         return Terms(M, J, u, gap, drift)
 
-    def response(self, t: float, M: Array, impulsive: bool) -> Array:
-        """W (nv, nv): the answer to impulses, or to forces, of all but the contacts."""
-        R, by = self.handler.bilateral(t, impulsive)
+    def response(self, t: float, M: Array, impulsive: bool, stops: bool = True) -> Array:
+        """W (nv, nv): the answer to impulses, or to forces, of all but the contacts; and but the stops of joints, if these are left out."""
+        R, by = self.handler.bilateral(t, impulsive, stops)
         return response(M, R, by.column, by.size)
 
     def small(self, G: Array, rows: list[int] | slice, of: float) -> Array:

@@ -225,19 +225,28 @@ class EventHandler:
         q[h.coordinate] = self.limit(k, side)
         self.put(q, v)
         approach, stop = -side.sign * v[h.index], (k, side.name)
+        if self.contacts is not None and self.contacts.terms.touching:
+            self.touching.add(stop)
+            self.contacts.impacts.strike(t)  # it may feel the contacts that touch, and these it
+            return
         if approach <= 0.0 or at_rest(self, h.index, v):
             self.touching.add(stop)  # it touches without an impact; whether it stays is a matter of forces
             return
         resting = {self.constraints.speeds[j].index: 0.0 for j, _ in self.touching}
         rebound = h.restitution * approach
-        after = f"rebounds with {rebound:.6g} {h.unit}/s" if rebound else "does not rebound"
-        self.say(t, f"{h.name} meets {self.stop_named(k, side)} with {approach:.6g} {h.unit}/s and {after}")
+        self.say_met(t, k, side, approach, rebound)
         self.jump(t, wanted={h.index: side.sign * rebound})
         series = self.impacts[stop] = self.impacts.get(stop, Impacts()).then(t, approach, self.limit(k, side))
         if rebound == 0.0 or series.limit is not None:
             self.touching.add(stop)
         if rebound and series.limit is not None:  # what rests on other stops is not thrown off by the last, smallest impact
             self.jump(t, wanted={h.index: 0.0, **resting})
+
+    def say_met(self, t: float, k: int, side: Bound, approach: float, rebound: float) -> None:
+        """Log that a coordinate has met its stop."""
+        h = self.constraints.speeds[k]
+        after = f"rebounds with {rebound:.6g} {h.unit}/s" if rebound else "does not rebound"
+        self.say(t, f"{h.name} meets {self.stop_named(k, side)} with {approach:.6g} {h.unit}/s and {after}")
 
     # ------------------------------------------------------------------------------------------------ impacts
     def jump(self, t: float, P: Array | None = None, wanted: dict[int, float] | None = None) -> None:
@@ -254,12 +263,13 @@ class EventHandler:
         if self.contacts is not None:
             self.contacts.impacts.strike(t)
 
-    def bilateral(self, t: float, impulsive: bool) -> tuple[Array, Metric]:
-        """The rows that hold besides contacts: loops, locks, driven speeds, stops; where it is not for an impact, friction too."""
+    def bilateral(self, t: float, impulsive: bool, stops: bool = True) -> tuple[Array, Metric]:
+        """The rows that hold besides contacts: loops, locks, driven speeds, stops if these are asked for; where it is not for an impact, friction too."""
         q, v = self.state_of()
-        _, R, _, _, _, by = self._binding(t, q, v, {})
+        _, R, _, side, _, by = self._binding(t, q, v, {})
         if impulsive:
-            return R, by
+            some = np.full(len(R), True) if stops else side == 0.0
+            return R[some], Metric(by.column, by.size[some])
         stuck = [h.index for k, h in enumerate(self.constraints.speeds)
                  if self.mode(k).held > 0.5 and not self.mode(k).locked and self.mode(k).stop is None]  # fmt: skip
         return np.vstack([R, np.eye(len(v))[stuck]]), Metric(by.column, np.append(by.size, np.zeros(len(stuck))))

@@ -20,6 +20,7 @@ import casadi as ca
 
 from ..compiler.trace import Tracer
 from ..model.motions import Motion
+from ..model.values import value_of
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,19 @@ def expressions(guards: tuple[Guard, ...], turning: ca.SX) -> ca.SX:
 def fastest_turn(s: Tracer, values: Sequence[ca.SX]) -> ca.SX:
     """How fast joints turn on which these values depend, rad/s: of each the sum, of all the most. The turn of a ball joint is not counted: it is never
     far in a step, whose error sees it."""
-    found = [ca.SX(0)]
+    found, ratio = [ca.SX(0)], _ratios(s)
     for value in values:
         of = set(ca.jacobian_sparsity(ca.SX(value), s.q).get_triplet()[1])
-        found.append(sum((ca.fabs(s.v[c.vi]) for c in s.layout.coordinates if c.qi in of and c.motion in (Motion.TURN, Motion.SCREW)), ca.SX(0)))
+        found.append(sum((ratio[c.qi] * ca.fabs(s.v[c.vi]) for c in s.layout.coordinates if c.qi in of and ratio[c.qi]), ca.SX(0)))
     return ca.mmax(ca.vertcat(*found))
+
+
+def _ratios(s: Tracer) -> dict[int, float]:
+    """{coordinate: the most that a joint turns with it}: one of a joint that turns itself, or more of one that follows it, by a gear."""
+    m, turns = s.layout.mechanism, (Motion.TURN, Motion.SCREW)
+    found = {c.qi: float(c.motion in turns) for c in s.layout.coordinates}
+    for j in m.joints:
+        if j.mimic is not None and j.mimic.joint in m.coordinate_names and j.freedoms[0].motion in turns:
+            leader = m.coordinate_names.index(j.mimic.joint)
+            found[leader] = max(found[leader], abs(value_of(j.mimic.multiplier, m.parameters) or 0.0))
+    return found

@@ -108,9 +108,10 @@ class Jump:
         return R[own, :], ca.densify(ca.vertcat(-rate, *still.values()))[own]
 
     def _fixed(self, k: int) -> bool:
-        """Whether a speed is locked, or rests on a stop before the turn."""
+        """Whether a speed is locked, or rests on a stop before the turn and does not leave it by an impact."""
         before, then = (self.system.holding.mode(k, modes) for modes in (self.before, self.then))
-        return bool(before.locked or before.stop is not None or then.locked)
+        stays = before.stop is not None and (then.stop is not None or not self.turn.hits)
+        return bool(before.locked or stays or then.locked)
 
     @cached_property
     def _answers(self) -> tuple[ca.SX, ca.SX]:
