@@ -84,7 +84,7 @@ def legs(plan: RunPlan) -> tuple[Array, list[Leg]]:
     """The state at the start, after what happens there, and the legs of the run. In these a slip has its own direction, however straight it is."""
     if patches := plan.system.holding.patches:
         names = ", ".join(repr(x.patch.name) for x in patches)
-        raise StudyError(f"{names}: boxes and meshes that touch each other do so by features that are chosen on the way, which are not differentiated; let frames or spheres touch instead")
+        raise StudyError(f"{names}: boxes, meshes and capsules that touch each other do so by features that are chosen on the way, which are not differentiated; let frames or spheres touch instead")
     x, held, turns, until = _events(plan)
     held, turns = _curved(plan, held), [replace(turn, held=_curved(plan, turn.held), then=_curved(plan, turn.then)) for turn in turns]
     marks = sorted({*_marks(plan, until), *(turn.t for turn in turns), until} - {plan.start})

@@ -48,7 +48,7 @@ class ContactRows:
         if not h.contacts:
             return ContactRows(modes)
         if h.patches:
-            raise StudyError(f"optimize: contact {h.patches[0].patch.name!r} is between boxes or meshes, whose points are chosen on the way; let frames or spheres touch instead")
+            raise StudyError(f"optimize: contact {h.patches[0].patch.name!r} is between boxes, meshes or capsules, whose points are chosen on the way; let frames or spheres touch instead")
         words = _words(plan, given)
         for k, c in enumerate(h.contacts):
             if words[k] != OPEN:
