@@ -13,11 +13,12 @@ from scipy.spatial.transform import Rotation
 
 from catena import Body, CollisionFilter, Contact, Frame, Joint, Mechanism, Pose, Shape, simulate
 from catena.analysis.contact_features import patch_features
+from catena.analysis.patch_pair import patch_pair
 from catena.errors import MechanismError, SimulationError
 from catena.model.contact_points import MEET, contact_patches, contact_points, patch_points
 from catena.model.polyhedra import polyhedron
 from catena.simulation.contact_rows import ContactMode, TouchingPoint
-from catena.simulation.contact_slots import PatchPoint, SlotMode
+from catena.simulation.contact_slots import PatchPoint, RoundedMode, RoundedPoint, SlotMode
 from catena.simulation.system import System
 
 GROUND, ORIGIN, G = "ground", (0.0, 0.0, 0.0), 9.81
@@ -72,10 +73,15 @@ def test_meshes_that_cannot_touch_say_why(tmp_path: Path) -> None:
 
 
 def points_of(m: Mechanism) -> list[tuple[TouchingPoint, NamedTuple]]:
-    """Contact points with modes; of two boxes a corner on a face, a corner below a face and edges that cross."""
+    """Contact points with modes; of two boxes a corner on a face, a corner below a face and edges that cross; of what is round all it has there."""
     found: list = [(TouchingPoint(p, m.contacts[0]), TouchingPoint.mode) for p in contact_points(m)]
-    for patch in contact_patches(m):
+    for patch in contact_patches(m, by_features=True):
         A, B = (polyhedron(s, {}) for s in (patch.shape, patch.against))
+        if patch.kind == "rounded":
+            for turn, p in (((0.02, 1.5, 0.3), (0.1, 0.12, 0.4)), ((0.6, 0.6, 0.1), (0.3, 0.4, 0.4)), ((1.0, 0.2, 0.0), (0.3, 0.0, 0.1))):
+                features = patch_pair(patch, {}).features(Rotation.from_rotvec(turn).as_matrix(), np.array(p)).points
+                found += [(RoundedPoint(q, m.contacts[0], patch), RoundedMode(*ContactMode(), *x.numbers)) for q, x in zip(patch_points(m, patch), features)]
+            continue
         features = patch_features(A, B, Rotation.from_rotvec([0.02, 0.01, 0.3]).as_matrix(), np.array([0.1, 0.12, 0.5])).points
         assert {(x.corner, x.tip) for x in features} == {(1.0, 0.0), (0.0, 1.0), (0.0, 0.0)}
         found += [(PatchPoint(p, m.contacts[0], patch), SlotMode(*ContactMode(), *x.numbers)) for p, x in zip(patch_points(m, patch), features)]
@@ -125,15 +131,16 @@ def test_an_end_that_lies_flat_is_refused_by_name() -> None:
         simulate(m, [0, 0.25 * np.cos(0.1) + 0.2 * np.sin(0.1), 0.1], None, 1.0)
 
 
-def test_a_capsule_along_another_is_refused_by_name() -> None:
-    """In a line they have no single point; one behind the other they do: what falls onto the round end of one that stands bounces."""
+def test_a_capsule_falls_along_another_and_onto_its_end() -> None:
+    """Along it they touch at both ends, and one behind the other at one point: what falls onto the round end of one that stands bounces."""
     def fallen(turn: Pose, height: float):
         bodies = tuple(Body(n, 1.0, ORIGIN, (0.02, 0.02, 0.02), shapes=(shape("capsule", pose=turn),)) for n in ("low", "up"))
         joints = (Joint("still", "prismatic", GROUND, "low", axis=(0, 1, 0)), Joint("z", "prismatic", GROUND, "up", axis=(0, 0, 1)))
         return simulate(Mechanism("logs", bodies, joints, contacts=(Contact(("up", "low"), 0.3, 0.5),)), {"z": height}, None, 0.25, output=0.25)
 
-    with pytest.raises(SimulationError, match=r"the capsules of 'up' and 'low' lie along each other \(contact 'up-low'\): they touch in a line"):
-        fallen(Pose.rpy(0, np.pi / 2, 0), 0.3)
+    lies = fallen(Pose.rpy(0, np.pi / 2, 0), 0.3)
+    assert lies.impact_time.values[:2] == pytest.approx([np.sqrt(2 * 0.1 / G)] * 2, rel=1e-9)
+    assert sorted(lies.impact_contact.values[:2].tolist()) == ["up-low point 1", "up-low point 2"]
     stands = fallen(Pose(), 0.8)  # ends of radius 0.1, half a metre between their middles
     assert stands.impact_time.values[0] == pytest.approx(np.sqrt(2 * 0.1 / G), rel=1e-9)
 
@@ -152,9 +159,8 @@ def test_what_has_no_single_point_is_said_by_name() -> None:
         return Mechanism("pair", bodies, tuple(Joint(f"{b.name} free", "free", GROUND, b.name) for b in bodies),
                          (Frame("tip", "one"),), contacts=(Contact(("one", "two"), 0.0, 0.0, **more),))  # fmt: skip
 
-    with pytest.raises(MechanismError, match="a capsule of 'one' and a box have no single point where they touch; a box is touched by sphere"):
-        contact_points(pair("capsule", "box"))
-    assert not contact_points(pair("cylinder", "capsule")) and [x.name for x in contact_patches(pair("cylinder", "capsule"))] == ["one-two"]
+    for first, second in (("cylinder", "capsule"), ("capsule", "box")):
+        assert not contact_points(pair(first, second)) and [x.name for x in contact_patches(pair(first, second))] == ["one-two"]
     m = pair("sphere", "box")
     with pytest.raises(MechanismError, match="the point 'tip' has no normal on the edges of a box; give it a radius"):
         contact_points(m.with_(contacts=(Contact(("tip", "two"), 0.0, 0.0),)))
