@@ -104,6 +104,7 @@ class TouchingPatch:
     points: int
 
     mode = PatchMode()
+    smooth = False  # whether features change where both have the same normal
 
     @property
     def name(self) -> str:

@@ -64,10 +64,12 @@ class PatchHandler:
                 raise StateError(f"simulate: {where(self.handler.machine)}: at the start {x.patch.body!r} is {depth:.3g} m deep in {x.patch.other!r} (contact "
                                  f"{x.patch.name!r}); start apart, or let assemble(..., contact=True) separate them")  # fmt: skip
 
-    def renew(self, t: float, part: int) -> None:
-        """Choose features again, where a part (a patch, or a point of one) has left those it has."""
+    def renew(self, t: float, part: int) -> set[int]:
+        """Choose features again, where a part (a patch, or a point of one) has left those it has; the points whose speed may be that of rounding alone."""
         point = part - self.handler.constraints.first_contact
-        self._renew(t, part - self.first if point < 0 else next(k for k, own in enumerate(self.own) if point in own))
+        k = part - self.first if point < 0 else next(k for k, own in enumerate(self.own) if point in own)
+        self._renew(t, k)
+        return self.terms.touching & set(self.own[k]) if self.patches[k].smooth else set()
 
     def renew_near(self, t: float, gap: Array) -> None:
         """Choose features again of all patches with points whose gaps (k,) have closed."""

@@ -88,6 +88,8 @@ class SmoothPoint(PatchPoint):
 class SmoothPair(TouchingPatch):
     """A cylinder or an ellipsoid and another shape."""
 
+    smooth = True
+
     def shapes(self, values: Mapping[str, float]) -> tuple[SupportShape, SupportShape]:
         """Both, at given values of parameters."""
         return support_shape(self.patch.shape, values), support_shape(self.patch.against, values)
@@ -102,7 +104,7 @@ class SmoothPair(TouchingPatch):
         if found.flat:
             x = self.patch
             raise SimulationError(f"at t = {t:.9g} s the {x.shape.kind} of {x.body!r} and the {x.against.kind} of {x.other!r} touch (contact {x.name!r}) where they have no single point and no "
-                                  "two ends: the flat end of a cylinder lies on a face or along an edge, or a rim meets a corner; let spheres, or frames on the rim, touch instead")  # fmt: skip
+                                  "two ends: the flat end of a cylinder lies on a face or along a line; let spheres, or frames on the rim, touch instead")  # fmt: skip
 
 
 def touching_pairs(m: Mechanism) -> tuple[list[TouchingPatch], list[PatchPoint]]:
