@@ -175,7 +175,7 @@ def test_a_flat_end_over_a_face_has_no_points_until_it_touches() -> None:
     can, table = support_shape(Shape("cylinder", (0.1, 0.2)), {}), support_shape(Shape("box", (1.0, 1.0, 0.2)), {})
     above, on = (pair_features(can, table, EYE, np.array([0.0, 0.0, z])) for z in (0.21, 0.2))
     assert not above.points and above.reach[0] == pytest.approx(0.005) and not above.flat
-    assert on.flat and on.separation == pytest.approx(0.0, abs=1e-12)
+    assert on.flat and not on.points and on.separation == pytest.approx(0.0, abs=1e-12)
 
 
 def test_depth_is_that_of_the_shortest_way_out() -> None:

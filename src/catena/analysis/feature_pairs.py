@@ -54,14 +54,6 @@ def placed(x: SupportPair, R: Array, p: Array) -> SupportMeet:
     return support_meet(x, (rows, tuple(map(float, p))), (((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), (0.0, 0.0, 0.0)))
 
 
-def along(x: ShapePair, n: Array) -> NearestPoint:
-    """The gap along a normal that is fixed on B, between the points that are nearest along it now."""
-    A, B, R, _, size = x
-    t = np.cross(n, np.eye(3)[np.argmin(np.abs(n))])
-    pair = SupportPair(*NUMBERS)._replace(key=1e6, p_a=tuple(A.support(-(R.T @ n))), p_b=tuple(B.support(n)), start=tuple(n), across=tuple(t / np.linalg.norm(t)), size=1.0 / size)
-    return NearestPoint(pair)
-
-
 def point_of(f: SupportFeature, n: Array) -> tuple[Array, bool]:
     """The point of a feature that is farthest along n; whether it is a rim that is flat across it."""
     q = f.Q.T @ n

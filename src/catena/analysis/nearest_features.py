@@ -6,7 +6,8 @@ feature, which is watched (`kernels.support_pairs`): so nothing else needs to be
     a side on a face        while they are within LEAN of each other       rims on the face, or the side across an edge of it
     a side along a line     while they are parallel to PARALLEL            a rim or a corner on the other line
 
-Where no pair of features is the nearest (a flat end on a face) there are no points until the distance is half of what it was.
+Where no pair of features is the nearest (a flat end on a face), or their normal would not be determined (a rim at a corner), there are no points until the distance is
+half of what it was; beside 1e-9 of the size a corner goes past a rim so.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .feature_pairs import SLACK, NearestPoint, ShapePair, along, feature_pair, point_of, within
+from .feature_pairs import SLACK, NearestPoint, ShapePair, feature_pair, point_of, within
 from .line_ends import PARALLEL, line_ends
 from .nearest_normal import difference, farthest_apart, nearest_normal
 from .support_features import SupportFeature, SupportShape
@@ -26,6 +27,7 @@ FAR = 0.5  # of the size: pairs that are farther apart have no points
 REACHES = (1e-6, 0.03, 0.4, 3.0)  # about the sine: how far from a normal features are looked for, in turn
 ALONG = 0.999  # the cosine between a line and a normal that is near none across it
 AHEAD = 0.25  # of SLACK: how far ahead features are chosen
+LEVEL = 1e-5  # the sine of an angle at which a flat end lies on a face
 STEADY = 1e-6  # of the size: radii of curvature and distance together, below which a normal is not determined
 
 
@@ -62,12 +64,20 @@ def pair_features(A: SupportShape, B: SupportShape, R: Array, p: Array, near: Ar
     if d > FAR * x.size:
         return PairFeatures([], none, d, n, (d - 0.5 * FAR * x.size, np.inf))
     found = _search(x, n, ahead) if found is None else found
-    if found is None and d > SLACK * x.size:
-        return PairFeatures([], none, d, n, (0.5 * d, np.inf))
-    one = along(x, n) if found is None else feature_pair(x, found.i, found.j, found.n)
-    gap, n = float(one.placed(R, p).gap), n if found is None else found.n
-    points = line_ends(x, ahead, n, gap) or [one] if found is not None else [one]
-    return PairFeatures(points, np.array([y.placed(R, p).place for y in points]), gap, n, flat=found is None)
+    if found is None:
+        return PairFeatures([], none, d, n, (max(0.5 * d, SLACK * x.size), np.inf), d <= SLACK * x.size and _lies_flat(x, n))
+    one = feature_pair(x, found.i, found.j, found.n)
+    gap = float(one.placed(R, p).gap)
+    points = line_ends(x, ahead, found.n, gap) or [one]
+    return PairFeatures(points, np.array([y.placed(R, p).place for y in points]), gap, found.n)
+
+
+def _lies_flat(x: ShapePair, n: Array) -> bool:
+    """Whether a flat end looks along n at a face or a line across n."""
+    seen = [[f for f, off in zip(shape.features, shape.off(m)) if off < LEVEL] for shape, m in ((x.A, -(x.R.T @ n)), (x.B, n))]
+    flat = [any(f.is_face and f.ring is None for f in own) for own in seen]
+    wide = [any(f.is_face or f.is_line for f in own) for own in seen]
+    return (flat[0] and wide[1]) or (flat[1] and wide[0])
 
 
 # ---------------------------------------------------------------------------------------------------- the nearest pair

@@ -20,7 +20,7 @@ from ..machine.constraint_rows import Metric, spaces
 from ..machine.lookup import where
 from ..results.ledger import ContactLedger
 from .accumulation import Impacts
-from .contact_impacts import RESTS, ContactImpacts, Hit
+from .contact_impacts import RESTS, SLOW, ContactImpacts, Hit
 from .contact_rows import RestMode
 from .contact_terms import DEEP, NEAR, ContactTerms, Terms
 from .patch_handler import PatchHandler
@@ -81,9 +81,13 @@ class ContactHandler:
         self.impacts.strike(t)
 
     def other_features(self, t: float, part: int) -> None:
-        """Two polyhedra are to touch by other features."""
-        self.patches.renew(t, part)
+        """Two shapes are to touch by other features; what touched and has the same normal goes on to touch, though its speed along it has the error of the instant."""
+        near = sorted(self.patches.renew(t, part))
+        terms, rows = self.terms.at(t), [3 * i for i in near]
+        G = terms.J[rows] @ self.terms.response(t, terms.M, True) @ terms.J[rows].T
+        grazing = {i for i, u, limit in zip(near, terms.u[rows], self.terms.small(G, slice(None), SLOW)) if abs(u) <= limit}
         self.impacts.strike(t)
+        self.terms.touching |= grazing
 
     # ------------------------------------------------------------------------------------------------ modes
     def choose(self, t: float, again: bool = True) -> None:

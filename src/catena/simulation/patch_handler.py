@@ -64,10 +64,12 @@ class PatchHandler:
                 raise StateError(f"simulate: {where(self.handler.machine)}: at the start {x.patch.body!r} is {depth:.3g} m deep in {x.patch.other!r} (contact "
                                  f"{x.patch.name!r}); start apart, or let assemble(..., contact=True) separate them")  # fmt: skip
 
-    def renew(self, t: float, part: int) -> None:
-        """Choose features again, where a part (a patch, or a point of one) has left those it has."""
+    def renew(self, t: float, part: int) -> set[int]:
+        """Choose features again, where a part (a patch, or a point of one) has left those it has; the points whose speed may be that of rounding alone."""
         point = part - self.handler.constraints.first_contact
-        self._renew(t, part - self.first if point < 0 else next(k for k, own in enumerate(self.own) if point in own))
+        k = part - self.first if point < 0 else next(k for k, own in enumerate(self.own) if point in own)
+        self._renew(t, k)
+        return self.terms.touching & set(self.own[k]) if self.patches[k].patch.kind == "smooth" else set()  # the normal of old and new features is the same
 
     def renew_near(self, t: float, gap: Array) -> None:
         """Choose features again of all patches with points whose gaps (k,) have closed."""
@@ -101,7 +103,7 @@ class PatchHandler:
     def _flat(self, t: float, k: int) -> str:
         x = self.patches[k].patch
         return (f"at t = {t:.9g} s the {x.shape.kind} of {x.body!r} and the {x.against.kind} of {x.other!r} touch (contact {x.name!r}) where they have no single point and no two ends: the "
-                "flat end of a cylinder lies on a face or along an edge, or a rim meets a corner; let spheres, or frames on the rim, touch instead")  # fmt: skip
+                "flat end of a cylinder lies on a face or along a line; let spheres, or frames on the rim, touch instead")  # fmt: skip
 
     def _seats(self, pair: PatchPair, modes: dict[int, Any], found: Found, R: Array, p: Array) -> dict[int, int | None]:
         """{point: which of the features found it has}: the same as before where they stay, else those that are nearest."""
