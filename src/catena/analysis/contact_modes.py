@@ -85,6 +85,13 @@ def solutions(G: Array, b: Array, friction: Friction) -> list[Solution]:
     return found
 
 
+def slip_directions(u: Array, still: Array) -> Array:
+    """(k, 2) of slips with speeds u (3 k,), NaN of what is no faster than `still` (k,): at rest."""
+    t = u.reshape(-1, 3)[:, 1:]
+    speed = np.linalg.norm(t, axis=1)
+    return np.where((speed > still)[:, None], t / np.where(speed > 0.0, speed, 1.0)[:, None], np.nan)
+
+
 def row_sizes(G: Array) -> Array:
     """(3 k,): sqrt(G_ii), beside which rows are measured; of tangents that move nothing, that of their normal."""
     own, normal = np.diagonal(G), np.repeat(np.diagonal(G)[::3], 3)
@@ -96,6 +103,12 @@ def _allowed(friction: Friction, i: int) -> tuple[str, ...]:
     smooth = friction.kinetic[i] == 0.0 and friction.static[i] == 0.0
     closed = (SLIP,) if smooth or np.isfinite(friction.direction[i, 0]) else (STICK, SLIP)
     return (*closed, *(LIFTED[mode] for mode in closed)) if friction.base[i] > 0.0 else (*closed, OPEN)
+
+
+def held(G: Array, b: Array, friction: Friction) -> Array:
+    """Forces (3 k,) that would keep all contacts closed; they may pull, and leave their cones."""
+    one = _with_directions(G, b, friction, [_allowed(friction, i)[0] for i in range(len(friction.static))], np.nan_to_num(friction.direction), row_sizes(G), np.inf)
+    return one.force if one is not None else np.zeros(len(b))
 
 
 # ---------------------------------------------------------------------------------------------------- one combination of modes

@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.contact_impact import Blow, blow
+from ..analysis.flat_ends import RimImpact
 from ..errors import QuestionError, SimulationError, SingularError
 from ..model.impact_laws import IMPACT_LAWS
 from .accumulation import Impacts
 from .contact_terms import ContactTerms
+from .rim_handler import RimHandler
 
 Array = NDArray[np.float64]
 RESTS = 1e-13  # of the speed that all energy would give: an approach that is none
@@ -38,27 +40,27 @@ class ContactImpacts:
     """The impacts of one run. series: of impacts at each point. hits: all impacts."""
 
     def __init__(self, terms: ContactTerms):
-        self.terms, self.handler, self.points = terms, terms.handler, terms.points
+        self.terms, self.handler, self.points, self.rims = terms, terms.handler, terms.points, RimHandler(terms)
         self.series: dict[int, Impacts] = {}
         self.hits: list[Hit] = []
 
     def strike(self, t: float) -> None:
         """Let the speeds jump where contacts that touch approach; those that separate touch no more."""
+        self.rims.stand(t)
         now = sorted(self.terms.touching)
         if not now:
             return
         terms = self.terms.at(t)
         for i in now:
-            if self.points[i].rim and self._tilts[i](t, *self.handler.state_of(), self.handler.p) <= 0.0:
-                self.lies_flat(t, i)
+            if self.points[i].slender and self._angles[i](t, *self.handler.state_of(), self.handler.p) <= 0.0:
+                self.lies_along(t, i)
         rows = np.array([3 * i + j for i in now for j in range(3)])
-        W, J = self.terms.response(t, terms.M, True), terms.J[rows]
-        G, u = J @ W @ J.T, terms.u[rows]
-        small = self._small(G, J, terms.M)
+        W, J, u = self.terms.response(t, terms.M, True), terms.J[rows], terms.u[rows]
+        small = self._small(J @ W @ J.T, J, terms.M)
         if (u[::3] < -small).any():
-            before, u = u, self._jump(t, now, W, J, G, u, small)
-            small = np.maximum(small, self._ended(now, before[::3], np.sqrt(np.diagonal(G)[::3])))
+            small, u = self._jump(t, now, W, J, u, small)
         self.terms.touching = {i for i, speed, limit in zip(now, u[::3], small) if speed <= limit}
+        self.rims.release(t)
 
     def _small(self, G: Array, J: Array, M: Array) -> Array:
         """Normal speeds that are none; where locks and prescribed motion hold both bodies, beside what they would be if nothing did."""
@@ -72,13 +74,16 @@ class ContactImpacts:
         over = [n for n, i in enumerate(now) if u[n] < 0.0 and i in self.series and self.series[i].limit is not None]
         return SLOWER * size * max((-u[n] / size[n] for n in over), default=0.0)
 
-    def _jump(self, t: float, now: list[int], W: Array, J: Array, G: Array, u: Array, small: Array) -> Array:
-        """The impact of contacts `now`; the speeds after."""
+    def _jump(self, t: float, now: list[int], W: Array, J: Array, u: Array, small: Array) -> tuple[Array, Array]:
+        """The impact of contacts `now`: speeds that are none, and the speeds after."""
         for i, speed, limit in zip(now, u[::3], small):
             if speed < -limit:
                 self.series[i] = self.series.get(i, Impacts()).then(t, -speed, self._place(i))
-        over = [i in self.series and self.series[i].limit is not None for i in now]
-        e, c = np.where(over, 0.0, self.terms.e[now]), self.points[now[0]].contact
+        over = self.rims.together({i for i in now if i in self.series and self.series[i].limit is not None})
+        e, c = np.where([i in over for i in now], 0.0, self.terms.e[now]), self.points[now[0]].contact
+        S = self.rims.turn(now, lambda: RimImpact(W, J, u, e, self.terms.kinetic[now], c.law, c.impacts))
+        J, u = S @ J, S @ u
+        G = J @ W @ J.T
         try:
             one = blow(G, u, e, self.terms.kinetic[now], c.law, c.impacts)
         except QuestionError as why:
@@ -93,7 +98,7 @@ class ContactImpacts:
         self.handler.put(q, v + dv, work + self._driving(t, v, dv, J.T @ one.P))
         self._count(u, e, self.terms.kinetic[now], one, work)
         self._log_hits(t, now, u, one)
-        return one.after
+        return np.maximum(small, self._ended(now, u[::3], np.sqrt(np.diagonal(G)[::3]))), one.after
 
     def _driving(self, t: float, v: Array, dv: Array, P: Array) -> float:
         """Work of what drives the mechanism, J, in a jump of v by dv under impulses P (nv,) of contacts; other rows do none."""
@@ -148,16 +153,13 @@ class ContactImpacts:
         return max(self.terms.length, p.radius, p.size, *slides)
 
     @cached_property
-    def _tilts(self) -> dict[int, Any]:
-        """Of rims, by point."""
+    def _angles(self) -> dict[int, Any]:
+        """Of capsules on each other, by point."""
         s = self.handler.system.tracer()
-        return {i: ca.Function("tilt", [s.t, s.q, s.v, s.p], [p.tilt(s)]) for i, p in enumerate(self.points) if p.rim}
+        return {i: ca.Function("angle", [s.t, s.q, s.v, s.p], [p.angle(s)]) for i, p in enumerate(self.points) if p.slender}
 
-    def lies_flat(self, t: float, point: int) -> None:
-        """The end of a cylinder is flat on a plane, or a capsule along another: there is no single point where they touch."""
+    def lies_along(self, t: float, point: int) -> None:
+        """A capsule lies along another: there is no single point where they touch."""
         p = self.points[point].point
-        if p.surface != "plane":
-            raise SimulationError(f"at t = {t:.9g} s the capsules of {p.body!r} and {p.other!r} lie along each other (contact {p.name!r}): they touch in a "
-                                  "line, which has no single point; let spheres at the ends of one of them touch instead")  # fmt: skip
-        raise SimulationError(f"at t = {t:.9g} s an end of the cylinder of {p.body!r} lies flat on {p.other!r} (contact {p.name!r}): its rim has no "
-                              "lowest point there; let three or four frames on the rim touch instead")  # fmt: skip
+        raise SimulationError(f"at t = {t:.9g} s the capsules of {p.body!r} and {p.other!r} lie along each other (contact {p.name!r}): they touch in a "
+                              "line, which has no single point; let spheres at the ends of one of them touch instead")  # fmt: skip

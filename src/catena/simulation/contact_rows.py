@@ -29,8 +29,9 @@ from ..spatial import cross, dot, sub
 from .guards import Guard, Meaning
 
 ROUNDS = 3  # how often rows are met: each leaves of them rounding times the square of their condition
+STILL = 1e-10  # of the speed that all energy would give: a slip that is none
 NOISE = 1e-3  # of `still`: a slip this slow against its direction is rounding
-FLAT = 1e-10  # the squared sine of the angle at which the end of a cylinder is flat
+PARALLEL = 1e-10  # the squared sine of the angle at which a capsule lies along another
 STRAIGHT = 1e-12  # rad: a slip this near the direction of its mode has it, so that a slow straight slip is not stiff across it
 TURN = 0.5  # the cosine between a slip and the direction of its mode, at which that is renewed
 
@@ -115,13 +116,12 @@ class TouchingPoint:
         return meet(s, self.point, self.rough)
 
     @property
-    def rim(self) -> bool:
-        """Whether it may come to lie flat, where it has no single point: the rim of a cylinder on a plane, a capsule along another."""
-        kind = self.point.shape.kind if self.point.shape is not None else ""
-        return (kind, self.point.surface) in (("cylinder", "plane"), ("capsule", "capsule"))
+    def slender(self) -> bool:
+        """Whether it may come to lie along the other, where it has no single point: a capsule on another."""
+        return self.point.shape is not None and (self.point.shape.kind, self.point.surface) == ("capsule", "capsule")
 
-    def tilt(self, s: Tracer) -> Any:
-        """Of what may lie flat: the squared sine of the angle at which it stands, less that which is flat; capsules one behind the other do not."""
+    def angle(self, s: Tracer) -> Any:
+        """Of two capsules: the squared sine of their angle, less that at which they are parallel; one behind the other they do not touch in a line."""
         assert self.point.shape is not None and self.point.against is not None
         solids = []
         for body, shape in ((self.point.body, self.point.shape), (self.point.other, self.point.against)):
@@ -129,16 +129,13 @@ class TouchingPoint:
             solids.append(solid(s, shape, R, o))
         one, other = solids
         side = cross(one.axis(2), other.axis(2))
-        angle = dot(side, side) - FLAT
-        if self.point.surface == "plane":
-            return angle
         half = 0.5 * (one.size[1] + other.size[1])
-        return ca.fmax(angle, ca.fabs(dot(sub(one.p, other.p), other.axis(2))) / half - 1.0)
+        return ca.fmax(dot(side, side) - PARALLEL, ca.fabs(dot(sub(one.p, other.p), other.axis(2))) / half - 1.0)
 
-    def watched(self, s: Tracer, mode: ContactMode) -> Iterator[tuple[Meaning, Any]]:
-        """What must stay above zero besides its guards."""
-        if self.rim:
-            yield Meaning.LIES_FLAT, _while(mode.closed > 0.5, self.tilt(s))
+    def watched(self, s: Tracer, mode: ContactMode) -> Iterator[tuple[Meaning, Any, Any]]:
+        """What must stay above zero besides its guards, and the sign of its derivative; 1 of an edge."""
+        if self.slender:
+            yield Meaning.LIES_ALONG, _while(mode.closed > 0.5, self.angle(s)), 1.0
 
     def rows(self, s: Tracer, mode: ContactMode) -> SwitchedRows:
         """The normal row, and the two of the tangents."""

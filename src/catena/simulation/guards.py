@@ -41,7 +41,8 @@ class Meaning(Enum):
     SLIP_TURNS = "the slip of a contact ends, or has turned"
     LEAVES_FACE = "a point of two polyhedra leaves its face, or the end of an edge"
     MOVES_AWAY = "two polyhedra have moved so far that other features may touch"
-    LIES_FLAT = "the end of a cylinder comes to lie flat, or a capsule along another"
+    LIES_FLAT = "the end of a cylinder comes to stand flat"
+    LIES_ALONG = "a capsule comes to lie along another"
     HAPPENS = "the condition of an event is met"
 
 
