@@ -66,13 +66,14 @@ class Solution(NamedTuple):
     loose: Array
 
 
-def solutions(G: Array, b: Array, friction: Friction) -> list[Solution]:
-    """All solutions that differ in their accelerations, those that stick most first; of many contacts one, where it is found."""
+def solutions(G: Array, b: Array, friction: Friction, proved: int = PROVED) -> list[Solution]:
+    """All solutions that differ in their accelerations, those that stick most first; of many contacts one, where it is found. proved: how many
+    that may begin to slip are not many."""
     found: list[Solution] = []
     k, size = len(friction.static), row_sizes(G)
     scale = float(np.abs(np.append(b, G[:, ::3] @ friction.base) / np.tile(size, 2)).max(initial=0.0))
     free = int(np.isnan(friction.direction[:, 0]).sum())  # contacts whose slip has no direction yet
-    if free > PROVED or k > MOST:
+    if free > proved or k > MOST:
         found = list(islice(_searched(G, b, friction, size, scale), 1))
     if found or k > MOST:
         return found
@@ -80,7 +81,7 @@ def solutions(G: Array, b: Array, friction: Friction) -> list[Solution]:
         for one in _solved(G, b, friction, modes, size, scale):
             if all(np.abs((one.rate - other.rate) / size).max() > APART * scale for other in found):
                 found.append(one)
-        if found and free > PROVED:
+        if found and free > proved:
             return found
     return found
 

@@ -12,7 +12,7 @@ then all three push until that reaches the circle, N_2 = N_3 = N (1 - rho/R)/3, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,9 @@ Array = NDArray[np.float64]
 POINTS = 2.0 * np.pi / 3.0 * np.arange(3)
 ROUNDS = 12  # how often three points are turned towards the centre of pressure
 GRID = 24  # directions tried where that does not find one, and an end tips or strikes with one point
+SWEEPS = 4  # over ends that stand at one instant
 NARROW = 1e-15  # rad
+ENOUGH = 2  # contacts that may begin to slip, of more one solution is enough: three points share friction in many ways
 ROUNDING = 1e-10  # of the largest speed or acceleration: below zero by less is not below it
 
 
@@ -41,9 +43,6 @@ class Answer(NamedTuple):
     closed: NDArray[np.bool_]
     above: tuple[Array, ...]
     small: Array
-
-
-Solve = Callable[[Array, Sequence[int]], Answer]  # of S (3 k, 3 k), without some points
 
 
 def lowest(values: Array) -> tuple[float, float]:
@@ -60,26 +59,49 @@ def turned(count: int, ends: Sequence[Sequence[int]], angles: Array) -> Array:
     return np.kron(W, np.eye(3))
 
 
-def turn(ends: Sequence[Sequence[int]], problem: RimImpact | RimMotion) -> Array:
-    """Angles by which the points of each end are turned, so that what is a solution for them is one for whole rims, where there is one."""
-    angles, solve, pressing, count = np.zeros(len(ends)), problem.solve, problem.pressing, len(problem.u) // 3
-    answer = solve(turned(count, ends, angles), ())
-    for _ in range(2 if len(ends) > 1 else 1):
-        for n, own in enumerate(ends):
-            if not _whole(answer, own):
-                angles, answer = _towards_pressure(count, ends, n, angles, answer, solve, pressing)
-            if not _whole(answer, own):
-                angles, answer = _on_one_point(count, ends, n, angles, answer, solve)
-        if all(_whole(answer, own) for own in ends):
+class Turn(NamedTuple):
+    """How ends stand: angles (n,) by which their points are turned; alone: points that take no part, where the first of an end does alone."""
+
+    angles: Array
+    alone: frozenset[int]
+
+
+def turn(ends: Sequence[Sequence[int]], problem: RimImpact | RimMotion) -> Turn:
+    """Three points for each end, or one, so that what is a solution for them is one for whole rims, where there is one."""
+    now = Turn(np.zeros(len(ends)), frozenset())
+    for _ in range(1 if len(ends) == 1 else SWEEPS):
+        before = now
+        for n in range(len(ends)):
+            now = _turned_end(ends, n, now, problem)
+        if before.alone == now.alone and np.array_equal(before.angles, now.angles):
             break
-    return _first_alone(ends, angles, answer)
+    return now
+
+
+def _turned_end(ends: Sequence[Sequence[int]], n: int, now: Turn, problem: RimImpact | RimMotion) -> Turn:
+    """One end, the others as they are: towards the centre of pressure, or where one point has the least speed of all."""
+    own, count = list(ends[n]), len(problem.u) // 3
+    here, others = np.arange(len(ends)) == n, now.alone - set(own)
+    S = lambda angle: turned(count, ends, now.angles + here * angle)  # noqa: E731
+    one = lambda angle: problem.solve(S(angle), others | set(own[1:]))  # noqa: E731
+    tried, angle = 0.0, 0.0
+    for _ in range(ROUNDS):
+        N = problem.pressing(S(angle))[own]
+        pushes = bool((N > 0.0).all())
+        three = problem.solve(S(angle), others) if pushes else None
+        if three is not None and three.found is not None and three.closed[own].all():
+            return Turn(now.angles + here * angle, others)
+        if _whole(one(angle), own):
+            return Turn(now.angles + here * angle, others | set(own[1:]))
+        tried, angle = angle, angle + _centre(N if three is None or three.found is None else three.pushes[own])
+        if abs(angle - tried) < NARROW:
+            break
+    return _on_one_point(now, here, own, one, others) or Turn(now.angles + here * angle, others)
 
 
 def _whole(answer: Answer, own: Sequence[int]) -> bool:
-    """Whether it is a solution for the whole rim."""
-    if answer.found is None:
-        return False
-    return bool(answer.closed[list(own)].all()) or all(lowest(x[list(own)])[0] >= -answer.small[list(own)].max() for x in answer.above)
+    """Whether a solution is nowhere negative round the rim."""
+    return answer.found is not None and all(lowest(x[own])[0] >= -answer.small[own].max() for x in answer.above)
 
 
 def _centre(N: Array) -> float:
@@ -87,52 +109,20 @@ def _centre(N: Array) -> float:
     return float(np.arctan2(N @ np.sin(POINTS), N @ np.cos(POINTS)))
 
 
-def _towards_pressure(count: int, ends: Sequence[Sequence[int]], n: int, angles: Array, answer: Answer, solve: Solve,
-                      pressing: Callable[[Array], Array]) -> tuple[Array, Answer]:  # fmt: skip
-    own, first = list(ends[n]), (angles, answer)
-    N = pressing(turned(count, ends, angles))[own]
-    for _ in range(ROUNDS):
-        if not N.any():
-            break
-        angles = angles + np.where(np.arange(len(ends)) == n, _centre(N), 0.0)
-        answer = solve(turned(count, ends, angles), ())
-        if _whole(answer, own):
-            return angles, answer
-        if answer.found is None:
-            break
-        N = answer.pushes[own]
-    return first
-
-
-def _on_one_point(count: int, ends: Sequence[Sequence[int]], n: int, angles: Array, answer: Answer, solve: Solve) -> tuple[Array, Answer]:
-    """Where an end pushes with one point, that has the least speed of all."""
-    own, here = list(ends[n]), np.arange(len(ends)) == n
-
+def _on_one_point(now: Turn, here: Array, own: list[int], one: Callable[[float], Answer], others: frozenset[int]) -> Turn | None:
+    """Where an end pushes with one point, which has the least speed of all."""
     def beside(angle: float) -> float:
-        one = solve(turned(count, ends, angles + here * angle), own[1:])
-        if one.found is None:
-            return np.nan
-        return min(lowest(x[own]) for x in one.above)[1]
+        answer = one(angle)
+        return np.nan if answer.found is None else min(lowest(x[own]) for x in answer.above)[1]
 
     grid = np.linspace(0.0, 2.0 * np.pi, GRID + 1)
     seen = np.array([beside(x) for x in grid])
     for a, b, x, y in zip(grid, grid[1:], seen, seen[1:]):
         if x == 0.0 or (x * y < 0.0 and max(abs(x), abs(y)) < 0.5 * np.pi):
-            at = angles + here * (a if x == 0.0 else brentq(beside, a, b, xtol=NARROW))
-            found = solve(turned(count, ends, at), ())
-            if _whole(found, own):
-                return at, found
-    return angles, answer
-
-
-def _first_alone(ends: Sequence[Sequence[int]], angles: Array, answer: Answer) -> Array:
-    """Where one point of an end pushes, let it be the first."""
-    more = angles.copy()
-    for n, own in enumerate(ends):
-        closed = answer.closed[list(own)]
-        if closed.sum() == 1 and not closed[0]:
-            more[n] += POINTS[int(closed.argmax())]
-    return more
+            angle = a if x == 0.0 else brentq(beside, a, b, xtol=NARROW)
+            if _whole(one(angle), own):
+                return Turn(now.angles + here * angle, others | set(own[1:]))
+    return None
 
 
 # ---------------------------------------------------------------------------------------------------- problems of contact
@@ -147,13 +137,13 @@ class RimImpact(NamedTuple):
     law: str
     impacts: str
 
-    def solve(self, S: Array, without: Sequence[int]) -> Answer:
+    def solve(self, S: Array, without: Collection[int]) -> Answer:
         """By the law, of points turned by S."""
         (G, u), rows = self._turned(S), _rows(len(self.e), without)
         on, size = rows[::3] // 3, row_sizes(G)
         small = ROUNDING * float(np.abs(u / size).max()) * size[::3]
         try:
-            one = blow(G[np.ix_(rows, rows)], u[rows], self.e[on], self.mu[on], self.law, self.impacts)
+            one = blow(G[np.ix_(rows, rows)], u[rows], self.e[on], self.mu[on], self.law, self.impacts, ENOUGH)
         except (SingularError, QuestionError):
             return Answer(None, 0.0 * self.e, self.e < 0.0, (), small)
         P = np.zeros(len(u))
@@ -182,13 +172,13 @@ class RimMotion(NamedTuple):
     kinetic: Array
     still: Array
 
-    def solve(self, S: Array, without: Sequence[int]) -> Answer:
+    def solve(self, S: Array, without: Collection[int]) -> Answer:
         """The first solution, of points turned by S."""
         G, b, friction = self._turned(S)
         rows, size = _rows(len(self.still), without), row_sizes(G)
         on = rows[::3] // 3
         small = ROUNDING * float(np.abs(b / size).max()) * size[::3]
-        found = solutions(G[np.ix_(rows, rows)], b[rows], Friction(*(x[on] for x in friction)))
+        found = solutions(G[np.ix_(rows, rows)], b[rows], Friction(*(x[on] for x in friction)), ENOUGH)
         if not found:
             return Answer(None, 0.0 * self.still, self.still < 0.0, (), small)
         f, closed = np.zeros(len(b)), np.zeros(len(self.still), bool)
@@ -204,5 +194,5 @@ class RimMotion(NamedTuple):
         return S @ self.G @ S.T, S @ self.b, Friction(self.static, self.kinetic, d, np.zeros(len(self.still)))
 
 
-def _rows(count: int, without: Sequence[int]) -> NDArray[np.int_]:
+def _rows(count: int, without: Collection[int]) -> NDArray[np.int_]:
     return np.array([3 * n + j for n in range(count) if n not in without for j in range(3)])

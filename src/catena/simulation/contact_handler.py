@@ -8,7 +8,7 @@ beside the largest energy so far, in the metric of the mass matrix; a gap beside
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,16 @@ Array = NDArray[np.float64]
 CANCELS = 1e-13  # of its parts: an acceleration that is their rounding
 WEAK = 2e-11  # of the forces that act: by so much a force may miss its cone before an event
 LEAST = 1e-3  # the smallest share of what rigid bodies do not determine, beside the largest
+
+
+class Motion(NamedTuple):
+    """What decides the motion of contacts that touch: the terms; W, J; the size of what acts along their rows; G, b and friction."""
+
+    terms: Terms
+    W: Array
+    J: Array
+    acting: Array
+    rows: RimMotion
 
 
 class ContactHandler:
@@ -124,18 +134,24 @@ class ContactHandler:
         t = slice(3 * i + 1, 3 * i + 3)
         return bool(np.linalg.norm(u[t]) <= self.terms.small(G, t, STILL).max())
 
-    def _hold(self, t: float, now: list[int], again: bool) -> None:
+    def _problem(self, t: float, now: list[int]) -> Motion:
         terms = self.terms.at(t)
         rows = np.array([3 * i + j for i in now for j in range(3)])
-        W, J = self.terms.response(t, terms.M, False), terms.J[rows]
-        free, static, kinetic = self.terms.free(t, terms), self.terms.static[now], self.terms.kinetic[now]
-        G, b, u = J @ W @ J.T, J @ free - terms.gamma[rows], terms.u[rows]
+        W, J, free = self.terms.response(t, terms.M, False), terms.J[rows], self.terms.free(t, terms)
+        G, b = J @ W @ J.T, J @ free - terms.gamma[rows]
         acting = np.abs(J) @ np.abs(free) + np.abs(terms.gamma[rows])
         b[np.abs(b) <= CANCELS * acting] = 0.0  # bodies that fall together and touch
         still = np.array([self.terms.small(G, slice(3 * n + 1, 3 * n + 3), STILL).max() for n in range(len(now))])
-        S = self.impacts.rims.turn(now, lambda: RimMotion(G, b, u, static, kinetic, still))
-        J, G, b, u = S @ J, S @ G @ S.T, S @ b, S @ u
-        found = solutions(G, b, Friction(static, kinetic, slip_directions(u, still), np.zeros(len(now))))
+        return Motion(terms, W, J, acting, RimMotion(G, b, terms.u[rows], self.terms.static[now], self.terms.kinetic[now], still))
+
+    def _hold(self, t: float, now: list[int], again: bool) -> None:
+        rims, problem = self.impacts.rims, self._problem(t, now)
+        proved = rims.proved(now)
+        if rims.turn(t, now, problem.rows):
+            now = sorted(self.terms.touching)
+            problem = self._problem(t, now)
+        terms, W, J, acting, (G, b, u, static, kinetic, still) = problem
+        found = solutions(G, b, Friction(static, kinetic, slip_directions(u, still), np.zeros(len(now))), proved)
         shared = bool(found) and found[0].loose.shape[1] > 0
         if shared and len(found) > 1 and not self.terms.kept.remark:
             self.terms.remark(f"from t = {t:.9g} s the motion depends on how {self.terms.named(now)} share the load, which rigid bodies do not "

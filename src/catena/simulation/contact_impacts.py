@@ -50,17 +50,20 @@ class ContactImpacts:
         now = sorted(self.terms.touching)
         if not now:
             return
-        terms = self.terms.at(t)
         for i in now:
             if self.points[i].slender and self._angles[i](t, *self.handler.state_of(), self.handler.p) <= 0.0:
                 self.lies_along(t, i)
-        rows = np.array([3 * i + j for i in now for j in range(3)])
-        W, J, u = self.terms.response(t, terms.M, True), terms.J[rows], terms.u[rows]
-        small = self._small(J @ W @ J.T, J, terms.M)
+        W, J, u, small = self._problem(t, now)
         if (u[::3] < -small).any():
-            small, u = self._jump(t, now, W, J, u, small)
+            now, small, u = self._jump(t, now, W, J, u, small)
         self.terms.touching = {i for i, speed, limit in zip(now, u[::3], small) if speed <= limit}
         self.rims.release(t)
+
+    def _problem(self, t: float, now: list[int]) -> tuple[Array, Array, Array, Array]:
+        """W, J (3 k, nv) and speeds (3 k,) of these points, and normal speeds (k,) that are none."""
+        terms, rows = self.terms.at(t), np.array([3 * i + j for i in now for j in range(3)])
+        W, J = self.terms.response(t, terms.M, True), terms.J[rows]
+        return W, J, terms.u[rows], self._small(J @ W @ J.T, J, terms.M)
 
     def _small(self, G: Array, J: Array, M: Array) -> Array:
         """Normal speeds that are none; where locks and prescribed motion hold both bodies, beside what they would be if nothing did."""
@@ -74,18 +77,18 @@ class ContactImpacts:
         over = [n for n, i in enumerate(now) if u[n] < 0.0 and i in self.series and self.series[i].limit is not None]
         return SLOWER * size * max((-u[n] / size[n] for n in over), default=0.0)
 
-    def _jump(self, t: float, now: list[int], W: Array, J: Array, u: Array, small: Array) -> tuple[Array, Array]:
-        """The impact of contacts `now`: speeds that are none, and the speeds after."""
+    def _jump(self, t: float, now: list[int], W: Array, J: Array, u: Array, small: Array) -> tuple[list[int], Array, Array]:
+        """The impact of contacts `now`: those that took part, speeds that are none, and the speeds after."""
         for i, speed, limit in zip(now, u[::3], small):
             if speed < -limit:
                 self.series[i] = self.series.get(i, Impacts()).then(t, -speed, self._place(i))
-        over = self.rims.together({i for i in now if i in self.series and self.series[i].limit is not None})
-        e, c = np.where([i in over for i in now], 0.0, self.terms.e[now]), self.points[now[0]].contact
-        S = self.rims.turn(now, lambda: RimImpact(W, J, u, e, self.terms.kinetic[now], c.law, c.impacts))
-        J, u = S @ J, S @ u
+        c, proved, e = self.points[now[0]].contact, self.rims.proved(now), self._restitution(now)
+        if not self._over(now) and self.rims.turn(t, now, RimImpact(W, J, u, e, self.terms.kinetic[now], c.law, c.impacts)):
+            now = sorted(self.terms.touching)
+            (W, J, u, small), e = self._problem(t, now), self._restitution(now)
         G = J @ W @ J.T
         try:
-            one = blow(G, u, e, self.terms.kinetic[now], c.law, c.impacts)
+            one = blow(G, u, e, self.terms.kinetic[now], c.law, c.impacts, proved)
         except QuestionError as why:
             raise SimulationError(f"at t = {t:.9g} s the impact at {self.terms.named(now)} has no answer by {c.law}: {why}") from None
         except SingularError as why:
@@ -98,7 +101,16 @@ class ContactImpacts:
         self.handler.put(q, v + dv, work + self._driving(t, v, dv, J.T @ one.P))
         self._count(u, e, self.terms.kinetic[now], one, work)
         self._log_hits(t, now, u, one)
-        return np.maximum(small, self._ended(now, u[::3], np.sqrt(np.diagonal(G)[::3]))), one.after
+        return now, np.maximum(small, self._ended(now, u[::3], np.sqrt(np.diagonal(G)[::3]))), one.after
+
+    def _restitution(self, now: list[int]) -> Array:
+        """(k,): none where a series has come to its limit."""
+        over = self._over(now)
+        return np.where([i in over for i in now], 0.0, self.terms.e[now])
+
+    def _over(self, now: list[int]) -> set[int]:
+        """Points whose series has come to its limit."""
+        return self.rims.together({i for i in now if i in self.series and self.series[i].limit is not None})
 
     def _driving(self, t: float, v: Array, dv: Array, P: Array) -> float:
         """Work of what drives the mechanism, J, in a jump of v by dv under impulses P (nv,) of contacts; other rows do none."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
@@ -10,7 +9,8 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.flat_ends import POINTS, RimImpact, RimMotion, lowest, turn, turned
+from ..analysis.contact_modes import PROVED
+from ..analysis.flat_ends import ENOUGH, POINTS, RimImpact, RimMotion, lowest, turn
 from .contact_rims import ABSENT, FLAT, ROLLS, STANDS, FlatPoint, RimMode, RimPoint
 from .contact_terms import ContactTerms
 from .engine import SHARE
@@ -93,17 +93,21 @@ class RimHandler:
         u = self.terms.at(t).u.reshape(-1, 3)[list(end.points)]
         return lowest(u[:, 0])[1] if np.ptp(u[:, 0]) > PLAIN * np.abs(u).max() else 0.0
 
-    def turn(self, now: list[int], problem: Callable[[], RimImpact | RimMotion]) -> Array:
-        """S (3 k, 3 k) that turns the three points of ends that stand, among the points `now`, so that they do as the whole rims."""
+    def proved(self, now: list[int]) -> int:
+        """Of how many points that may begin to slip all modes are tried (`contact_modes.solutions`)."""
+        return ENOUGH if any(self.stands(end) and set(end.points) <= set(now) for end in self.ends) else PROVED
+
+    def turn(self, t: float, now: list[int], problem: RimImpact | RimMotion) -> bool:
+        """Turn the points of ends that stand, among the points `now`, so that they do as the whole rims; where one does alone, the end rolls.
+        Whether anything has changed."""
         flat = [end for end in self.ends if self.stands(end) and set(end.points) <= set(now)]
-        places = [[now.index(i) for i in end.points] for end in flat]
-        if not flat:
-            return np.eye(3 * len(now))
-        angles = turn(places, problem())
-        for end, angle in zip(flat, angles):
+        found = turn([[now.index(i) for i in end.points] for end in flat], problem)
+        for end, angle in zip(flat, found.angles):
             if angle:
                 self._stand(end, self._angle(end) + angle)
-        return turned(len(now), places, angles)
+        self.terms.touching -= {now[n] for n in found.alone}
+        self.release(t)
+        return bool(found.alone) or bool(found.angles.any())
 
     def settle(self) -> None:
         """Rims that do not touch any more have the direction of their tilt alone."""
