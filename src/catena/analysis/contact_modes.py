@@ -130,7 +130,8 @@ def _solved(G: Array, b: Array, friction: Friction, modes: Sequence[str], size: 
         if one is None or not _separates(one, turning, size, scale):
             continue
         if one.loose.shape[1] and not _pushes(one, friction, size, scale):
-            one = _member(one, friction)
+            shared = _shared(one)
+            one = shared if shared is not None and _pushes(shared, friction, size, scale) else _member(one, friction)
         if one is not None and _pushes(one, friction, size, scale) and _drags(one, turning, size, scale):
             yield one
 
@@ -339,6 +340,15 @@ def _separates(one: Solution, turning: Sequence[int], size: Array, scale: float)
 def _drags(one: Solution, turning: Sequence[int], size: Array, scale: float) -> bool:
     """Whether what begins to slip has a force; without one it has opened."""
     return all(one.force[3 * i] * size[3 * i] > SMALL * scale for i in turning)
+
+
+def _shared(one: Solution) -> Solution | None:
+    """With friction in proportion to normal forces, as nearly as can be, where these are determined: what holds up to the limit of all."""
+    N, Z = np.repeat(one.force[::3], 3), one.loose
+    if (N < 0.0).any() or not N.any() or np.abs(Z[::3]).max() > 1e-9 * np.abs(Z).max():
+        return None
+    by = 1.0 / np.sqrt(np.maximum(N, 1e-9 * N.max()))[:, None]  # least sum f^2/N: f = N (c + w x r)
+    return one._replace(force=one.force - Z @ np.linalg.lstsq(by * Z, by[:, 0] * one.force * (np.arange(len(N)) % 3 > 0), rcond=None)[0])
 
 
 def _member(one: Solution, friction: Friction) -> Solution | None:

@@ -27,7 +27,7 @@ from .contact_modes import OPEN, Friction, held, row_sizes, slip_directions, sol
 Array = NDArray[np.float64]
 POINTS = 2.0 * np.pi / 3.0 * np.arange(3)
 ROUNDS = 12  # how often three points are turned towards the centre of pressure
-GRID = 24  # directions tried where that does not find one, and an end tips or strikes with one point
+GRID = 48  # directions tried where that does not find one, and an end tips or strikes with one point
 SWEEPS = 4  # over ends that stand at one instant
 NARROW = 1e-15  # rad
 ENOUGH = 2  # contacts that may begin to slip, of more one solution is enough: three points share friction in many ways
@@ -118,7 +118,7 @@ def _on_one_point(now: Turn, here: Array, own: list[int], one: Callable[[float],
     grid = np.linspace(0.0, 2.0 * np.pi, GRID + 1)
     seen = np.array([beside(x) for x in grid])
     for a, b, x, y in zip(grid, grid[1:], seen, seen[1:]):
-        if x == 0.0 or (x * y < 0.0 and max(abs(x), abs(y)) < 0.5 * np.pi):
+        if x == 0.0 or (x * y < 0.0 and abs(x - y) < np.pi):
             angle = a if x == 0.0 else brentq(beside, a, b, xtol=NARROW)
             if _whole(one(angle), own):
                 return Turn(now.angles + here * angle, others | set(own[1:]))

@@ -187,9 +187,12 @@ class ContactHandler:
         force = self.handler.engine.evaluate("forces", t)[1][:, 0]
         for i in now:
             f, mode = force[self.terms.places[i]], self.handler.mode(self.first + i)
-            missed = max(-f[0], np.linalg.norm(f[1:]) - self.terms.static[i] * f[0] if mode.stick else 0.0)
-            if mode.closed and missed > 0.5 * mode.slack:
-                self.handler.set_mode(self.first + i, mode._replace(slack=2.0 * missed + mode.slack))
+            beyond = np.linalg.norm(f[1:]) - self.terms.static[i] * f[0] if mode.stick else 0.0
+            if mode.closed and -f[0] > 0.5 * mode.slack:
+                mode = mode._replace(slack=mode.slack - 2.0 * f[0])
+            if mode.closed and beyond > 0.5 * mode.slack:
+                mode = mode._replace(play=2.0 * beyond)
+            self.handler.set_mode(self.first + i, mode)
 
     def _rest(self, t: float, now: list[int], terms: Terms, one: Solution) -> None:
         """Where rows hold every speed, and none moves, nothing shall move by rounding either."""

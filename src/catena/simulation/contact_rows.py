@@ -41,7 +41,8 @@ class ContactMode(NamedTuple):
 
     closed, stick: 1 or 0. x, y: the direction of its slip along the tangents, where it is slower than `still`, m/s. slack: N by
     which its force may miss its cone. weight: its share of what rigid bodies do not determine, 0 to 1. static, kinetic:
-    coefficients of friction, which are no part of the tape. straight: see STRAIGHT; derivatives take zero.
+    coefficients of friction, which are no part of the tape. straight: see STRAIGHT; derivatives take zero. play: N by which friction may miss
+    its cone besides, where the share that the tape has of it does and others would not.
     """
 
     closed: Any = 0.0
@@ -54,6 +55,7 @@ class ContactMode(NamedTuple):
     static: Any = 0.0
     kinetic: Any = 0.0
     straight: Any = STRAIGHT
+    play: Any = 0.0
 
     @property
     def word(self) -> str:
@@ -180,7 +182,7 @@ class TouchingPoint:
             sticks = ca.logic_and(closed, mode.stick > 0.5)
             slips = ca.logic_and(closed, mode.stick < 0.5)
             f, speed = ca.sqrt(force[1] ** 2 + force[2] ** 2), ca.sqrt(u[1] ** 2 + u[2] ** 2)
-            yield Guard(Meaning.LEAVES_CONE, part, _while(sticks, mode.static * force[0] - f + slack), ca.SX(-1))
+            yield Guard(Meaning.LEAVES_CONE, part, _while(sticks, mode.static * force[0] - f + slack + mode.play), ca.SX(-1))
             along, faster = (x[1] * mode.x + x[2] * mode.y for x in (u, rate))
             yield Guard(Meaning.SLIP_TURNS, part, _while(slips, along - TURN * speed + NOISE * mode.still), _while(slips, faster))
 
