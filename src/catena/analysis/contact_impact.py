@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..errors import SingularError
 from ..errors.registry import loaded
 from ..model.impact_laws import IMPACT_LAWS
-from .contact_modes import MOST, Friction, Solution, solutions
+from .contact_modes import MOST, PROVED, Friction, Solution, solutions
 
 Array = NDArray[np.float64]
 TURNS = 1000  # impacts of a sequence, after which what is left comes to rest at once
@@ -41,31 +41,32 @@ class Blow(NamedTuple):
     known: NDArray[np.bool_] = np.ones(0, bool)
 
 
-def blow(G: Array, u: Array, e: Array, mu: Array, law: str = "newton", impacts: str = "simultaneous") -> Blow:
-    """The impulses of an impact with speeds u before; e, mu (k,)."""
-    return sequence(G, u, e, mu, law) if impacts == "sequential" else _struck(law, G, u, e, mu)
+def blow(G: Array, u: Array, e: Array, mu: Array, law: str = "newton", impacts: str = "simultaneous", proved: int = PROVED) -> Blow:
+    """The impulses of an impact with speeds u before; e, mu (k,). proved: see `contact_modes.solutions`."""
+    return sequence(G, u, e, mu, law) if impacts == "sequential" else _struck(law, G, u, e, mu, proved)
 
 
-def _struck(law: str, G: Array, u: Array, e: Array, mu: Array) -> Blow:
+def _struck(law: str, G: Array, u: Array, e: Array, mu: Array, proved: int = PROVED) -> Blow:
     """By the law of that name."""
-    found: Blow = loaded(IMPACT_LAWS.find(law).strike)(G, u, e, mu)
+    own = IMPACT_LAWS.find(law)
+    found: Blow = loaded(own.strike)(G, u, e, mu, **({"proved": proved} if own.stages and proved != PROVED else {}))
     return found
 
 
-def newton(G: Array, u: Array, e: Array, mu: Array) -> Blow:
+def newton(G: Array, u: Array, e: Array, mu: Array, proved: int = PROVED) -> Blow:
     """u_n+ = -e u_n- where there is an impulse."""
     b = u.copy()
     b[::3] += e * np.minimum(u[::3], 0.0)
-    one, several = _one(solutions(G, b, Friction.at_rest(mu, mu)), len(e))
+    one, several = _one(solutions(G, b, Friction.at_rest(mu, mu), proved), len(e))
     return Blow(one.force, u + G @ one.force, one.modes, several=several, known=_known(one))
 
 
-def poisson(G: Array, u: Array, e: Array, mu: Array) -> Blow:
+def poisson(G: Array, u: Array, e: Array, mu: Array, proved: int = PROVED) -> Blow:
     """Compression, then expansion with at least e times its normal impulses."""
-    first, several = _one(solutions(G, u, Friction.at_rest(mu, mu)), len(e))
+    first, several = _one(solutions(G, u, Friction.at_rest(mu, mu), proved), len(e))
     if not (e * first.force[::3]).any():
         return Blow(first.force, first.rate, first.modes, several=several, known=_known(first))
-    again, more = _one(solutions(G, first.rate, Friction.at_rest(mu, mu, e * first.force[::3])), len(e))
+    again, more = _one(solutions(G, first.rate, Friction.at_rest(mu, mu, e * first.force[::3]), proved), len(e))
     P = first.force + again.force
     return Blow(P, u + G @ P, again.modes, several=several or more, known=_known(first) & _known(again))
 

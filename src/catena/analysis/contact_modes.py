@@ -66,13 +66,14 @@ class Solution(NamedTuple):
     loose: Array
 
 
-def solutions(G: Array, b: Array, friction: Friction) -> list[Solution]:
-    """All solutions that differ in their accelerations, those that stick most first; of many contacts one, where it is found."""
+def solutions(G: Array, b: Array, friction: Friction, proved: int = PROVED) -> list[Solution]:
+    """All solutions that differ in their accelerations, those that stick most first; of many contacts one, where it is found. proved: how many
+    that may begin to slip are not many."""
     found: list[Solution] = []
     k, size = len(friction.static), row_sizes(G)
     scale = float(np.abs(np.append(b, G[:, ::3] @ friction.base) / np.tile(size, 2)).max(initial=0.0))
     free = int(np.isnan(friction.direction[:, 0]).sum())  # contacts whose slip has no direction yet
-    if free > PROVED or k > MOST:
+    if free > proved or k > MOST:
         found = list(islice(_searched(G, b, friction, size, scale), 1))
     if found or k > MOST:
         return found
@@ -80,9 +81,16 @@ def solutions(G: Array, b: Array, friction: Friction) -> list[Solution]:
         for one in _solved(G, b, friction, modes, size, scale):
             if all(np.abs((one.rate - other.rate) / size).max() > APART * scale for other in found):
                 found.append(one)
-        if found and free > PROVED:
+        if found and free > proved:
             return found
     return found
+
+
+def slip_directions(u: Array, still: Array) -> Array:
+    """(k, 2) of slips with speeds u (3 k,), NaN of what is no faster than `still` (k,): at rest."""
+    t = u.reshape(-1, 3)[:, 1:]
+    speed = np.linalg.norm(t, axis=1)
+    return np.where((speed > still)[:, None], t / np.where(speed > 0.0, speed, 1.0)[:, None], np.nan)
 
 
 def row_sizes(G: Array) -> Array:
@@ -96,6 +104,12 @@ def _allowed(friction: Friction, i: int) -> tuple[str, ...]:
     smooth = friction.kinetic[i] == 0.0 and friction.static[i] == 0.0
     closed = (SLIP,) if smooth or np.isfinite(friction.direction[i, 0]) else (STICK, SLIP)
     return (*closed, *(LIFTED[mode] for mode in closed)) if friction.base[i] > 0.0 else (*closed, OPEN)
+
+
+def held(G: Array, b: Array, friction: Friction) -> Array:
+    """Forces (3 k,) that would keep all contacts closed; they may pull, and leave their cones."""
+    one = _with_directions(G, b, friction, [_allowed(friction, i)[0] for i in range(len(friction.static))], np.nan_to_num(friction.direction), row_sizes(G), np.inf)
+    return one.force if one is not None else np.zeros(len(b))
 
 
 # ---------------------------------------------------------------------------------------------------- one combination of modes
@@ -116,7 +130,8 @@ def _solved(G: Array, b: Array, friction: Friction, modes: Sequence[str], size: 
         if one is None or not _separates(one, turning, size, scale):
             continue
         if one.loose.shape[1] and not _pushes(one, friction, size, scale):
-            one = _member(one, friction)
+            shared = _shared(one)
+            one = shared if shared is not None and _pushes(shared, friction, size, scale) else _member(one, friction)
         if one is not None and _pushes(one, friction, size, scale) and _drags(one, turning, size, scale):
             yield one
 
@@ -325,6 +340,15 @@ def _separates(one: Solution, turning: Sequence[int], size: Array, scale: float)
 def _drags(one: Solution, turning: Sequence[int], size: Array, scale: float) -> bool:
     """Whether what begins to slip has a force; without one it has opened."""
     return all(one.force[3 * i] * size[3 * i] > SMALL * scale for i in turning)
+
+
+def _shared(one: Solution) -> Solution | None:
+    """With friction in proportion to normal forces, as nearly as can be, where these are determined: what holds up to the limit of all."""
+    N, Z = np.repeat(one.force[::3], 3), one.loose
+    if (N < 0.0).any() or not N.any() or np.abs(Z[::3]).max() > 1e-9 * np.abs(Z).max():
+        return None
+    by = 1.0 / np.sqrt(np.maximum(N, 1e-9 * N.max()))[:, None]  # least sum f^2/N: f = N (c + w x r)
+    return one._replace(force=one.force - Z @ np.linalg.lstsq(by * Z, by[:, 0] * one.force * (np.arange(len(N)) % 3 > 0), rcond=None)[0])
 
 
 def _member(one: Solution, friction: Friction) -> Solution | None:

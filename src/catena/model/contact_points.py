@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -127,6 +127,13 @@ def patch_points(m: Mechanism, patch: ContactPatch) -> list[ContactPoint]:
                              "most; take shapes whose faces have fewer corners")  # fmt: skip
     names = [patch.name] if count == 1 else [f"{patch.name} point {n}" for n in range(1, count + 1)]
     return [ContactPoint(patch.contact, name, patch.body, patch.shape.pose.position, 0.0, patch.other, patch.against.pose, surface) for name in names]
+
+
+def rims(m: Mechanism) -> list[tuple[ContactPoint, ContactPoint, ContactPoint, ContactPoint]]:
+    """Of each cylinder that may stand on a plane: the points of both rims, and two more for the end that stands flat, on three points."""
+    found = [p for p in contact_points(m) if p.shape is not None and (p.shape.kind, p.surface) == ("cylinder", "plane")]
+    return [(one, other, *(replace(one, name=f"{one.body} flat {n}{one.name[len(one.body) + 6 :]}") for n in (1, 2)))
+            for one, other in zip(found[::2], found[1::2])]  # fmt: skip
 
 
 def _pairs(m: Mechanism) -> Iterator[tuple[int, str, Touching, Surface]]:

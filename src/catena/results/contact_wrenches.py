@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import CatenaError
 from ..machine.reactions import reactions
-from ..model.contact_points import ContactPatch, ContactPoint, contact_patches, contact_points
+from ..model.contact_points import ContactPatch, ContactPoint, contact_patches, contact_points, rims
 from ..model.mechanism import GROUND, Mechanism
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def touching(m: Mechanism, names: list[str]) -> dict[str, ContactPoint | Contact
     """{name: what touches what} of the points of a result; those of a pair of polyhedra are called "pair point 3"."""
     pairs = {p.name: p for p in contact_patches(m, by_features=True)}
     of_pairs = {name: pairs[name.rpartition(" point ")[0]] for name in names if name.rpartition(" point ")[0] in pairs}
-    return pairs | {p.name: p for p in contact_points(m, by_features=True)} | of_pairs
+    return pairs | {p.name: p for p in contact_points(m, by_features=True)} | {p.name: p for own in rims(m) for p in own} | of_pairs
 
 
 def shared(result: Result) -> Array:

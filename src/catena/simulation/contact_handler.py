@@ -8,12 +8,13 @@ beside the largest energy so far, in the metric of the mass matrix; a gap beside
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.contact_modes import MOST, OPEN, SLIP, STICK, Friction, Solution, row_sizes, solutions
+from ..analysis.contact_modes import MOST, OPEN, SLIP, STICK, Friction, Solution, row_sizes, slip_directions, solutions
+from ..analysis.flat_ends import RimMotion
 from ..errors import SimulationError, StateError
 from ..kernels.rank import RANK
 from ..machine.constraint_rows import Metric, spaces
@@ -21,7 +22,7 @@ from ..machine.lookup import where
 from ..results.ledger import ContactLedger
 from .accumulation import Impacts
 from .contact_impacts import RESTS, SLOW, ContactImpacts, Hit
-from .contact_rows import RestMode
+from .contact_rows import STILL, RestMode
 from .contact_terms import DEEP, NEAR, ContactTerms, Terms
 from .patch_handler import PatchHandler
 
@@ -29,10 +30,19 @@ if TYPE_CHECKING:
     from .event_handler import EventHandler
 
 Array = NDArray[np.float64]
-STILL = 1e-10  # of the speed that all energy would give: a slip that is none
 CANCELS = 1e-13  # of its parts: an acceleration that is their rounding
 WEAK = 2e-11  # of the forces that act: by so much a force may miss its cone before an event
 LEAST = 1e-3  # the smallest share of what rigid bodies do not determine, beside the largest
+
+
+class Motion(NamedTuple):
+    """What decides the motion of contacts that touch: the terms; W, J; the size of what acts along their rows; G, b and friction."""
+
+    terms: Terms
+    W: Array
+    J: Array
+    acting: Array
+    rows: RimMotion
 
 
 class ContactHandler:
@@ -93,11 +103,14 @@ class ContactHandler:
     def choose(self, t: float, again: bool = True) -> None:
         """Find the modes of all contacts, and log what has changed."""
         before = [self.handler.mode(self.first + k) for k in range(len(self.points))]
+        if self.impacts.rims.undecided(t):
+            self.impacts.strike(t)
         self._open_all()
         now = sorted(self.terms.touching)
         if now:
             self._stop_slow(t, now)
             self._hold(t, now, again)
+        self.impacts.rims.settle()
         for k, old in enumerate(before):
             self._tell(t, k, old)
 
@@ -125,21 +138,29 @@ class ContactHandler:
         t = slice(3 * i + 1, 3 * i + 3)
         return bool(np.linalg.norm(u[t]) <= self.terms.small(G, t, STILL).max())
 
-    def _hold(self, t: float, now: list[int], again: bool) -> None:
+    def _problem(self, t: float, now: list[int]) -> Motion:
         terms = self.terms.at(t)
         rows = np.array([3 * i + j for i in now for j in range(3)])
-        W, J = self.terms.response(t, terms.M, False), terms.J[rows]
-        free = self.terms.free(t, terms)
-        G, b, u = J @ W @ J.T, J @ free - terms.gamma[rows], terms.u[rows]
+        W, J, free = self.terms.response(t, terms.M, False), terms.J[rows], self.terms.free(t, terms)
+        G, b = J @ W @ J.T, J @ free - terms.gamma[rows]
         acting = np.abs(J) @ np.abs(free) + np.abs(terms.gamma[rows])
         b[np.abs(b) <= CANCELS * acting] = 0.0  # bodies that fall together and touch
         still = np.array([self.terms.small(G, slice(3 * n + 1, 3 * n + 3), STILL).max() for n in range(len(now))])
-        found = solutions(G, b, Friction(self.terms.static[now], self.terms.kinetic[now], self._directions(u, still), np.zeros(len(now))))
+        return Motion(terms, W, J, acting, RimMotion(G, b, terms.u[rows], self.terms.static[now], self.terms.kinetic[now], still))
+
+    def _hold(self, t: float, now: list[int], again: bool) -> None:
+        rims, problem = self.impacts.rims, self._problem(t, now)
+        proved = rims.proved(now)
+        if rims.turn(t, now, problem.rows):
+            now = sorted(self.terms.touching)
+            problem = self._problem(t, now)
+        terms, W, J, acting, (G, b, u, static, kinetic, still) = problem
+        found = solutions(G, b, Friction(static, kinetic, slip_directions(u, still), np.zeros(len(now))), proved)
         shared = bool(found) and found[0].loose.shape[1] > 0
         if shared and len(found) > 1 and not self.terms.kept.remark:
             self.terms.remark(f"from t = {t:.9g} s the motion depends on how {self.terms.named(now)} share the load, which rigid bodies do not "
                          "determine; the most even shares were taken")  # fmt: skip
-        odd = not found or (len(found) > 1 and not shared and (self.terms.static[now] == self.terms.kinetic[now]).all())
+        odd = not found or (len(found) > 1 and not shared and (static == kinetic).all())
         if odd and self._paradox(t, now, found, G, u, W, J) and again:
             self.choose(t, False)
             return
@@ -147,13 +168,8 @@ class ContactHandler:
             raise SimulationError(self._no_motion(t, now, found))
         self._set(t, now, found[0], G, b if b.any() else acting, u, still)
         self.terms.touching = {i for i, mode in zip(now, found[0].modes) if mode != OPEN}
+        self.impacts.rims.release(t)
         self._rest(t, now, terms, found[0])
-
-    def _directions(self, u: Array, still: Array) -> Array:
-        """(k, 2) of slips, NaN of what is at rest."""
-        t = u.reshape(-1, 3)[:, 1:]
-        speed = np.linalg.norm(t, axis=1)
-        return np.where((speed > still)[:, None], t / np.where(speed > 0.0, speed, 1.0)[:, None], np.nan)
 
     def _set(self, t: float, now: list[int], one: Solution, G: Array, b: Array, u: Array, still: Array) -> None:
         size = row_sizes(G)
@@ -175,9 +191,12 @@ class ContactHandler:
         force = self.handler.engine.evaluate("forces", t)[1][:, 0]
         for i in now:
             f, mode = force[self.terms.places[i]], self.handler.mode(self.first + i)
-            missed = max(-f[0], np.linalg.norm(f[1:]) - self.terms.static[i] * f[0] if mode.stick else 0.0)
-            if mode.closed and missed > 0.5 * mode.slack:
-                self.handler.set_mode(self.first + i, mode._replace(slack=2.0 * missed + mode.slack))
+            beyond = np.linalg.norm(f[1:]) - self.terms.static[i] * f[0] if mode.stick else 0.0
+            if mode.closed and -f[0] > 0.5 * mode.slack:
+                mode = mode._replace(slack=mode.slack - 2.0 * f[0])
+            if mode.closed and beyond > 0.5 * mode.slack:
+                mode = mode._replace(play=2.0 * beyond)
+            self.handler.set_mode(self.first + i, mode)
 
     def _rest(self, t: float, now: list[int], terms: Terms, one: Solution) -> None:
         """Where rows hold every speed, and none moves, nothing shall move by rounding either."""

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.contact_impact import Blow, blow
+from ..analysis.flat_ends import RimImpact
 from ..errors import QuestionError, SimulationError, SingularError
 from ..model.impact_laws import IMPACT_LAWS
 from .accumulation import Impacts
 from .contact_terms import ContactTerms
+from .rim_handler import RimHandler
 from .touching_stops import TouchingStops
 
 Array = NDArray[np.float64]
@@ -39,28 +39,29 @@ class ContactImpacts:
     """The impacts of one run. series: of impacts at each point. hits: all impacts."""
 
     def __init__(self, terms: ContactTerms):
-        self.terms, self.handler, self.points = terms, terms.handler, terms.points
+        self.terms, self.handler, self.points, self.rims = terms, terms.handler, terms.points, RimHandler(terms)
         self.series: dict[int, Impacts] = {}
         self.hits: list[Hit] = []
 
     def strike(self, t: float) -> None:
         """Let the speeds jump where contacts that touch approach; those that separate touch no more."""
+        self.rims.stand(t)
         now = sorted(self.terms.touching)
         if not now:
             return
-        terms = self.terms.at(t)
-        for i in now:
-            if self.points[i].rim and self._tilts[i](t, *self.handler.state_of(), self.handler.p) <= 0.0:
-                self.lies_flat(t, i)
-        rows, stops = np.array([3 * i + j for i in now for j in range(3)]), TouchingStops(self.handler)
-        W, J = self.terms.response(t, terms.M, True, stops=False), np.vstack([terms.J[rows], stops.J])
-        G, u = J @ W @ J.T, np.append(terms.u[rows], stops.speeds)
-        small = self._small(G, J, terms.M)
+        stops = TouchingStops(self.handler)
+        W, J, u, small = self._problem(t, now, stops)
         if (u[::3] < -small).any():
-            before, u = u, self._jump(t, now, stops, W, J, G, u, small)
-            small = np.maximum(small, self._ended(now, before[::3], np.sqrt(np.diagonal(G)[::3])))
+            now, small, u = self._jump(t, now, stops, W, J, u, small)
             stops.leave(u[::3][len(now) :], small[len(now) :])
         self.terms.touching = {i for i, speed, limit in zip(now, u[::3], small) if speed <= limit}
+        self.rims.release(t)
+
+    def _problem(self, t: float, now: list[int], stops: TouchingStops) -> tuple[Array, Array, Array, Array]:
+        """W, J (3 k, nv) and speeds (3 k,) of these points and of stops, and normal speeds (k,) that are none."""
+        terms, rows = self.terms.at(t), np.array([3 * i + j for i in now for j in range(3)])
+        W, J = self.terms.response(t, terms.M, True, stops=False), np.vstack([terms.J[rows], stops.J])
+        return W, J, np.append(terms.u[rows], stops.speeds), self._small(J @ W @ J.T, J, terms.M)
 
     def _small(self, G: Array, J: Array, M: Array) -> Array:
         """Normal speeds that are none; where locks and prescribed motion hold both bodies, beside what they would be if nothing did."""
@@ -74,16 +75,19 @@ class ContactImpacts:
         over = [n for n, i in enumerate(now) if u[n] < 0.0 and i in self.series and self.series[i].limit is not None]
         return SLOWER * size * max((-u[n] / size[n] for n in over), default=0.0)
 
-    def _jump(self, t: float, now: list[int], stops: TouchingStops, W: Array, J: Array, G: Array, u: Array, small: Array) -> Array:
-        """The impact of contacts `now` and of stops of joints; the speeds after."""
+    def _jump(self, t: float, now: list[int], stops: TouchingStops, W: Array, J: Array, u: Array, small: Array) -> tuple[list[int], Array, Array]:
+        """The impact of contacts `now` and of stops of joints: the contacts that took part, speeds that are none, and the speeds after."""
         for i, speed, limit in zip(now, u[::3], small):
             if speed < -limit:
                 self.series[i] = self.series.get(i, Impacts()).then(t, -speed, self._place(i))
-        over = [i in self.series and self.series[i].limit is not None for i in now]
-        c, mu = self.points[now[0]].contact, np.append(self.terms.kinetic[now], np.zeros(len(stops.keys)))
-        e = np.append(np.where(over, 0.0, self.terms.e[now]), stops.meet(t, u[::3][len(now) :], small[len(now) :]))
+        c, proved, back = self.points[now[0]].contact, self.rims.proved(now), stops.meet(t, u[::3][len(now) :], small[len(now) :])
+        e, mu = self._restitution(now, back), self._friction(now, stops)
+        if not self._over(now) and self.rims.turn(t, now, RimImpact(W, J, u, e, mu, c.law, c.impacts)):
+            now = sorted(self.terms.touching)
+            (W, J, u, small), e, mu = self._problem(t, now, stops), self._restitution(now, back), self._friction(now, stops)
+        G = J @ W @ J.T
         try:
-            one = blow(G, u, e, mu, c.law, c.impacts)
+            one = blow(G, u, e, mu, c.law, c.impacts, proved)
         except QuestionError as why:
             raise SimulationError(f"at t = {t:.9g} s the impact at {self.terms.named(now)} has no answer by {c.law}: {why}") from None
         except SingularError as why:
@@ -97,7 +101,20 @@ class ContactImpacts:
         self._count(u, e, mu, one, work)
         self._log_hits(t, now, u, one)
         stops.log(t, u[::3][len(now) :], one.after[::3][len(now) :], small[len(now) :])
-        return one.after
+        return now, np.maximum(small, self._ended(now, u[::3], np.sqrt(np.diagonal(G)[::3]))), one.after
+
+    def _restitution(self, now: list[int], back: Array) -> Array:
+        """(k,): none where a series has come to its limit; then that of stops."""
+        over = self._over(now)
+        return np.append(np.where([i in over for i in now], 0.0, self.terms.e[now]), back)
+
+    def _friction(self, now: list[int], stops: TouchingStops) -> Array:
+        """(k,): then none of stops."""
+        return np.append(self.terms.kinetic[now], np.zeros(len(stops.keys)))
+
+    def _over(self, now: list[int]) -> set[int]:
+        """Points whose series has come to its limit."""
+        return self.rims.together({i for i in now if i in self.series and self.series[i].limit is not None})
 
     def _driving(self, t: float, v: Array, dv: Array, P: Array) -> float:
         """Work of what drives the mechanism, J, in a jump of v by dv under impulses P (nv,) of contacts; other rows do none."""
@@ -150,18 +167,3 @@ class ContactImpacts:
         q, _ = self.handler.state_of()
         slides = [abs(q[c.qi]) for c in self.handler.machine.layout.coordinates if c.motion == 1]
         return max(self.terms.length, p.radius, p.size, *slides)
-
-    @cached_property
-    def _tilts(self) -> dict[int, Any]:
-        """Of rims, by point."""
-        s = self.handler.system.tracer()
-        return {i: ca.Function("tilt", [s.t, s.q, s.v, s.p], [p.tilt(s)]) for i, p in enumerate(self.points) if p.rim}
-
-    def lies_flat(self, t: float, point: int) -> None:
-        """The end of a cylinder is flat on a plane, or a capsule along another: there is no single point where they touch."""
-        p = self.points[point].point
-        if p.surface != "plane":
-            raise SimulationError(f"at t = {t:.9g} s the capsules of {p.body!r} and {p.other!r} lie along each other (contact {p.name!r}): they touch in a "
-                                  "line, which has no single point; let spheres at the ends of one of them touch instead")  # fmt: skip
-        raise SimulationError(f"at t = {t:.9g} s an end of the cylinder of {p.body!r} lies flat on {p.other!r} (contact {p.name!r}): its rim has no "
-                              "lowest point there; let three or four frames on the rim touch instead")  # fmt: skip

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 import casadi as ca
 import numpy as np
 
-from ..analysis.contact_gaps import Meet, meet, moving, solid
+from ..analysis.contact_gaps import Meet, meet
 from ..compiler.trace import Tracer, elements, entries, vector
 from ..kernels.constrained_dynamics import factor_rows
 from ..kernels.dynamics import solve
@@ -26,11 +26,10 @@ from ..kernels.rank import usual_length
 from ..kernels.switched_rows import ROUNDS
 from ..model.contact_points import ContactPoint
 from ..model.contacts import Contact
-from ..spatial import cross, dot, sub
 from .guards import Guard, Meaning
 
+STILL = 1e-10  # of the speed that all energy would give: a slip that is none
 NOISE = 1e-3  # of `still`: a slip this slow against its direction is rounding
-FLAT = 1e-10  # the squared sine of the angle at which the end of a cylinder is flat
 STRAIGHT = 1e-12  # rad: a slip this near the direction of its mode has it, so that a slow straight slip is not stiff across it
 TURN = 0.5  # the cosine between a slip and the direction of its mode, at which that is renewed
 
@@ -40,7 +39,8 @@ class ContactMode(NamedTuple):
 
     closed, stick: 1 or 0. x, y: the direction of its slip along the tangents, where it is slower than `still`, m/s. slack: N by
     which its force may miss its cone. weight: its share of what rigid bodies do not determine, 0 to 1. static, kinetic:
-    coefficients of friction, which are no part of the tape. straight: see STRAIGHT; derivatives take zero.
+    coefficients of friction, which are no part of the tape. straight: see STRAIGHT; derivatives take zero. play: N by which friction may miss
+    its cone besides, where the share that the tape has of it does and others would not.
     """
 
     closed: Any = 0.0
@@ -53,6 +53,7 @@ class ContactMode(NamedTuple):
     static: Any = 0.0
     kinetic: Any = 0.0
     straight: Any = STRAIGHT
+    play: Any = 0.0
 
     @property
     def word(self) -> str:
@@ -114,31 +115,9 @@ class TouchingPoint:
         """Gap and axes at the tracer's symbols."""
         return meet(s, self.point, self.rough)
 
-    @property
-    def rim(self) -> bool:
-        """Whether it may come to lie flat, where it has no single point: the rim of a cylinder on a plane, a capsule along another."""
-        kind = self.point.shape.kind if self.point.shape is not None else ""
-        return (kind, self.point.surface) in (("cylinder", "plane"), ("capsule", "capsule"))
-
-    def tilt(self, s: Tracer) -> Any:
-        """Of what may lie flat: the squared sine of the angle at which it stands, less that which is flat; capsules one behind the other do not."""
-        assert self.point.shape is not None and self.point.against is not None
-        solids = []
-        for body, shape in ((self.point.body, self.point.shape), (self.point.other, self.point.against)):
-            R, o, _, _ = moving(s, body)
-            solids.append(solid(s, shape, R, o))
-        one, other = solids
-        side = cross(one.axis(2), other.axis(2))
-        angle = dot(side, side) - FLAT
-        if self.point.surface == "plane":
-            return angle
-        half = 0.5 * (one.size[1] + other.size[1])
-        return ca.fmax(angle, ca.fabs(dot(sub(one.p, other.p), other.axis(2))) / half - 1.0)
-
-    def watched(self, s: Tracer, mode: ContactMode) -> Iterator[tuple[Meaning, Any]]:
-        """What must stay above zero besides its guards."""
-        if self.rim:
-            yield Meaning.LIES_FLAT, _while(mode.closed > 0.5, self.tilt(s))
+    def watched(self, s: Tracer, mode: ContactMode) -> Iterator[tuple[Meaning, Any, Any]]:
+        """What must stay above zero besides its guards, and the sign of its derivative; 1 of an edge."""
+        return iter(())
 
     def rows(self, s: Tracer, mode: ContactMode) -> SwitchedRows:
         """The normal row, and the two of the tangents."""
@@ -183,7 +162,7 @@ class TouchingPoint:
             sticks = ca.logic_and(closed, mode.stick > 0.5)
             slips = ca.logic_and(closed, mode.stick < 0.5)
             f, speed = ca.sqrt(force[1] ** 2 + force[2] ** 2), ca.sqrt(u[1] ** 2 + u[2] ** 2)
-            yield Guard(Meaning.LEAVES_CONE, part, _while(sticks, mode.static * force[0] - f + slack), ca.SX(-1))
+            yield Guard(Meaning.LEAVES_CONE, part, _while(sticks, mode.static * force[0] - f + slack + mode.play), ca.SX(-1))
             along, faster = (x[1] * mode.x + x[2] * mode.y for x in (u, rate))
             yield Guard(Meaning.SLIP_TURNS, part, _while(slips, along - TURN * speed + NOISE * mode.still), _while(slips, faster))
 

@@ -117,10 +117,10 @@ class PatchPoint(TouchingPoint):
         """Those of a contact point; without features it is far away."""
         yield from super().guards(part, mode, ca.if_else(mode.key > 0.5, gap, 1.0), u, rate, force)
 
-    def watched(self, s: Tracer, mode: Any) -> Iterator[tuple[Meaning, Any]]:
+    def watched(self, s: Tracer, mode: Any) -> Iterator[tuple[Meaning, Any, Any]]:
         """Whether it is on its face, or on both edges."""
         x, y = place_of_features(s, self.point.body, self.point.other, mode.feature)
-        yield Meaning.LEAVES_FACE, ca.mmin(ca.vertcat(*(p * x + q * y + r for p, q, r in mode.feature.sides)))
+        yield Meaning.LEAVES_FACE, ca.mmin(ca.vertcat(*(p * x + q * y + r for p, q, r in mode.feature.sides))), 1.0
 
 
 @dataclass(frozen=True)
@@ -133,9 +133,9 @@ class RoundedPoint(PatchPoint):
         """Gap and axes of the features of the mode."""
         return meet_rounded(s, self.patch, mode.feature, self.rough)
 
-    def watched(self, s: Tracer, mode: Any) -> Iterator[tuple[Meaning, Any]]:
+    def watched(self, s: Tracer, mode: Any) -> Iterator[tuple[Meaning, Any, Any]]:
         """Whether other features are as near."""
-        yield Meaning.LEAVES_FACE, ca.mmin(ca.vertcat(*margins_of_rounded(s, self.patch, mode.feature)))
+        yield Meaning.LEAVES_FACE, ca.mmin(ca.vertcat(*margins_of_rounded(s, self.patch, mode.feature))), 1.0
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from ..errors import MechanismWarning
 from ..kernels.motion import BALL
 from ..kernels.rank import usual_length
 from ..machine.machine import Machine
-from ..model.contact_points import contact_points
 from ..model.followers import per_speed
 from ..model.loop_stops import can_stop, has_limits, loop_stops
 from ..results.labels import units
+from .contact_rims import with_rims
 from .contact_rows import TouchingPoint
 from .contact_slots import PatchPoint, TouchingPatch
 from .event_kinds import at_instants, kind_of
@@ -84,7 +84,7 @@ def _touching(machine: Machine, contact: str) -> tuple[list[TouchingPoint], list
     m = machine.mechanism
     if contact == "ignore":
         return [], [], []
-    return [TouchingPoint(p, m.contacts[p.contact]) for p in contact_points(m, by_features=True)], *touching_pairs(m)
+    return with_rims(m), *touching_pairs(m)
 
 
 def _constraints(speeds: list[HoldableSpeed], frames: list[LockableFrame], guarded: Sequence[InstantEvent],

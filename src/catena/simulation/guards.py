@@ -46,7 +46,7 @@ class Meaning(Enum):
     SLIP_TURNS = "the slip of a contact ends, or has turned"
     LEAVES_FACE = "a point of two shapes leaves its face, its edge, or the normals of its features"
     MOVES_AWAY = "two shapes have moved so far that other features may touch"
-    LIES_FLAT = "the end of a cylinder comes to lie flat, or a capsule along another"
+    LIES_FLAT = "the end of a cylinder comes to stand flat"
     HAPPENS = "the condition of an event is met"
 
 

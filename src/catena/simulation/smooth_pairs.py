@@ -54,9 +54,9 @@ class SmoothPoint(PatchPoint):
         axes = found.axes if self.rough else found.axes[:1]
         return Meet(found.gap, axes, found.place, [dot(axis, u) for axis in axes])
 
-    def watched(self, s: Tracer, mode: Any) -> Iterator[tuple[Meaning, Any]]:
+    def watched(self, s: Tracer, mode: Any) -> Iterator[tuple[Meaning, Any, Any]]:
         """Whether its features are the nearest."""
-        yield Meaning.LEAVES_FACE, ca.if_else(mode.key > 0.5, self._found(s, mode).margin, 1.0)
+        yield Meaning.LEAVES_FACE, ca.if_else(mode.key > 0.5, self._found(s, mode).margin, 1.0), 1.0
 
     def _both(self, s: Tracer) -> tuple[Any, Any]:
         return moving(s, self.point.body), moving(s, self.point.other)

@@ -358,8 +358,8 @@ class SwitchedConstraints:
             part = self.first_contact + k
             seen = (elements(x[at]) for x in (rate, faster, force))
             yield from c.guards(part, self._symbolic(part), error[at][0], *seen)
-            for meaning, value in c.watched(s, self._symbolic(part)):
-                yield Guard(meaning, part, ca.Function("watched", given, [ca.SX(value)])(*here))
+            for meaning, value, way in c.watched(s, self._symbolic(part)):
+                yield Guard(meaning, part, *ca.Function("watched", given, [ca.SX(value), ca.SX(way)])(*here))
         for k, patch in enumerate(self.patches):
             part = self.first_contact - len(self.patches) + k
             yield Guard(Meaning.MOVES_AWAY, part, ca.Function("moved", given, [patch.moved(s, self._symbolic(part))])(*here))
