@@ -24,7 +24,8 @@ class Case(NamedTuple):
     B: np.ndarray
     F: np.ndarray
     W: np.ndarray
-    right: np.ndarray
+    a: np.ndarray
+    gamma: np.ndarray
     z: np.ndarray
     weight: np.ndarray
     others: np.ndarray
@@ -50,19 +51,19 @@ def case(seed: int, on: int, unit: float = 1.0, mass: float = 1.0) -> Case:
     column = np.array([unit**2] * 3 + [1.0] * 3)
     others = np.zeros((K, N))
     others[0, 3] = 1.0  # it cannot turn about x
-    right = B @ (np.array([1, 1, 1, 0, 1 / unit, 1 / unit]) * rng.normal(size=N))
-    return Case(B, F, W, right, z, z * rng.uniform(0.5, 1.0, M), others, np.array([unit**2] * M + [0.0]), column)
+    a, wanted = (rng.normal(size=N) * [1, 1, 1, 0, 1 / unit, 1 / unit] for _ in range(2))
+    return Case(B, F, W, a, B @ wanted, z, z * rng.uniform(0.5, 1.0, M), others, np.array([unit**2] * M + [0.0]), column)
 
 
 def written_out(c: Case) -> np.ndarray:
     B, z = ca.SX(c.B), ca.SX(c.z)
     keep = _kept(B, z, ca.SX(c.others), c.size.tolist(), c.column)
-    return np.array(ca.evalf(weighted_forces(B, ca.SX(c.W @ c.F.T), ca.SX(c.right), keep, ca.SX(c.weight)))).ravel()
+    return np.array(ca.evalf(weighted_forces(B, ca.SX(c.W @ c.F.T), ca.SX(c.gamma - c.B @ c.a), keep, ca.SX(c.weight)))).ravel()
 
 
 def tape_of(name: str, sizes: tuple[int, ...]) -> ca.Function:
     given = [ca.SX.sym(f"x{k}", *looped.function(name, *sizes).size_in(k)) for k in range(looped.function(name, *sizes).n_in())]
-    return ca.Function("called", given, [looped.call(name, sizes, *given)])
+    return ca.Function("called", given, looped.call(name, sizes, *given))
 
 
 def flat(cases: list) -> list[np.ndarray]:
@@ -76,24 +77,25 @@ def test_forces_are_those_written_out_in_any_unit(width: int, unit: float, mass:
     """As many states as lanes and one more, other rows on in each; none depends on its neighbours."""
     cases = [case(seed, on, unit, mass) for seed, on in enumerate((0, 1, 2, 3, 4))]
     kernel = compile_lanes(tape_of("row_forces", (M, N, K)), width=width)
-    (found,), finite = kernel(flat(cases), len(cases))
-    assert finite and not found[0].any()
-    for c, f in zip(cases, found):
+    (found, along), finite = kernel(flat(cases), len(cases))
+    assert finite and not found[0].any() and not along[0].any()
+    for c, f, push in zip(cases, found, along):
         size = np.abs(f).max() + 1e-300
         assert f == pytest.approx(written_out(c), abs=1e-11 * size, rel=1e-9)
-        assert f == pytest.approx(np.array(looped.function("row_forces", M, N, K)(*c)).ravel(), abs=1e-11 * size, rel=1e-9)
-        (alone,), _ = kernel([np.ravel(x)[None] for x in c], 1)
+        assert f == pytest.approx(np.array(looped.function("row_forces", M, N, K)(*c)[0]).ravel(), abs=1e-11 * size, rel=1e-9)
+        assert push == pytest.approx(c.F.T @ f, rel=1e-9, abs=1e-12 * np.abs(c.F).max() * size)
+        (alone, _), _ = kernel([np.ravel(x)[None] for x in c], 1)
         assert f.tolist() == alone[0].tolist()  # to the last digit
 
 
 def test_forces_meet_their_rows_and_are_the_least() -> None:
     """Two points stick and one slips on a body that may turn about two axes: more forces than it can feel, S f = r and no smaller sum f^2 / weight."""
     c = case(7, 3)
-    (found,), _ = compile_lanes(tape_of("row_forces", (M, N, K)), width=1)([np.ravel(x)[None] for x in c], 1)
+    (found, _), _ = compile_lanes(tape_of("row_forces", (M, N, K)), width=1)([np.ravel(x)[None] for x in c], 1)
     on, f = c.z > 0.5, found[0]
     S = (c.B @ c.W @ c.F.T)[np.ix_(on, on)]
     kept = written_out(c)  # which rows are kept is decided there, and these are met
-    met = np.abs(S @ f[on] - c.right[on]) < 1e-9
+    met = np.abs(S @ f[on] - (c.gamma - c.B @ c.a)[on]) < 1e-9
     assert met.sum() >= N - K and np.abs(S @ kept[on] - S @ f[on]).max() < 1e-9
     _, values, null = np.linalg.svd(S[met])
     loose = null[np.sum(values > 1e-9) :]
@@ -107,8 +109,8 @@ def test_the_smallest_change_is_that_written_out(unit: float) -> None:
     given = []
     for c in cases:
         L = factored(entries(ca.SX(np.linalg.inv(c.W))))
-        wanted, _ = smallest_change(L, ca.SX(np.diag(c.z) @ c.B), ca.SX(c.z * c.right), c.column, c.size[:M].tolist())
-        given.append((c.B, np.array(ca.evalf(matrix(L))), c.right, c.z, c.size[:M], c.column, np.array(ca.evalf(wanted)).ravel()))
+        wanted, _ = smallest_change(L, ca.SX(np.diag(c.z) @ c.B), ca.SX(c.z * c.gamma), c.column, c.size[:M].tolist())
+        given.append((c.B, np.array(ca.evalf(matrix(L))), c.gamma, c.z, c.size[:M], c.column, np.array(ca.evalf(wanted)).ravel()))
     (found,), _ = kernel(flat([g[:-1] for g in given]), len(cases))
     scale = np.array([1.0] * 3 + [unit] * 3)  # angular speeds times the unit are linear ones
     for (*rows, wanted), v in zip(given, found):
@@ -134,8 +136,8 @@ def test_derivatives_are_those_of_the_body_and_of_differences() -> None:
     """Through a tape that calls both kernels: forward in machine code, where the calls' derivatives are written out, and backward."""
     c, x, d = case(3, 3), ca.SX.sym("x", N), ca.SX.sym("d", N)
     W = ca.SX(c.W) * (1.0 + ca.sumsqr(x))
-    f = looped.call("row_forces", (M, N, K), c.B, c.F, W, ca.SX(c.B) @ ca.sin(x), c.z, c.weight, c.others, c.size, c.column)
-    v = looped.call("row_change", (M, N), c.B, ca.diag(1.0 + x**2), ca.SX(c.right) + 0.1 * f[0], c.z, c.size[:M], c.column)
+    f, push = looped.call("row_forces", (M, N, K), c.B, c.F, W, ca.sin(x), c.gamma, c.z, c.weight, c.others, c.size, c.column)
+    (v,) = looped.call("row_change", (M, N), c.B, ca.diag(1.0 + x**2), ca.SX(c.gamma) + 0.1 * push[0], c.z, c.size[:M], c.column)
     out, lam = ca.vertcat(f, v), ca.SX.sym("lam", M + N)
     forward = ca.Function("forward", [x, d], [ca.densify(ca.jtimes(out, x, d))])
     backward = ca.Function("backward", [x, lam], [ca.densify(ca.jtimes(out, x, lam, True))])
@@ -145,7 +147,7 @@ def test_derivatives_are_those_of_the_body_and_of_differences() -> None:
     value, h = ca.Function("value", [x], [out]), 1e-6
     differences = np.array(value(at + h * along) - value(at - h * along)).ravel() / (2 * h)
     assert found[0] == pytest.approx(differences, rel=1e-6, abs=1e-6) and np.abs(found).max() > 0.1
-    assert dual[0] @ found[0] == pytest.approx(np.ravel(backward(at, dual)) @ along[0])
+    assert dual[0] @ found[0] == pytest.approx(np.array(backward(at, dual)).ravel() @ along[0])
 
 
 def test_a_call_is_one_node_and_can_be_written_out_and_kept() -> None:
@@ -161,7 +163,7 @@ def test_a_call_is_one_node_and_can_be_written_out_and_kept() -> None:
 def test_what_is_not_finite_is_told_where_a_kernel_would_not_show_it() -> None:
     """An infinite entry of a row that is off."""
     c = case(1, 2)
-    c.right[-1] = np.inf
+    c.gamma[-1] = np.inf
     assert c.z[-1] == 0.0
     _, finite = compile_lanes(tape_of("row_forces", (M, N, K)), width=1)([np.ravel(x)[None] for x in c], 1)
     assert not finite

@@ -90,11 +90,11 @@ def _forces_body(p: HeldRows) -> list[ca.MX]:
     Y, D = p.W @ p.F.T, ca.diag(p.weight)
     size = ca.fabs(ca.sum2(p.B * Y.T))
     unit = keep / (size + (size == 0.0))
-    r, own = unit * p.right, ca.diag(unit) @ p.B
+    r, own = unit * (p.gamma - p.B @ p.a), ca.diag(unit) @ p.B
     L, f = _factored(own @ ((Y @ D @ Y.T) @ own.T), lambda k, _: keep[k]), ca.MX.zeros(p.z.numel())
     for _ in range(switched_rows.ROUNDS):
         f = f + p.weight * (Y.T @ (own.T @ _solved(L, r - own @ (Y @ f))))
-    return [f * (p.z > 0.5)]
+    return [f * (p.z > 0.5), p.F.T @ (f * (p.z > 0.5))]
 
 
 def _change_body(p: OffRows) -> list[ca.MX]:
@@ -112,7 +112,7 @@ def _change_body(p: OffRows) -> list[ca.MX]:
 # ---------------------------------------------------------------------------------------------------- the kernels
 def _forces_shapes(m: int, n: int, k: int) -> tuple[Shapes, Shapes, Shapes]:
     most = m + k
-    return (((m, n), (m, n), (n, n), (m,), (m,), (m,), (k, n), (most,), (n,)), ((m,),),
+    return (((m, n), (m, n), (n, n), (n,), (m,), (m,), (m,), (k, n), (most,), (n,)), ((m,), (n,)),
             ((most, n), (most, n), (most, most), (n, n), *((most,),) * 6, (n,)))  # fmt: skip
 
 
@@ -135,9 +135,9 @@ def function(name: str, *sizes: int) -> ca.Function:
     return ca.Function("_".join((name, *map(str, sizes))), list(given), [ca.densify(y) for y in own.body(given)])
 
 
-def call(name: str, sizes: Sizes, *given: Any) -> ca.SX:
-    """The call of a kernel on a tape; its first result."""
-    (found, *_) = function(name, *sizes).call([ca.densify(ca.SX(x)) for x in given], False, True)
+def call(name: str, sizes: Sizes, *given: Any) -> list[ca.SX]:
+    """The call of a kernel on a tape; its results."""
+    found: list[ca.SX] = function(name, *sizes).call([ca.densify(ca.SX(x)) for x in given], False, True)
     return found
 
 

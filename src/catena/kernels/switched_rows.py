@@ -1,7 +1,7 @@
 """Many rows that can be switched, of which few are on: the forces that keep them, and the smallest change onto them; over lanes of runs.
 
-    forces    f with S f = r in the rows that are on and say more than others, S = B Y, Y = W F'; where that leaves a choice, the f of
-              least sum f^2 / weight: f = D S' y, S D S' y = r, D = diag(weight)
+    forces    f with B (a + W F' f) = gamma in the rows that are on and say more than others; where that leaves a choice, the f of least
+              sum f^2 / weight: with S = B Y, Y = W F', r = gamma - B a, D = diag(weight):  f = D S' y, S D S' y = r
     change    M^-1 A' lam with A M^-1 A' lam = r in the rows that are on: of all speeds with A v = r those of least kinetic energy
 
 Rows that are on in one lane at least are put together first; in a lane where such a row is off, it is zero. So the work is that of the rows
@@ -22,13 +22,15 @@ ROUNDS = 3  # how often rows are met: each leaves of them rounding times the squ
 
 
 class HeldRows(NamedTuple):
-    """m rows that can be switched, of n speeds: B (m, n), and F (m, n) along which their forces act; W (n, n): what forces along the speeds do; right side,
-    switches z and weights (m,). others (k, n): rows that always hold. size (m + k,), column (n,): N, 0 for a row's own, and C of `rank`."""
+    """m rows that can be switched, of n speeds: B (m, n), and F (m, n) along which their forces act; gamma, switches z and weights (m,). a (n,): the
+    accelerations without their forces; W (n, n): what forces along the speeds do. others (k, n): rows that always hold. size (m + k,), column (n,): N, 0
+    for a row's own, and C of `rank`."""
 
     B: Any
     F: Any
     W: Any
-    right: Any
+    a: Any
+    gamma: Any
     z: Any
     weight: Any
     others: Any
@@ -37,9 +39,10 @@ class HeldRows(NamedTuple):
 
 
 class HeldForces(NamedTuple):
-    """f (m,), zero where a row is off."""
+    """f (m,), zero where a row is off; and F' f (n,), what they are along the speeds."""
 
     f: Any
+    along: Any
 
 
 class HeldMemory(NamedTuple):
@@ -93,7 +96,9 @@ class ChangeMemory(NamedTuple):
 def row_forces(p, a, s):
     """The forces of the rows that are on."""
     m, k = len(p.z), len(p.others)
-    count = _pack(p.B, p.z, p.right, p.size, s)
+    count = _pack(p.B, p.z, p.gamma, p.size, s)
+    for i in range(count):
+        s.right[i] -= _dot(s.A[i], p.a)
     for i in range(k):
         s.A[count + i] = p.others[i]
         s.size[count + i] = p.size[m + i]
@@ -107,7 +112,7 @@ def row_forces(p, a, s):
         s.f[i] = 0.0 * s.f[i]
     for _ in range(ROUNDS):
         _correct(s, count)
-    _unpack(p.z, s.f, a.f)
+    _unpack(p, a, s)
 
 
 @kernel
@@ -120,7 +125,7 @@ def row_change(p, a, s):
             s.H[i, j] = s.A[i, j]
         solve(p.factor, s.H[i])
         for l in range(i + 1):
-            s.S[i, l] = _along(s.A[l], s.H[i])
+            s.S[i, l] = _dot(s.A[l], s.H[i])
     _metric(s.A, p.column, s.size, s.G, count)
     for j in range(n):
         a.change[j] = 0.0 * a.change[j]
@@ -141,19 +146,23 @@ def _pack(B, z, right, size, s):
 
 
 @kernel
-def _unpack(z, f, to):
-    """What was found of them, to where it belongs."""
+def _unpack(p, a, s):
+    """The forces to where they belong, and what they are along the speeds."""
     count = 0
-    for i in range(len(z)):
-        if any_lane(z[i] > 0.5):
-            to[i] = f[count]
+    for j in range(len(a.along)):
+        a.along[j] = 0.0 * p.a[j]
+    for i in range(len(p.z)):
+        if any_lane(p.z[i] > 0.5):
+            a.f[i] = s.f[count]
+            for j in range(len(a.along)):
+                a.along[j] += p.F[i, j] * s.f[count]
             count += 1
         else:
-            to[i] = 0.0 * z[i]
+            a.f[i] = 0.0 * p.z[i]
 
 
 @kernel
-def _along(x, y):
+def _dot(x, y):
     """x . y."""
     total = 0.0 * x[0]
     for j in range(len(x)):
@@ -180,7 +189,7 @@ def _answers(p, s):
     for i in range(len(p.z)):
         if any_lane(p.z[i] > 0.5):
             for j in range(len(p.column)):
-                s.Y[count, j] = _along(p.W[j], p.F[i])
+                s.Y[count, j] = _dot(p.W[j], p.F[i])
             s.weight[count] = p.weight[i]
             count += 1
 
@@ -189,7 +198,7 @@ def _answers(p, s):
 def _scale(s, count):
     """Rows and right sides by what one unit of a row's own force does along it; zero where a row is not kept."""
     for i in range(count):
-        size = abs(_along(s.A[i], s.Y[i]))
+        size = abs(_dot(s.A[i], s.Y[i]))
         unit = s.keep[i] / select(size > 0.0, size, 1.0 + 0.0 * size)
         for j in range(len(s.x)):
             s.A[i, j] = unit * s.A[i, j]
@@ -210,9 +219,9 @@ def _weighted(s, count):
                 s.K[j, l] += g * s.Y[i, l]
     for i in range(count):
         for j in range(n):
-            s.x[j] = _along(s.K[j], s.A[i])
+            s.x[j] = _dot(s.K[j], s.A[i])
         for l in range(i + 1):
-            s.S[i, l] = _along(s.A[l], s.x)
+            s.S[i, l] = _dot(s.A[l], s.x)
 
 
 @kernel
@@ -220,11 +229,11 @@ def _correct(s, count):
     """f moved to what is left of the rows."""
     _sum_up(s.Y, s.f, s.x, count)
     for i in range(count):
-        s.y[i] = s.right[i] - _along(s.A[i], s.x)
+        s.y[i] = s.right[i] - _dot(s.A[i], s.x)
     solve(s.S[0:count], s.y)
     _sum_up(s.A, s.y, s.x, count)
     for i in range(count):
-        s.f[i] += s.weight[i] * _along(s.Y[i], s.x)
+        s.f[i] += s.weight[i] * _dot(s.Y[i], s.x)
 
 
 @kernel

@@ -36,7 +36,7 @@ def nearest(s: Tracer, rows: Binding, r: ca.SX, free: list[int]) -> ca.SX:
         factor(L)
     A, column = rows.A[:, free], s.con.column[free]
     if rows.many:
-        change[free] = looped.call("row_change", A.shape, A, matrix(L), r, rows.z, rows.size, column)
+        (change[free],) = looped.call("row_change", A.shape, A, matrix(L), r, rows.z, rows.size, column)
     else:
         change[free] = smallest_change(L, ca.densify(ca.diag(rows.z) @ A), ca.densify(rows.z * r), column, rows.size)[0]
     return change

@@ -211,6 +211,7 @@ class SwitchedConstraints:
         self.size = ends[-1]
         self.symbols = ca.SX.sym("modes", self.size)
         self.names = tuple(f"{part.name} {field}" for part in self.parts for field in part.mode._fields)
+        self._traced: tuple[Tracer, SwitchedRows] | None = None
 
     def start(self) -> np.ndarray:
         """The modes with nothing held."""
@@ -244,11 +245,11 @@ class SwitchedConstraints:
 
     # ------------------------------------------------------------------------------------------------ rows
     def rows(self, s: Tracer) -> SwitchedRows:
-        """The rows of all parts, of the tracer's symbols and the modes."""
-        found = [part.rows(s, self._symbolic(k)) for k, part in enumerate(self.parts)]
-        if not found:
-            return no_rows(s)
-        return SwitchedRows(*(ca.densify(ca.vertcat(*column)) for column in zip(*found)))
+        """The rows of all parts, of the tracer's symbols and the modes; several tapes have them."""
+        if self._traced is None or self._traced[0] is not s:
+            found = [part.rows(s, self._symbolic(k)) for k, part in enumerate(self.parts)]
+            self._traced = s, SwitchedRows(*(ca.densify(ca.vertcat(*column)) for column in zip(*found))) if found else no_rows(s)
+        return self._traced[1]
 
     def row_scales(self, s: Tracer) -> list[float]:
         """N of these rows, where rank is decided (`kernels.rank`)."""
@@ -271,11 +272,13 @@ class SwitchedConstraints:
         gamma, B, kept, F, weight, others = f(system.t, system.q, system.v, system.p, self.symbols)
         push = ca.SX.sym("push", system.nv)
         a, _ = system.under(push)
-        r = gamma - ca.mtimes(B, ca.substitute(a, push, tau))
+        free = ca.substitute(a, push, tau)
         if self.many:
-            W = ca.jacobian(a, push)
-            mu = looped.call("row_forces", (*B.shape, others.shape[0]), B, F, W, r, kept, weight, others, size, s.con.column)
-        elif self.contacts:
+            given = (B, F, ca.jacobian(a, push), free, gamma, kept, weight, others, size, s.con.column)
+            mu, along = looped.call("row_forces", (*B.shape, others.shape[0]), *given)
+            return mu, along
+        r = gamma - ca.mtimes(B, free)
+        if self.contacts:
             mu = weighted_forces(B, ca.mtimes(ca.jacobian(a, push), F.T), r, kept, weight)
         else:
             response = ca.mtimes(B, ca.jtimes(a, push, B.T))  # B W B', with a = free + W push
@@ -343,8 +346,8 @@ class SwitchedConstraints:
 
     def contact_terms(self, s: Tracer) -> SwitchedRows:
         """The rows of the contacts alone."""
-        found = (c.rows(s, self._symbolic(self.first_contact + k)) for k, c in enumerate(self.contacts))
-        return SwitchedRows(*(ca.densify(ca.vertcat(*column)) for column in zip(*found)))
+        count = sum(c.count for c in self.contacts)
+        return SwitchedRows(*(x[x.shape[0] - count :, :] for x in self.rows(s)))
 
     def _contact_guards(self, system: System) -> Iterator[Guard]:
         if not self.contacts:
