@@ -107,7 +107,7 @@ def test_a_cylinder_on_a_table_moves_as_on_a_half_space() -> None:
     can = solid("cylinder", 0.1, 0.3)
     wanted, run = (simulate(free_on(can, *below, restitution=0.2), **start) for below in ((), (table(),)))
     kept(run)
-    assert run.contacts["mode"].values[-1].tolist() == ["stick", "stick"] == wanted.contacts["mode"].values[-1].tolist()
+    assert run.contacts["mode"].values[-1].tolist() == ["stick", "stick"] == wanted.contacts["mode"].values[-1, :2].tolist()
     assert run.q.values == pytest.approx(wanted.q.values, abs=1e-9)
     assert run.contacts.force.values[-1] == pytest.approx(wanted.contacts.force.values[-1], abs=1e-8)
 
