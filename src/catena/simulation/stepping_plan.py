@@ -21,9 +21,9 @@ from ..machine.lookup import where
 from ..machine.machine import Machine
 from ..model.contact_points import contact_points
 from ..model.impact_laws import IMPACT_LAWS
-from .contact_rows import TouchingPoint
 from .stabilisation import stabiliser
 from .stepped_patches import SteppedPoint, manifold_points, pair_pose, patch_faults, seen_points
+from .stepped_rims import stepped_points
 from .system import System
 from .time_stepping import ITERATIONS, RESIDUAL, SteppedContacts, Stop
 
@@ -47,7 +47,7 @@ def stepped_contacts(machine: Machine, asked: dict[str, Any], keep: Callable[[tu
 
 def _made(machine: Machine, asked: dict[str, Any]) -> SteppedContacts:
     m = machine.mechanism
-    points: tuple[SteppedPoint, ...] = (*(TouchingPoint(p, m.contacts[p.contact]) for p in contact_points(m)), *manifold_points(m))
+    points: tuple[SteppedPoint, ...] = (*(x for p in contact_points(m) for x in stepped_points(p, m.contacts[p.contact])), *manifold_points(m))
     stops = tuple(_stops(machine, float(asked["restitution"]))) if asked["limits"] == "stop" else ()
     return SteppedContacts(points, stops, asked["iterations"] or ITERATIONS, asked["residual"] or RESIDUAL)
 
