@@ -39,9 +39,9 @@ def contact_wrenches(result: Result, q: Array) -> dict[str, Array]:
 
 def touching(m: Mechanism, names: list[str]) -> dict[str, ContactPoint | ContactPatch]:
     """{name: what touches what} of the points of a result; those of a pair of polyhedra, or of a rim by time stepping, are called "pair point 3"."""
-    pairs: dict[str, ContactPoint | ContactPatch] = {p.name: p for p in (*contact_patches(m), *contact_points(m))}
-    of_pairs = {name: pairs[name.rpartition(" point ")[0]] for name in names if name.rpartition(" point ")[0] in pairs}
-    return {p.name: p for p in contact_points(m)} | of_pairs
+    pairs: dict[str, ContactPoint | ContactPatch] = {p.name: p for p in contact_patches(m)}
+    pairs |= {p.name: p for p in contact_points(m)}
+    return pairs | {name: pairs[name.rpartition(" point ")[0]] for name in names if name.rpartition(" point ")[0] in pairs}
 
 
 def shared(result: Result) -> Array:
