@@ -150,8 +150,8 @@ def test_what_has_no_single_point_is_said_by_name() -> None:
         return Mechanism("pair", bodies, tuple(Joint(f"{b.name} free", "free", GROUND, b.name) for b in bodies),
                          (Frame("tip", "one"),), contacts=(Contact(("one", "two"), 0.0, 0.0, **more),))  # fmt: skip
 
-    with pytest.raises(MechanismError, match="a capsule of 'one' and a box have no single point where they touch; a box is touched by sphere"):
-        contact_points(pair("capsule", "box"))
+    with pytest.raises(MechanismError, match="a cylinder of 'one' and a box have no single point where they touch; a box is touched by sphere"):
+        contact_points(pair("cylinder", "box"))
     with pytest.raises(MechanismError, match="a capsule is touched by sphere, capsule"):
         contact_points(pair("cylinder", "capsule"))
     m = pair("sphere", "box")

@@ -25,7 +25,7 @@ from ..machine.arguments import Wrenches
 from ..machine.lookup import machine_of, state, where
 from ..machine.machine import Machine
 from ..machine.terms import name_of, terms
-from ..model.contact_points import contact_points
+from ..model.contact_points import contact_points, refuse_stepped
 from ..model.mechanism import Mechanism
 from .cone_programmes import Cone, ConeProgramme, NoForces
 from .contact_gaps import meet
@@ -107,6 +107,7 @@ def _even(H: Array) -> Array:
 def _touching(machine: Machine, q: Array, v: Array, a: Array) -> tuple[Array, ...]:
     """Of all points: gap (k,); J (3 k, nv), speeds and accelerations (3 k,) along normal and tangents, axes (k, 3, 3)."""
     s = Tracer(machine.layout)
+    refuse_stepped(machine.mechanism, "contact_ranges")
     meets = [meet(s, p, True) for p in contact_points(machine.mechanism)]
     u = vector([x for one in meets for x in one.velocity])
     along = vector([x for one in meets for axis in one.axes for x in axis])

@@ -12,7 +12,7 @@ from ..errors import ClosureError
 from ..kernels.rank import usual_length
 from ..machine.lookup import where
 from ..machine.machine import Machine
-from ..model.contact_points import ContactPatch, ContactPoint, contact_patches, contact_points, patch_points
+from ..model.contact_points import ContactPatch, ContactPoint, contact_patches, contact_points, patch_points, refuse_stepped
 from ..model.polyhedra import polyhedron
 from .assembly import damped_steps, residual
 from .contact_features import NUMBERS, Feature, patch_features
@@ -70,6 +70,7 @@ def separated(machine: Machine, q: Array, free: list[int]) -> Array:
 
 def _gaps(machine: Machine) -> _Gaps:
     m, s = machine.mechanism, Tracer(machine.layout)
+    refuse_stepped(m, "moving apart")
     patches = [(patch, patch_points(m, patch)) for patch in contact_patches(m)]
     points = [*contact_points(m), *(p for _, own in patches for p in own)]
     features = ca.SX.sym("features", len(NUMBERS), sum(len(own) for _, own in patches))

@@ -16,7 +16,6 @@ converged and is not touched after that, so that no run knows of its neighbours.
 from __future__ import annotations
 
 from ..spatial import any_lane, kernel, select, sqrt
-from .box_manifold import POINTS
 from .contact_certificate import certify, lift
 from .contact_interior import interior
 from .contact_patches import fill, sum_up
@@ -35,23 +34,23 @@ FIRM = 1e-12  # of the mobility of a contact: what is added where it cannot move
 
 
 @kernel
-def solve_contacts(p, a, s, rough, smooth, width, iterations, tolerance, pairs=0):
+def solve_contacts(p, a, s, rough, smooth, width, iterations, tolerance, groups=(), pairs=0, points=0):
     """The impulses of one step. rough, smooth: contacts with three rows and with one. tolerance: of the residual beside the fastest speed.
 
-    width: see `contact_response`. pairs: of boxes, whose points are the last of those with friction. Of many contacts those that take part are put together
-    first.
+    width: see `contact_response`. groups, pairs, points: of pairs of shapes and how many (`contact_patches`), whose points are the last of those with friction. Of
+    many contacts those that take part are put together first.
     """
-    fastest = _fastest(p, rough - POINTS * pairs, rough, smooth)
-    if pairs > 0:
-        fastest = fill(p, s, rough, pairs, fastest)
+    fastest = _fastest(p, rough - points, rough, smooth)
+    if points > 0:
+        fastest = fill(p, s, rough, groups, pairs, points, fastest)
     _targets(p, a, s, rough, smooth, fastest)
-    if rough + smooth > MANY:
-        few, alone, left = pack(p, a, s, rough, smooth, width, pairs)
+    if rough + smooth > MANY or points > 0:
+        few, alone, left = pack(p, a, s, rough, smooth, width, points)
         problem, answer = selected(p, a, s)
         _solve(problem, answer, s, few, alone, width, iterations, tolerance, fastest, left)
         unpack(a, s, rough, smooth, few)
-        if pairs > 0:
-            sum_up(a, s, rough, pairs)
+        if points > 0:
+            sum_up(p, a, s, rough, pairs, points)
     else:
         _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, 0.0 * fastest)
 
@@ -100,7 +99,7 @@ def _together(p, a, s, rough, smooth, width, busy, fastest, tolerance):
 
 @kernel
 def _fastest(p, plain, rough, smooth):
-    """The fastest of all speeds of rows, before or without impulses, m/s; pairs of boxes aside."""
+    """The fastest of all speeds of rows, before or without impulses, m/s; pairs of shapes aside."""
     found = 0.0 * p.h[0]
     for r in range(3 * plain):
         found = max(found, max(abs(p.before[r]), abs(p.free[r])))

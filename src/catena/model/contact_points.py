@@ -2,7 +2,7 @@
 
     touches a half-space     a sphere; a capsule by the spheres at its ends; a box by its corners; an ellipsoid; a cylinder by its two rims;
                              a mesh by the corners of its convex hull
-    touches another shape    the pairs of `MEET`, whose nearest points are single and move smoothly
+    touches another shape    the pairs of `MEET`, whose nearest points are single and move smoothly; those of `STEPPED` have several, which time stepping finds
     two polyhedra            boxes and meshes: a patch, whose points are those of the moment (`contact_patches`)
     a hole, a guide          a pin in a larger hole; a block between two walls
 """
@@ -78,9 +78,10 @@ class Surface(NamedTuple):
 
 SURFACES = ("plane", "sphere", "bowl", "trough")  # those with a closed form of their own for spheres
 MEET: dict[str, tuple[str, ...]] = {  # surface: what may touch it besides spheres, with one nearest point
-    "plane": ("capsule", "box", "ellipsoid", "cylinder", "mesh"), "sphere": ("capsule", "box", "ellipsoid", "cylinder"), "capsule": ("capsule",),
-    "box": ("box", "mesh"), "mesh": ("box", "mesh"), "cylinder": (), "ellipsoid": (),
+    "plane": ("capsule", "box", "ellipsoid", "cylinder", "mesh"), "sphere": ("capsule", "box", "ellipsoid", "cylinder", "mesh"), "capsule": ("capsule", "box", "mesh"),
+    "box": ("box", "mesh", "capsule"), "mesh": ("box", "mesh", "capsule"), "cylinder": (), "ellipsoid": (),
 }  # fmt: skip
+STEPPED = (("capsule", "box"), ("capsule", "mesh"), ("sphere", "mesh"))  # pairs that time stepping alone knows, in either order
 POLYHEDRA = ("box", "mesh")  # two of them touch by a patch
 MOST_POINTS = 16  # of a patch
 
@@ -93,6 +94,14 @@ def contact_points(m: Mechanism) -> list[ContactPoint]:
 def contact_patches(m: Mechanism) -> list[ContactPatch]:
     """All pairs of polyhedra of all contacts, in order."""
     return [ContactPatch(k, name, one.body, one.shape, s.body, s.shape) for k, name, one, s in _pairs(m) if _polyhedra(one, s)]
+
+
+def refuse_stepped(m: Mechanism, what: str) -> None:
+    """Raise where a contact is of a pair that time stepping alone knows. what: cannot take it."""
+    for p in contact_points(m):
+        if p.shape is not None and p.against is not None and {(p.shape.kind, p.against.kind), (p.against.kind, p.shape.kind)} & set(STEPPED):
+            raise MechanismError(f"contact {p.name!r}: a {p.shape.kind} of {p.body!r} and a {p.against.kind} of {p.other!r} may touch at several points, which {what} does not follow; simulate it with "
+                                 "contact = 'time_stepping', or put spheres or frames there")  # fmt: skip
 
 
 def patch_points(m: Mechanism, patch: ContactPatch) -> list[ContactPoint]:
@@ -144,13 +153,10 @@ def _touching(m: Mechanism, c: Contact, first: str, s: Surface) -> Iterator[Touc
 def _allowed(c: Contact, one: Touching, s: Surface) -> Touching:
     kind, surface = one.shape.kind, s.shape.kind
     also = MEET.get(surface, ())
-    if kind == "sphere" and surface == "mesh":
-        raise MechanismError(f"contact {c.name!r}: {one.label!r} is a sphere or a point, which does not touch a mesh; a mesh is touched by {', '.join(also)}: give the surface a box, "
-                             "spheres or capsules that collide instead")  # fmt: skip
     if kind != "sphere" and kind not in also:
         raise MechanismError(f"contact {c.name!r}: a {kind} of {one.label!r} and a {surface} have no single point where they touch; a {surface} "
-                             f"is touched by {', '.join(('sphere', *also) if surface != 'mesh' else also)}: put spheres or frames there")  # fmt: skip
-    if kind == "sphere" and one.shape.size[0] == 0.0 and surface in ("box", "cylinder"):
+                             f"is touched by {', '.join(('sphere', *also))}: put spheres or frames there")  # fmt: skip
+    if kind == "sphere" and one.shape.size[0] == 0.0 and surface in ("box", "cylinder", "mesh"):
         raise MechanismError(f"contact {c.name!r}: the point {one.label!r} has no normal on the edges of a {surface}; give it a radius")
     return one
 

@@ -14,7 +14,7 @@ from ..errors import MechanismWarning
 from ..kernels.motion import BALL
 from ..kernels.rank import usual_length
 from ..machine.machine import Machine
-from ..model.contact_points import contact_points
+from ..model.contact_points import contact_points, refuse_stepped
 from ..model.followers import per_speed
 from ..model.loop_stops import can_stop, has_limits, loop_stops
 from ..results.labels import units
@@ -83,6 +83,7 @@ def _touching(machine: Machine, contact: str) -> tuple[list[TouchingPoint], list
     m = machine.mechanism
     if contact == "ignore":
         return [], [], []
+    refuse_stepped(m, "contact = 'events'")
     return [TouchingPoint(p, m.contacts[p.contact]) for p in contact_points(m)], *patches(m)
 
 
