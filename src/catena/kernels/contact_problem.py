@@ -15,6 +15,7 @@ MANY = 4  # contacts, above which few are expected to touch at once: those that 
 WHOLE = 288  # rows at most that are solved together
 ON_CONE = 1.0 - 1e-9  # of the friction that is possible: a contact that slips
 TINY = 1e-300
+DEPTH = 8  # sweeps that the acceleration of sweeps looks back, a power of two
 
 CERTIFICATE = ("residual", "worst_residual", "unconverged", "depth", "complementarity", "cone", "angle", "dissipated", "gained", "impacts",
                "changes")  # fmt: skip
@@ -61,7 +62,7 @@ class ContactScratch(NamedTuple):
     """Whether a contact takes part, with which normal speed at least, its friction, what has to be lifted (k,) each. Of those that take part, where they
     are put together: matrix (m, width), gap, mode (k,), speeds before and without impulses (m,), and an answer (m,), (k,), (k,). Speeds u (m,), z (width,) of
     `contact_response`; own blocks of W (k, 6), their inverses, step of their tangents, one over the mobility along the normal (rough, 8); impulses
-    and speeds before a sweep (m,) each. Of `contact_interior`: W, the scaled matrix and its factor (m, m); scales, b, x, y, r, dx, dy and a right
+    before a sweep and after the last one (m,) each. Of `contact_acceleration`: changes (depth, m) twice, (m,) three times, (depth, depth) twice, (depth,), and two numbers of a lane. Of `contact_interior`: W, the scaled matrix and its factor (m, m); scales, b, x, y, r, dx, dy and a right
     side (m,) each; scalings of contacts with friction (rough, 8); a unit (1,). Of n pairs of shapes: axes (n, 9), points (., 4), a gap and a place each;
     of `polyhedron_manifold` the corners of one (., 3) and of two faces (., 3), and its constants."""
 
@@ -84,6 +85,16 @@ class ContactScratch(NamedTuple):
     block: Any
     P: Any
     last: Any
+    dF: Any
+    dG: Any
+    f: Any
+    lastf: Any
+    good: Any
+    gram: Any
+    R: Any
+    g: Any
+    best: Any
+    known: Any
     W: Any
     H: Any
     L: Any
@@ -111,7 +122,7 @@ def scratch_shapes(rough: int, smooth: int, width: int, pairs: int = 0, points: 
     few, rows = (k, m) if k > MANY or points else (1, 1)
     n = m if k <= MANY and not points else min(m, WHOLE)
     return ((few,), (k,), (k,), (k,), (k,), (rows, width or rows), (few,), (few,), (rows,), (rows,), (rows,), (few,), (few,), (m,), (width or 1,), (k, 6), (r, 8),
-            (m,), (m,), ((n, n) if width else (1, 1)), (n, n), (n, n), *((m,),) * 8, (r, 8), (1,), *pair_shapes(pairs, points, corners, sides))  # fmt: skip
+            (m,), (m,), (DEPTH, m), (DEPTH, m), (m,), (m,), (m,), (DEPTH, DEPTH), (DEPTH, DEPTH), (DEPTH,), (1,), (1,), ((n, n) if width else (1, 1)), (n, n), (n, n), *((m,),) * 8, (r, 8), (1,), *pair_shapes(pairs, points, corners, sides))  # fmt: skip
 
 
 def pair_shapes(pairs: int, points: int, corners: int, sides: int) -> tuple[tuple[int, ...], ...]:
