@@ -4,7 +4,7 @@
     incident face     of the other one, that which faces it most
     points            the corners of what both faces have in common, seen along the normal: on each side of the incident face the end of
                       what lies within the reference face, on each side of the reference face the beginning of what lies within the incident
-    crossing          where two edges are the features of least overlap: one point, the first
+    crossing          where two edges are the features of least overlap, and their normal leans against that of the face: one point, the first
 
 Edges are compared where their arcs of normals cross [Gregorius2013]: those alone can be the features of least overlap. All in the first one's axes.
 What is said of gaps and normals in `box_manifold` holds here. Faces are chosen in each lane by comparing, and nothing branches on values.
@@ -34,7 +34,7 @@ from ..spatial import (
     transpose,
     unrotate,
 )
-from .box_manifold import ALIKE, FAR, NONE, PARALLEL, UNITS
+from .box_manifold import ALIKE, FAR, LEANS, NONE, PARALLEL, SHALLOW, UNITS
 from .solids import Solid, choose, nonzero
 
 SHORT = 4.0  # times the length that is nothing: a shorter side of what faces have in common has one corner
@@ -79,14 +79,15 @@ def polyhedron_manifold(pose, s, k, at):
     beside, m = _along_second(t, a, b, one.size, two.size, F, w)
     d, x, place, within = _crossing(t, a, b, one.size, two.size, F, w)
     second = beside > along + alike
-    across = smaller(d - larger(along, beside) - alike, within + alike) > 0.0
     n = choose(second, m, n)
+    face, along_face = larger(along, beside), choose(second, neg(n), n)
+    across = smaller(smaller(d - face - alike, within + alike), larger(LEANS - dot(x, along_face), -face - SHALLOW * alike)) > 0.0
     N = _facing(t, s, a, b, one.size, two.size, F, w, n, second)
     _in_common(t, s, at, one, n, N, alike, across)
     s.points[at, 0] = select(across, d, s.points[at, 0])
     for c in range(3):
         s.points[at, 1 + c] = select(across, add(one.p, rotate(one.R, place))[c], s.points[at, 1 + c])
-    return rotate(one.R, choose(across, x, choose(second, neg(n), n)))
+    return rotate(one.R, choose(across, x, along_face))
 
 
 @kernel
