@@ -10,7 +10,8 @@ from scipy.spatial.transform import Rotation
 from catena.kernels.box_manifold import POINTS, box_manifold
 from catena.kernels.distance import box_box
 from catena.kernels.solids import Solid
-from catena.simulation.stepped_patches import seen_points
+from catena.model.shapes import Shape
+from catena.simulation.stepped_patches import PairLayout, SteppedPair
 
 
 def solid(R, p, size) -> Solid:
@@ -127,9 +128,11 @@ def test_either_box_may_be_the_first() -> None:
 def test_lanes_have_the_same_points() -> None:
     rng = np.random.default_rng(5)
     pairs = [[random_pair(rng, 0.6) for _ in range(3)] for _ in range(11)]
-    pose = np.array([[[x for s in pair for part in (*s.R, s.p, s.size) for x in part] for pair in row] for row in pairs])
+    pose = np.array([[[x for s in pair for part in (*s.R, s.p, s.size, [np.linalg.norm(s.size) / 2]) for x in part] for pair in row] for row in pairs])
     twist = rng.standard_normal((11, 3, 6))
-    seen = seen_points([None] * 3, np.concatenate([pose.reshape(11, -1), twist.reshape(11, -1)], axis=1))
+    unit = Shape("box", (1.0, 1.0, 1.0))
+    layout = PairLayout(tuple(SteppedPair(0, f"pair {k}", "a", unit, "b", unit, "boxes") for k in range(3)))
+    seen = layout.seen(np.concatenate([pose.reshape(11, -1), twist.reshape(11, -1)], axis=1))
     for k, row in enumerate(pairs):
         for j, pair in enumerate(row):
             n, gap, place = found(*pair)

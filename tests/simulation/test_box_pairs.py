@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 
 import catena
 from catena import Body, Contact, Joint, Mechanism, Pose, Shape, simulate
-from catena.errors import SimulationError, StateError
+from catena.errors import StateError
 from touching import box as box_on_ground
 
 GROUND, ORIGIN, g = "ground", (0.0, 0.0, 0.0), 9.81
@@ -207,12 +207,3 @@ def test_a_start_in_penetration_names_the_pair() -> None:
     q = np.stack([at((0, 0, 0.05), (0, 0, 0.16)), at((0, 0, 0.05), (0.01, 0, 0.13))])
     with pytest.raises(StateError, match=r"\(run 1\) 'b1' is 0.02 m deep in 'b0' \(contact 'b1-b0 point 1'\); start apart"):
         stepped(tower(2), q)
-
-
-def test_other_polyhedra_are_refused_by_name(tmp_path) -> None:
-    file = tmp_path / "wedge.obj"
-    file.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 2 4\nf 1 3 4\nf 2 3 4\n")
-    wedge = Body("wedge", 1.0, ORIGIN, (1, 1, 1), shapes=(Shape("mesh", (1.0, 1.0, 1.0), file=str(file), collides=True),))
-    with pytest.raises(SimulationError, match=r"contact 'wedge-b' is of a mesh of 'wedge' and a box of 'b'; of two polyhedra a step knows two boxes alone: put boxes or spheres"):
-        stepped(boxes([wedge, box("b")], [Contact(("wedge", "b"), 0.2, 0.0)]), at((0, 0, 1), (0, 0, 0)))
-    assert catena.compile(tower(1)).nv == 6

@@ -16,15 +16,18 @@ from . import generic, host  # generic has the scalars that kernels use
 from .kernel_compiler import Module
 from .kernel_text import Array
 from .machine_function import sources
+from .text import bits_of
 
 LARGE = 4096  # numbers: an array of more is not put on the stack
 
 
 class Record(NamedTuple):
-    """A record of arrays, and the shape of each."""
+    """A record of arrays, and the shape of each. constants: a record of arrays of numbers that scratch memory has as its last field, whole numbers or doubles, which
+    are a part of the code."""
 
     kind: Callable[..., Any]
     shapes: Sequence[tuple[int, ...]]
+    constants: Any = None
 
     @property
     def size(self) -> int:
@@ -48,7 +51,17 @@ class Record(NamedTuple):
             n = int(np.prod(shape))
             found.append(_array(m, behind, at, shape) if n > LARGE else Array(m.room(n), tuple(shape)))
             at += n if n > LARGE else 0
+        if self.constants is not None:
+            found.append(type(self.constants)(*(_constant(m, f"@constant{k}", np.asarray(x)) for k, x in enumerate(self.constants))))
         return self.kind(*found)
+
+
+def _constant(m: Module, name: str, x: np.ndarray) -> Array:
+    """Numbers that are written into the code."""
+    whole = np.issubdtype(x.dtype, np.integer)
+    item, numbers = ("i64", x.ravel().tolist()) if whole else ("double", [f"0x{bits_of(float(v)):016X}" for v in x.ravel()])
+    m.helpers[name] = [f"{name} = private constant [{x.size} x {item}] [{', '.join(f'{item} {v}' for v in numbers)}]"]
+    return Array(name, x.shape, "int" if whole else "double")
 
 
 def _array(m: Module, pointer: str, at: int, shape: tuple[int, ...]) -> Array:
@@ -56,19 +69,19 @@ def _array(m: Module, pointer: str, at: int, shape: tuple[int, ...]) -> Array:
 
 
 class BlockFunction:
-    """The machine code of `function(inputs, outputs, scratch, *known)`, where `known` are numbers that the code is made for. behind: numbers
+    """The machine code of `function(inputs, outputs, scratch, *known)`, where `known` are numbers, words and tuples of these that the code is made for. behind: numbers
     of scratch memory that have to follow the outputs."""
 
-    def __init__(self, function: Callable[..., Any], inputs: Record, outputs: Record, scratch: Record, width: int, *known: float):
+    def __init__(self, function: Callable[..., Any], inputs: Record, outputs: Record, scratch: Record, width: int, *known: Any):
         self.width, self.inputs, self.outputs, self.behind = width, inputs, outputs, scratch.large
-        shapes = repr((inputs.shapes, outputs.shapes, scratch.shapes))
+        shapes = repr((inputs.shapes, outputs.shapes, scratch.shapes, [np.asarray(x).tolist() for x in scratch.constants or ()]))
         key = disk.key("block", sources(), *host.description(), function.__module__, function.__qualname__, shapes, repr((width, known)))
         code = disk.kept(key, lambda: host.assemble(text(function, inputs, outputs, scratch, width, known), optimise=2))
         self._library = host.link(code, "block")
         self.block_address: int = self._library["block"]
 
 
-def text(function: Callable[..., Any], inputs: Record, outputs: Record, scratch: Record, width: int, known: Sequence[float]) -> str:
+def text(function: Callable[..., Any], inputs: Record, outputs: Record, scratch: Record, width: int, known: Sequence[Any]) -> str:
     """The LLVM text."""
     m = Module(width, host.has_fma())
     with m.function("block", "ptr x", "ptr y") as (x, y):

@@ -4,7 +4,8 @@
     incident face     of the other box, the one that faces it most
     points            of each edge of the incident face where it begins and where it ends within the sides of the reference face, and
                       the corners of the reference face within the incident one; a corner that two edges share is there once
-    crossing          where the axis of least overlap is across two edges: one point, the first
+    crossing          where the axis of least overlap is across two edges, and leans against that of the face: one point, the first. Faces that are almost
+                      parallel have their edges' crossings among their points, and one point alone would let a box fall that stands
 
 gap      along the normal; the least is minus the overlap where they penetrate, and above zero while they are apart. A point that is not there has an
          infinite gap: of boxes that are apart at their corners perhaps all
@@ -23,6 +24,8 @@ from .solids import Scalar, Solid, Vector, choose, half_edges, nonzero
 
 POINTS = 12  # of a pair; eight at most are there at once
 ALIKE = 1e-8  # of the boxes' sizes: an axis is better than another by more than that, and sides that are flush within it do not cross
+LEANS = 1.0 - 1e-5  # the cosine between the normals of a crossing and of a face, above which the points of the face stand for the crossing
+SHALLOW = 1e6  # times the length that is alike: where boxes overlap by less
 PARALLEL = 1e-12  # the squared sine of an angle between edges that have no common normal
 NONE = float("inf")  # the gap of a point that is not there
 FAR = 1e300
@@ -58,12 +61,13 @@ def box_manifold(one: Solid, two: Solid) -> tuple[Vector, tuple[Points, Points, 
     x = _crossing(w, E, g, h)
     along, beside = _largest(mine), _largest(yours)
     second = beside > along + alike
-    across = smaller(x.distance - larger(along, beside) - alike, x.within + alike) > 0.0
     n, points = _on_face(choose(second, yours, mine), choose(second, back, w), _chosen(second, F, E), choose(second, h, g), choose(second, g, h), alike)
     R, o = _chosen(second, two.R, one.R), choose(second, two.p, one.p)
-    n = rotate(R, n)
-    n = choose(across, rotate(one.R, x.normal), choose(second, neg(n), n))
-    return n, _all(points, R, o, across, x.distance, add(one.p, rotate(one.R, x.place)))
+    n, m = rotate(R, n), rotate(one.R, x.normal)
+    n = choose(second, neg(n), n)
+    face = larger(along, beside)
+    across = smaller(smaller(x.distance - face - alike, x.within + alike), larger(LEANS - dot(m, n), -face - SHALLOW * alike)) > 0.0
+    return choose(across, m, n), _all(points, R, o, across, x.distance, add(one.p, rotate(one.R, x.place)))
 
 
 @kernel

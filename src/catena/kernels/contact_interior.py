@@ -20,10 +20,11 @@ from ..spatial import any_lane, kernel, select, sqrt
 from .contact_certificate import misses
 from .contact_problem import TINY, normal
 
-ROUNDS = 40  # of Newton's method
-INSIDE = 0.95  # of the way to the border of a cone
+ROUNDS = 60  # of Newton's method
+INSIDE = 0.9  # of the way to the border of a cone
 AWAY = 0.1  # from the border at the start, beside impulses and speeds of one
 SMOOTH = 1e-6  # friction this small is none here
+LEAST = 0.1  # of tau: no step asks for less, for the term that is held changes too, and x and y would come to their borders before it is met
 STALLED = 1e-4  # of a step: a lane that comes no farther
 ENOUGH = 0.1  # of the tolerance
 
@@ -42,7 +43,7 @@ def interior(p, a, s, rough, smooth, busy, fastest, tolerance):
         _factor(s, rough, smooth)
         _step(s, rough, smooth, zero, zero)
         far = min(INSIDE * _reach(s, rough, smooth, zero), 1.0 + zero)
-        _step(s, rough, smooth, tau * (1.0 - far) * (1.0 - far) * (1.0 - far), 1.0 + zero)
+        _step(s, rough, smooth, tau * max((1.0 - far) * (1.0 - far) * (1.0 - far), LEAST + zero), 1.0 + zero)
         far = min(INSIDE * _reach(s, rough, smooth, zero), 1.0 + zero)
         goes = select(far > STALLED, goes, zero)
         for i in range(k):

@@ -6,7 +6,6 @@ A contact takes part where it does in one lane at least; in a lane where it does
 from __future__ import annotations
 
 from ..spatial import any_lane, kernel, select
-from .box_manifold import POINTS
 from .contact_patches import row_of_patch
 from .contact_problem import ContactAnswer, ContactProblem
 
@@ -19,17 +18,17 @@ def selected(p, a, s):
 
 
 @kernel
-def pack(p, a, s, rough, smooth, width, pairs):
+def pack(p, a, s, rough, smooth, width, points):
     """Put together those that take part. How many have friction, how many have one row, and how many of the others have left since the last step."""
     few, alone, left = 0, 0, 0.0 * p.h[0]
-    plain = rough - POINTS * pairs
+    plain = rough - points
     for i in range(rough):
         s.took[i] = s.on[i]
         if any_lane(s.on[i] > 0.5):
             _one(p, s, i, few)
             for r in range(3):
                 _row(p, a, s, 3 * i + r, 3 * few + r)
-                if pairs > 0 and i >= plain:
+                if points > 0 and i >= plain:
                     row_of_patch(p, s, i - plain, r, 3 * few + r, width)
                 else:
                     s.X[3 * few + r] = p.W[3 * i + r]

@@ -6,7 +6,7 @@
 
 Contacts with friction come first, three rows each (normal, two tangents), then those of one row: smooth ones, stops of joints. One contact
 is solved at a time, the impulses of the others held: it opens, sticks (its 3 x 3 block solved) or slips (its direction turned, the normal
-impulse found on the cone), so that cones are met to rounding and what is left is the coupling. Each lane stops when it has
+impulse found on the cone), so that cones are met to rounding and what is left is the coupling; where sweeps creep they are accelerated (`contact_acceleration`). Each lane stops when it has
 converged and is not touched after that, so that no run knows of its neighbours. The laws are those of [Moreau1988].
 
     target    -e u_n before (Newton's law) where the gap is closed; -2 gap/h where it is open, what is left of it for half a step
@@ -16,42 +16,39 @@ converged and is not touched after that, so that no run knows of its neighbours.
 from __future__ import annotations
 
 from ..spatial import any_lane, kernel, select, sqrt
-from .box_manifold import POINTS
+from .contact_acceleration import BEGIN, follow, forget
 from .contact_certificate import certify, lift
 from .contact_interior import interior
 from .contact_patches import fill, sum_up
-from .contact_problem import MANY, ON_CONE, TINY, WHOLE, ContactProblem, normal
-from .contact_response import all_speeds, own_blocks, push, push3, speed, speeds, speeds3, whole_matrix
+from .contact_problem import MANY, TINY, WHOLE, ContactProblem, normal
+from .contact_response import own_blocks, push, push3, speed, speeds, speeds3, whole_matrix
 from .contact_selection import pack, selected, unpack
 
 SLIP_ROUNDS, HARD = 5, 16  # turns of the slip direction at each visit of a contact, after so many sweeps; before that one
 SLACK = 1e-3  # of the way of a step: a gap that counts as closed; of the speed that a step gives: a rebound that is none
 ENOUGH = 0.1  # of the tolerance: a change of speeds after which a lane is left
 PATIENCE = 63  # after 64, 128, ... sweeps all contacts are solved together
-EVERY = 7  # after 8, 16, ... sweeps the way of the last one is followed further
-FARTHEST = 1e12  # times the way of a sweep
-CREEP = 0.05  # of the speeds that its parts would give one by one: so little moves a sweep that is followed
 FIRM = 1e-12  # of the mobility of a contact: what is added where it cannot move, so that its block has an inverse
 
 
 @kernel
-def solve_contacts(p, a, s, rough, smooth, width, iterations, tolerance, pairs=0):
+def solve_contacts(p, a, s, rough, smooth, width, iterations, tolerance, groups=(), pairs=0, points=0):
     """The impulses of one step. rough, smooth: contacts with three rows and with one. tolerance: of the residual beside the fastest speed.
 
-    width: see `contact_response`. pairs: of boxes, whose points are the last of those with friction. Of many contacts those that take part are put together
-    first.
+    width: see `contact_response`. groups, pairs, points: of pairs of shapes and how many (`contact_patches`), whose points are the last of those with friction. Of
+    many contacts those that take part are put together first.
     """
-    fastest = _fastest(p, rough - POINTS * pairs, rough, smooth)
-    if pairs > 0:
-        fastest = fill(p, s, rough, pairs, fastest)
+    fastest = _fastest(p, rough - points, rough, smooth)
+    if points > 0:
+        fastest = fill(p, s, rough, groups, pairs, points, fastest)
     _targets(p, a, s, rough, smooth, fastest)
-    if rough + smooth > MANY:
-        few, alone, left = pack(p, a, s, rough, smooth, width, pairs)
+    if rough + smooth > MANY or points > 0:
+        few, alone, left = pack(p, a, s, rough, smooth, width, points)
         problem, answer = selected(p, a, s)
         _solve(problem, answer, s, few, alone, width, iterations, tolerance, fastest, left)
         unpack(a, s, rough, smooth, few)
-        if pairs > 0:
-            sum_up(a, s, rough, pairs)
+        if points > 0:
+            sum_up(p, a, s, rough, pairs, points)
     else:
         _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, 0.0 * fastest)
 
@@ -65,8 +62,9 @@ def _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, left):
     speeds(p, a.P, s, rough, smooth, width)
     busy = select(fastest > 0.0, 1.0 + 0.0 * fastest, 0.0 * fastest)
     for sweep in range(iterations):
-        if sweep & EVERY == EVERY:
-            _keep(p, a, s, rough, smooth, width)
+        if sweep >= BEGIN:
+            for r in range(3 * rough + smooth):
+                s.P[r] = a.P[r]
         change, turns = 0.0 * fastest, 1 if sweep < HARD else SLIP_ROUNDS
         for i in range(rough):
             if any_lane(s.on[i] * busy > 0.5):
@@ -77,10 +75,13 @@ def _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, left):
         busy = select(change > ENOUGH * tolerance * fastest, busy, 0.0 * busy)
         if not any_lane(busy > 0.5):
             break
-        if sweep & EVERY == EVERY and sweep + EVERY < iterations:
-            _leap(p, a, s, rough, smooth, width, busy)
         if sweep & PATIENCE == PATIENCE and 3 * rough + smooth <= WHOLE:
             busy = _together(p, a, s, rough, smooth, width, busy, fastest, tolerance)
+            forget(s, 3 * rough + smooth, 0.0 * busy)
+        elif sweep >= BEGIN and sweep + 1 < iterations:
+            if sweep == BEGIN:
+                forget(s, 3 * rough + smooth, 0.0 * busy)
+            follow(p, a, s, rough, smooth, width, busy, sweep)
     certify(p, a, s, rough, smooth, width, fastest, tolerance, left)
     lift(p, a, s, rough, smooth, width, fastest)
 
@@ -100,7 +101,7 @@ def _together(p, a, s, rough, smooth, width, busy, fastest, tolerance):
 
 @kernel
 def _fastest(p, plain, rough, smooth):
-    """The fastest of all speeds of rows, before or without impulses, m/s; pairs of boxes aside."""
+    """The fastest of all speeds of rows, before or without impulses, m/s; pairs of shapes aside."""
     found = 0.0 * p.h[0]
     for r in range(3 * plain):
         found = max(found, max(abs(p.before[r]), abs(p.free[r])))
@@ -235,40 +236,3 @@ def _press(p, a, s, i, rough, smooth, width, busy):
     a.P[n] = P + more
     push(p, s, rough, smooth, n, more, width)
     return own * abs(more)
-
-
-@kernel
-def _keep(p, a, s, rough, smooth, width):
-    """Keep impulses and speeds before a sweep."""
-    all_speeds(p, s, rough, smooth, width)
-    for r in range(3 * rough + smooth):
-        s.P[r], s.last[r] = a.P[r], s.u[r]
-
-
-@kernel
-def _leap(p, a, s, rough, smooth, width, busy):
-    """Follow the way of a sweep as far as it leads down, or until a contact opens or may slip.
-
-    Where rigid bodies leave a choice (a box on four corners) sweeps creep along combinations of impulses that move almost nothing.
-    """
-    all_speeds(p, s, rough, smooth, width)
-    down, bend, most, moved, pushed = 0.0 * busy, 0.0 * busy, FARTHEST + 0.0 * busy, 0.0 * busy, 0.0 * busy
-    for i in range(rough + smooth):
-        n = normal(i, rough)
-        d = a.P[n] - s.P[n]
-        down, bend = down - d * (s.u[n] - s.target[i]), bend + d * (s.u[n] - s.last[n])
-        moved, pushed = max(moved, s.on[i] * abs(s.u[n] - s.last[n])), max(pushed, s.own[i, 0] * abs(d))
-        most = select(d < 0.0, min(most, -a.P[n] / select(d < 0.0, d, -1.0 + 0.0 * d)), most)
-    for i in range(rough):  # of what slips the tangents follow the normal impulse, and count for nothing
-        x, y, reach = a.P[3 * i + 1], a.P[3 * i + 2], ON_CONE * s.mu[i] * a.P[3 * i]
-        holds = select(x * x + y * y < reach * reach, 1.0 + 0.0 * x, 0.0 * x)
-        dx, dy, dn = x - s.P[3 * i + 1], y - s.P[3 * i + 2], a.P[3 * i] - s.P[3 * i]
-        down = down - holds * (dx * s.u[3 * i + 1] + dy * s.u[3 * i + 2])
-        bend = bend + holds * (dx * (s.u[3 * i + 1] - s.last[3 * i + 1]) + dy * (s.u[3 * i + 2] - s.last[3 * i + 2]))
-        leaves = (s.mu[i] * a.P[3 * i] - sqrt(x * x + y * y)) / (sqrt(dx * dx + dy * dy) + s.mu[i] * abs(dn) + TINY)
-        most = select(holds > 0.5, min(most, leaves), most)
-    far = select(bend > 0.0, down / select(bend > 0.0, bend, 1.0 + 0.0 * bend), most)
-    far = select(down > 0.0, select(moved < CREEP * pushed, min(far, most), 0.0 * far), 0.0 * far) * busy
-    for r in range(3 * rough + smooth):
-        a.P[r] = a.P[r] + far * (a.P[r] - s.P[r])
-    speeds(p, a.P, s, rough, smooth, width)  # in all lanes, for what is computed afresh has other last digits

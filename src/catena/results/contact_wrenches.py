@@ -38,10 +38,10 @@ def contact_wrenches(result: Result, q: Array) -> dict[str, Array]:
 
 
 def touching(m: Mechanism, names: list[str]) -> dict[str, ContactPoint | ContactPatch]:
-    """{name: what touches what} of the points of a result; those of a pair of polyhedra are called "pair point 3"."""
-    pairs = {p.name: p for p in contact_patches(m, by_features=True)}
-    of_pairs = {name: pairs[name.rpartition(" point ")[0]] for name in names if name.rpartition(" point ")[0] in pairs}
-    return pairs | {p.name: p for p in contact_points(m, by_features=True)} | {p.name: p for own in rims(m) for p in own} | of_pairs
+    """{name: what touches what} of the points of a result; those of a pair, or of a rim by time stepping, are called "pair point 3"."""
+    pairs: dict[str, ContactPoint | ContactPatch] = {p.name: p for p in contact_patches(m, by_features=True)}
+    pairs |= {p.name: p for p in (*contact_points(m, by_features=True), *(p for own in rims(m) for p in own))}
+    return pairs | {name: pairs[name.rpartition(" point ")[0]] for name in names if name.rpartition(" point ")[0] in pairs}
 
 
 def shared(result: Result) -> Array:

@@ -1,12 +1,13 @@
-"""Pairs of boxes by time stepping: the points at which they touch at the moment are contacts of the solver, which finds them (`kernels.contact_patches`).
+"""Pairs of shapes by time stepping: the points at which they touch at the moment are contacts of the solver, which finds them (`kernels.contact_patches`).
 
-Tapes have a pair's poses and the twist of one box against the other; gaps, places and normals are made in lanes by one piece of code for all pairs.
+Tapes have a pair's poses and the twist of one shape against the other; gaps, places and normals are made in lanes by one piece of code for all pairs of a kind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,20 +20,58 @@ from ..compiler.machine_function import call_block, machine_function
 from ..compiler.trace import Tracer
 from ..kernels.box_manifold import POINTS
 from ..kernels.contact_patches import see
-from ..model.contact_points import ContactPatch, contact_patches
+from ..kernels.contact_problem import pair_shapes
+from ..kernels.polyhedron_manifold import Hulls
+from ..model.contact_points import POLYHEDRA, ContactPatch, contact_patches
 from ..model.contacts import Contact
 from ..model.mechanism import Mechanism
+from ..model.shapes import Shape
 from ..spatial import sub
 from .contact_rows import TouchingPoint
+from .stepped_hulls import FACES, SIDES, hull_of, hulls, radius_of, sides_of, size_of
 
 Array = NDArray[np.float64]
+KINDS = ("boxes", "polyhedra", "capsule", "sphere")  # of pairs, in the order of the solver
+
+
+@dataclass(frozen=True)
+class SteppedPair:
+    """Two shapes that touch at points of the moment. kind: of its code, one of `KINDS`. turned: whether the first shape in that code's order, which is a polyhedron, is what
+    touches, and not the surface."""
+
+    contact: int
+    name: str
+    body: str
+    shape: Shape
+    other: str
+    against: Shape
+    kind: str
+    turned: bool = False
+
+    @property
+    def solids(self) -> tuple[tuple[str, Shape], tuple[str, Shape]]:
+        """Bodies and shapes in the order of the code."""
+        touching, surface = (self.body, self.shape), (self.other, self.against)
+        return (touching, surface) if self.turned else (surface, touching)
+
+
+def stepped_pairs(m: Mechanism) -> tuple[SteppedPair, ...]:
+    """All pairs of a mechanism that a step knows, those of one kind one after another."""
+    found = [_stepped(x) for x in contact_patches(m) if x.kind != "smooth"]
+    return tuple(sorted(found, key=lambda pair: KINDS.index(pair.kind)))
+
+
+def _stepped(x: ContactPatch) -> SteppedPair:
+    one, other = x.shape.kind, x.against.kind
+    kind = ("boxes" if one == other == "box" else "polyhedra") if x.kind == "polyhedra" else other if x.swapped else one
+    return SteppedPair(x.contact, x.name, x.body, x.shape, x.other, x.against, kind, x.swapped)
 
 
 @dataclass(frozen=True)
 class ManifoldPoint:
-    """One of the points of a pair of boxes: `point` is its pair, number counts from 0. It has three rows, also without friction."""
+    """One of the points of a pair: `point` is the pair, number counts from 0. It has three rows, also without friction."""
 
-    point: ContactPatch
+    point: SteppedPair
     contact: Contact
     number: int
 
@@ -42,50 +81,114 @@ class ManifoldPoint:
     @property
     def name(self) -> str:
         """In results."""
-        return f"{self.point.name} point {self.number + 1}"
+        return f"{self.point.name} point {self.number + 1}" if self.point.kind != "sphere" else self.point.name
 
 
 SteppedPoint = TouchingPoint | ManifoldPoint
 
 
 def manifold_points(m: Mechanism) -> Iterator[ManifoldPoint]:
-    """The points of all pairs of boxes."""
-    for patch in contact_patches(m):
-        for number in range(POINTS):
-            yield ManifoldPoint(patch, m.contacts[patch.contact], number)
+    """The points of all pairs."""
+    pairs = PairLayout(stepped_pairs(m))
+    for pair in pairs.pairs:
+        for number in range(pairs.points_of(pair.kind)):
+            yield ManifoldPoint(pair, m.contacts[pair.contact], number)
 
 
 def patch_faults(m: Mechanism) -> Iterator[str]:
-    """Pairs that equal steps do not know."""
+    """Pairs that equal steps do not know, and meshes that have too much of something."""
     for patch in contact_patches(m):
-        if patch.kind != "polyhedra":
-            yield (f"contact {m.contacts[patch.contact].name!r} is of a {patch.shape.kind} of {patch.body!r} and a {patch.against.kind} of {patch.other!r}, which a step does not know: put boxes or "
+        if patch.kind == "smooth":
+            yield (f"contact {m.contacts[patch.contact].name!r} is of a {patch.shape.kind} of {patch.body!r} and a {patch.against.kind} of {patch.other!r}, which a step does not know: put boxes, capsules or "
                    "spheres in their place, or take contact = 'events'")  # fmt: skip
-        elif others := sorted({patch.shape.kind, patch.against.kind} - {"box"}):
-            yield (f"contact {m.contacts[patch.contact].name!r} is of a {patch.shape.kind} of {patch.body!r} and a {patch.against.kind} of {patch.other!r}; of two polyhedra a step knows "
-                   f"two boxes alone: put boxes or spheres in place of the {others[0]}, or take contact = 'events'")  # fmt: skip
+    for pair in stepped_pairs(m):
+        for body, shape in pair.solids:
+            faces, sides = (len(hull_of(shape).polygons), sides_of(shape)) if shape.kind == "mesh" else (0, 0)
+            if faces > FACES or sides > SIDES:
+                yield (f"contact {m.contacts[pair.contact].name!r}: the hull of the mesh of {body!r} has {faces} faces with up to {sides} corners, and a step knows {FACES} faces with {SIDES} corners at most: "
+                       "simplify it, or give the body boxes, capsules or spheres that collide")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PairLayout:
+    """Pairs as the code has them: groups of one kind, and the constants of their polyhedra."""
+
+    pairs: tuple[SteppedPair, ...]
+
+    @cached_property
+    def sides(self) -> int:
+        """Corners of a face, at most."""
+        return max((sides_of(x) for pair in self.pairs if pair.kind != "boxes" for _, x in pair.solids if x.kind in POLYHEDRA), default=1)
+
+    def points_of(self, kind: str) -> int:
+        """Of each pair of a kind."""
+        return {"boxes": POINTS, "polyhedra": 2 * self.sides, "capsule": 3, "sphere": 1}[kind]
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, int, int, int, int], ...]:
+        """See `kernels.contact_patches`."""
+        found, first, start = [], 0, 0
+        for kind in dict.fromkeys(pair.kind for pair in self.pairs):
+            count, each = sum(pair.kind == kind for pair in self.pairs), self.points_of(kind)
+            found.append((kind, first, first + count, each, start))
+            first, start = first + count, start + count * each
+        return tuple(found)
+
+    @property
+    def points(self) -> int:
+        """Of all pairs."""
+        return sum(self.points_of(pair.kind) for pair in self.pairs)
+
+    @cached_property
+    def hulls(self) -> Hulls:
+        """The constants of the code."""
+        owner = [k for k, pair in enumerate(self.pairs) for _ in range(self.points_of(pair.kind))]
+        used = [[x if pair.kind != "boxes" and x.kind in POLYHEDRA else None for _, x in pair.solids] for pair in self.pairs]
+        return hulls(used, self.sides, [-1.0 if pair.turned else 1.0 for pair in self.pairs], owner)
+
+    @property
+    def scratch(self) -> tuple[int, int, int, int]:
+        """What `contact_problem.pair_shapes` asks for."""
+        return len(self.pairs), self.points, self.hulls.corner.shape[1], self.sides
+
+    def seen(self, values: Array) -> SeenPoints:
+        """Of states with poses and twists (states, 38 n), of k points: arrays (states, k), (states, k, 3) twice, and (states, k, 3, 3)."""
+        n, k, states, W = len(self.pairs), self.points, len(values), default_width()
+        shapes, scratch = ((k,), (k, 3), (k, 3), (k, 9)), Record(SeenScratch, pair_shapes(*self.scratch), self.hulls)
+        code = BlockFunction(see, Record(SeenPairs, ((n, 32), (n, 6))), Record(SeenPoints, shapes), scratch, W, self.groups)
+        groups = -(-states // W)
+        given = np.zeros((groups * W, values.shape[1]))
+        given[:states] = values
+        given[states:] = values[-1:]
+        found = np.empty((groups, (16 * k + code.behind) * W))
+        each_block(code.block_address, np.ascontiguousarray(given.reshape(groups, W, -1).transpose(0, 2, 1)).reshape(groups, -1), found)
+        rows = found[:, : 16 * k * W].reshape(groups, 16 * k, W).transpose(0, 2, 1).reshape(groups * W, -1)[:states]
+        gap, place, speed, axes = np.split(rows, [k, 4 * k, 7 * k], axis=1)
+        return SeenPoints(gap, place.reshape(states, k, 3), speed.reshape(states, k, 3), axes.reshape(states, k, 3, 3))
 
 
 # ---------------------------------------------------------------------------------------------------- on the tape
-def pair_pose(s: Tracer, pair: ContactPatch) -> list[Any]:
-    """(30,): rotation by rows, middle and sizes of the surface, and of what touches it."""
+def pair_pose(s: Tracer, pair: SteppedPair) -> list[Any]:
+    """(32,): rotation by rows, middle, sizes and radius of a ball about both shapes."""
     found: list[Any] = []
-    for body, shape in ((pair.other, pair.against), (pair.body, pair.shape)):
-        box = solid(s, shape, *moving(s, body)[:2])
-        found += [*(x for row in box.R for x in row), *box.p, *box.size]
+    for body, shape in pair.solids:
+        x = solid(s, shape, *moving(s, body)[:2])
+        size = size_of(shape, x.size)
+        found += [*(x for row in x.R for x in row), *x.p, *size, radius_of(shape, size)]
     return found
 
 
-def pair_twist(s: Tracer, pair: ContactPatch) -> list[Any]:
-    """(6,): of what touches against the surface, angular and linear at the middle of the first, in the ground's axes."""
+def pair_twist(s: Tracer, pair: SteppedPair) -> list[Any]:
+    """(6,): of what touches against the surface, angular and linear at the middle of the second shape, in the ground's axes."""
     body, other = moving(s, pair.body), moving(s, pair.other)
-    middle = solid(s, pair.shape, *body[:2]).p
+    name, shape = pair.solids[1]
+    middle = solid(s, shape, *moving(s, name)[:2]).p
     return [*sub(body[2], other[2]), *sub(velocity_at(middle, *body[1:]), velocity_at(middle, *other[1:]))]
 
 
 # ---------------------------------------------------------------------------------------------------- in lanes
 class SeenPairs(NamedTuple):
-    """Of n pairs: pose (n, 30) and twist (n, 6)."""
+    """Of n pairs: pose (n, 32) and twist (n, 6)."""
 
     pose: Any
     twist: Any
@@ -100,25 +203,15 @@ class SeenPoints(NamedTuple):
     axes: Any
 
 
-class Nothing(NamedTuple):
-    """No scratch memory."""
+class SeenScratch(NamedTuple):
+    """As the last of a `ContactScratch`."""
 
-
-def seen_points(pairs: Sequence[ContactPatch], values: Array) -> SeenPoints:
-    """Of states with poses and twists (states, 36 n): arrays (states, 12 n), (states, 12 n, 3) twice, and (states, 12 n, 3, 3)."""
-    n, states, W = len(pairs), len(values), default_width()
-    k = POINTS * n
-    shapes = ((k,), (k, 3), (k, 3), (k, 9))
-    code = BlockFunction(see, Record(SeenPairs, ((n, 30), (n, 6))), Record(SeenPoints, shapes), Record(Nothing, ()), W, n)
-    groups = -(-states // W)
-    given = np.zeros((groups * W, values.shape[1]))
-    given[:states] = values
-    given[states:] = values[-1:]
-    found = np.empty((groups, 16 * k * W))
-    each_block(code.block_address, np.ascontiguousarray(given.reshape(groups, W, -1).transpose(0, 2, 1)).reshape(groups, -1), found)
-    rows = found.reshape(groups, 16 * k, W).transpose(0, 2, 1).reshape(groups * W, -1)[:states]
-    gap, place, speed, axes = np.split(rows, [k, 4 * k, 7 * k], axis=1)
-    return SeenPoints(gap, place.reshape(states, k, 3), speed.reshape(states, k, 3), axes.reshape(states, k, 3, 3))
+    axes: Any
+    points: Any
+    corner: Any
+    reference: Any
+    incident: Any
+    hulls: Any
 
 
 @machine_function()

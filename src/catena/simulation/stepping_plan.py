@@ -14,16 +14,15 @@ from ..compiler.trace import Tracer, vector
 from ..equations.formulation import FORMULATIONS, StateKind
 from ..equations.formulations import formulation
 from ..errors import SimulationError, StateError
-from ..kernels.box_manifold import POINTS
 from ..kernels.motion import BALL
 from ..kernels.rank import usual_length
 from ..machine.lookup import where
 from ..machine.machine import Machine
 from ..model.contact_points import contact_points
 from ..model.impact_laws import IMPACT_LAWS
-from .contact_rows import TouchingPoint
 from .stabilisation import stabiliser
-from .stepped_patches import SteppedPoint, manifold_points, pair_pose, patch_faults, seen_points
+from .stepped_patches import SteppedPoint, manifold_points, pair_pose, patch_faults
+from .stepped_rims import stepped_points
 from .system import System
 from .time_stepping import ITERATIONS, RESIDUAL, SteppedContacts, Stop
 
@@ -35,7 +34,7 @@ DEFAULT_INTEGRATOR = "dop853"
 def stepped_contacts(machine: Machine, asked: dict[str, Any], keep: Callable[[tuple, Any, Callable[[], Any]], Any]) -> SteppedContacts:
     """The contacts and stops of a run by time stepping. asked: arguments of `simulate` by name; keep: what was made for a key, or is made now.
     Raises SimulationError with every fault."""
-    faults = [*_faults(machine, asked), *_numbers(asked)]
+    faults = [*patch_faults(machine.mechanism), *_faults(machine, asked), *_numbers(asked)]
     own = {name: asked[name] for name in ("limits", "restitution", "iterations", "residual")}
     made: SteppedContacts = _made(machine, own) if faults else keep(("stepped", id(machine), *own.values()), machine, lambda: _made(machine, own))
     if not made.count:
@@ -47,7 +46,7 @@ def stepped_contacts(machine: Machine, asked: dict[str, Any], keep: Callable[[tu
 
 def _made(machine: Machine, asked: dict[str, Any]) -> SteppedContacts:
     m = machine.mechanism
-    points: tuple[SteppedPoint, ...] = (*(TouchingPoint(p, m.contacts[p.contact]) for p in contact_points(m)), *manifold_points(m))
+    points: tuple[SteppedPoint, ...] = (*(x for p in contact_points(m) for x in stepped_points(p, m.contacts[p.contact])), *manifold_points(m))
     stops = tuple(_stops(machine, float(asked["restitution"]))) if asked["limits"] == "stop" else ()
     return SteppedContacts(points, stops, asked["iterations"] or ITERATIONS, asked["residual"] or RESIDUAL)
 
@@ -69,7 +68,6 @@ def _faults(machine: Machine, asked: dict[str, Any]) -> Iterator[str]:
         yield f"{form.name} does not integrate coordinates and speeds; take one of {known}"
     if stabiliser(asked["stabilise"]).pulls:
         yield "loops are put back by projection after each step: leave stabilise out"
-    yield from patch_faults(machine.mechanism)
     for c in machine.mechanism.contacts:
         if not IMPACT_LAWS[c.law].steps or c.impacts != "simultaneous":
             known = " or ".join(law.name for law in IMPACT_LAWS.values() if law.steps)
@@ -110,8 +108,7 @@ def apart(machine: Machine, system: System, t: float, q: Array, p: Array) -> Non
     kernel, deep = system.compiled(("gaps",), lambda: (_gaps(system, c), DEEP * usual_length(machine.layout)))
     (gap, pairs), _ = kernel([np.full((len(q), 1), float(t)), np.ascontiguousarray(q), p], len(q))
     if c.pairs:
-        first = c.rough - POINTS * len(c.pairs)
-        gap = np.concatenate([gap[:, :first], seen_points(c.pairs, pairs).gap, gap[:, first:]], axis=1)
+        gap = np.concatenate([gap[:, : c.own], c.layout.seen(pairs).gap, gap[:, c.own :]], axis=1)
     run, worst = np.unravel_index(int(gap.argmin()), gap.shape)
     if gap[run, worst] < -deep:
         which = f" (run {run})" if len(q) > 1 else ""
@@ -124,7 +121,7 @@ def apart(machine: Machine, system: System, t: float, q: Array, p: Array) -> Non
 
 
 def _gaps(system: System, c: SteppedContacts) -> LaneKernel:
-    """(t, q, p) -> gaps of contacts with places of their own; poses of pairs of boxes, and no twists."""
+    """(t, q, p) -> gaps of contacts with places of their own; poses of pairs of shapes, and no twists."""
 
     def made(s: Tracer) -> list[ca.SX]:
         return [c.kinematics(s)[0], vector([*(x for pair in c.pairs for x in pair_pose(s, pair)), *[0.0] * (6 * len(c.pairs))] or [0.0])]

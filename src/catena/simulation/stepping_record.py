@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from ..compiler.lanes import compile_lanes
 from ..compiler.trace import Tracer, vector
-from ..kernels.box_manifold import POINTS
 from ..kernels.contact_problem import CERTIFICATE
 from ..kernels.rank import usual_length
 from ..results.ledger import ContactLedger, Extremes
 from .contact_record import ContactRows
-from .stepped_patches import pair_pose, pair_twist, seen_points
+from .stepped_patches import pair_pose, pair_twist
 
 if TYPE_CHECKING:
     from .plan import RunPlan
@@ -39,7 +38,7 @@ class Sight(NamedTuple):
 
 def stepped_state(system: System) -> ca.Function:
     """(t, x, u, p) -> gaps (k,), places (3 k,), speeds and axes (3 k,), (9 k,) of points that have places of their own, zero along tangents of smooth ones;
-    poses and twists (36 n,) of pairs of boxes."""
+    poses and twists (38 n,) of pairs of shapes."""
     c = system.stepping
     assert c is not None
 
@@ -63,8 +62,7 @@ def sight(plan_threads: int | None, system: System, flat: list[Array]) -> Sight:
     found = Sight(gap, place.reshape(n, -1, 3), rate.reshape(n, -1, 3), axes.reshape(n, -1, 3, 3))
     if not c.pairs:
         return found
-    first = c.rough - POINTS * len(c.pairs)
-    return Sight(*(np.concatenate([x[:, :first], y, x[:, first:]], axis=1) for x, y in zip(found, seen_points(c.pairs, pairs))))
+    return Sight(*(np.concatenate([x[:, : c.own], y, x[:, c.own :]], axis=1) for x, y in zip(found, c.layout.seen(pairs))))
 
 
 def observe(plan: RunPlan, flat: list[Array]) -> ContactRows | None:

@@ -23,14 +23,12 @@ from numpy.typing import NDArray
 from ..compiler.block_function import BlockFunction, Record
 from ..compiler.lanes import LaneKernel, compile_lanes
 from ..compiler.trace import Tracer, solve_columns, triangle, vector
-from ..kernels.box_manifold import POINTS
 from ..kernels.contact_problem import CERTIFICATE, MANY, ContactAnswer, ContactProblem, ContactScratch, scratch_shapes
 from ..kernels.contact_solver import solve_contacts
-from ..model.contact_points import ContactPatch
 from .contact_rows import TouchingPoint
 from .power import load_power, row_power
 from .projection import moved
-from .stepped_patches import ManifoldPoint, SteppedPoint, pair_pose, pair_twist
+from .stepped_patches import ManifoldPoint, PairLayout, SteppedPair, SteppedPoint, pair_pose, pair_twist
 
 if TYPE_CHECKING:
     from .system import System
@@ -54,7 +52,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class SteppedContacts:
-    """The contacts of a run by time stepping: points with friction first, those of pairs of boxes the last of them, then smooth ones, then stops."""
+    """The contacts of a run by time stepping: points with friction first, those of pairs of shapes the last of them, then smooth ones, then stops."""
 
     points: tuple[SteppedPoint, ...]
     stops: tuple[Stop, ...] = ()
@@ -72,9 +70,19 @@ class SteppedContacts:
         return tuple(c for c in self.ordered if isinstance(c, TouchingPoint))
 
     @cached_property
-    def pairs(self) -> tuple[ContactPatch, ...]:
-        """Of boxes."""
+    def pairs(self) -> tuple[SteppedPair, ...]:
+        """Of shapes, whose points are of the moment."""
         return tuple(dict.fromkeys(c.point for c in self.ordered if isinstance(c, ManifoldPoint)))
+
+    @cached_property
+    def layout(self) -> PairLayout:
+        """Of the pairs."""
+        return PairLayout(self.pairs)
+
+    @property
+    def own(self) -> int:
+        """Points with friction that have places of their own."""
+        return self.rough - self.layout.points
 
     @property
     def words(self) -> str:
@@ -104,7 +112,7 @@ class SteppedContacts:
     # ------------------------------------------------------------------------------------------------ a part of the state
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Of what the state has of contacts: forces of the rows (N, or N m), modes, the sums of each pair of boxes, the certificate."""
+        """Of what the state has of contacts: forces of the rows (N, or N m), modes, the sums of each pair of shapes, the certificate."""
         contacts = [c.name for c in self.ordered] + [stop.name for stop in self.stops]
         rows = [f"{name} {axis}" for c in self.ordered for name, axis in zip([c.name] * c.count, ("normal", "tangent 1", "tangent 2"))]
         rows += [stop.name for stop in self.stops]
@@ -126,19 +134,19 @@ class SteppedContacts:
 
     def spread(self, values: ca.SX, each: int) -> ca.SX:
         """Numbers of the contacts with places of their own, so many of each that has friction, with zeros where those of pairs belong."""
-        first = each * (self.rough - POINTS * len(self.pairs))
+        first = each * self.own
         one, other = ca.vertsplit(values, [0, first, values.numel()])
-        return ca.vertcat(one, ca.SX.zeros(each * POINTS * len(self.pairs)), other)
+        return ca.vertcat(one, ca.SX.zeros(each * self.layout.points), other)
 
     def gathered(self, values: ca.SX, each: int) -> ca.SX:
         """The other way: without those of pairs."""
-        first, last = each * (self.rough - POINTS * len(self.pairs)), each * self.rough
+        first, last = each * self.own, each * self.rough
         one, _, other = ca.vertsplit(values, [0, first, last, values.numel()])
         return ca.vertcat(one, other)
 
     # ------------------------------------------------------------------------------------------------ at a configuration
     def kinematics(self, s: Tracer) -> tuple[ca.SX, ca.SX]:
-        """gap (k,) of contacts with places of their own; their J (m, nv), and behind it that of the twists of pairs of boxes (6 n, nv)."""
+        """gap (k,) of contacts with places of their own; their J (m, nv), and behind it that of the twists of pairs of shapes (6 n, nv)."""
         meets = [c.meet(s) for c in self.plain]
         rate = vector([*(x for m in meets for x in m.velocity), *(x for pair in self.pairs for x in pair_twist(s, pair))]) if self.points else ca.SX.zeros(0)
         J, e = ca.jacobian(rate, s.v), ca.SX.eye(s.layout.nv)
@@ -164,7 +172,7 @@ class SteppedContacts:
 
     def width(self, s: Tracer) -> int:
         """nv where W is left to the solver; 0 where it is on the tape."""
-        return s.layout.nv if self.count > MANY else 0
+        return s.layout.nv if self.count > MANY or self.pairs else 0
 
     def joint_forces(self, system: System) -> ca.SX:
         """(nv,) of the contacts' forces in the state."""
@@ -178,7 +186,7 @@ class SteppedContacts:
         """Of the arrays of a `ContactProblem`."""
         k, m, r = self.count, self.rows, self.rough
         n, width = len(self.pairs), self.width(s)
-        return ((k,), (m,), (m,), (m - 3 * POINTS * n, width or m), (m,), (k,), (k,), (r,), (r,), (len(CERTIFICATE),), (1,), (n, 30), (n, 6), (n, 6),
+        return ((k,), (m,), (m,), (m - 3 * self.layout.points, width or m), (m,), (k,), (k,), (r,), (r,), (len(CERTIFICATE),), (1,), (n, 32), (n, 6), (n, 6),
                 (6 * n, width))  # fmt: skip
 
     def solver(self, s: Tracer, lanes: int) -> BlockFunction:
@@ -186,9 +194,9 @@ class SteppedContacts:
         k, m, r = self.count, self.rows, self.rough
         n = len(self.pairs)
         answer = Record(ContactAnswer, ((m,), (k,), (k,), (len(CERTIFICATE),), (1,), (n, 12)))
-        scratch = Record(ContactScratch, scratch_shapes(r, self.smooth, self.width(s), n))
+        scratch = Record(ContactScratch, scratch_shapes(r, self.smooth, self.width(s), *self.layout.scratch), self.layout.hulls if n else None)
         return BlockFunction(solve_contacts, Record(ContactProblem, self.problem_shapes(s)), answer, scratch, lanes, r, self.smooth,
-                             self.width(s), self.iterations, self.residual, n)  # fmt: skip
+                             self.width(s), self.iterations, self.residual, self.layout.groups, n, self.layout.points)  # fmt: skip
 
     @property
     def laws(self) -> tuple[list[float], list[float], list[float]]:
