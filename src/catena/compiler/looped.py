@@ -25,7 +25,7 @@ Shapes = Sequence[tuple[int, ...]]
 
 
 class Looped(NamedTuple):
-    """A kernel: its machine code, records of inputs, outputs and scratch memory, their shapes for some sizes, and its body in CasADi's words."""
+    """A kernel: its machine code, records of inputs, outputs (columns) and scratch memory, their shapes for some sizes, and its body in CasADi's words."""
 
     kernel: Callable[..., Any]
     records: tuple[Any, Any, Any]
