@@ -17,6 +17,7 @@ from catena.analysis.patch_pair import patch_pair
 from catena.errors import MechanismError, SimulationError
 from catena.model.contact_points import MEET, contact_patches, contact_points, patch_points
 from catena.model.polyhedra import polyhedron
+from catena.simulation.contact_rims import STANDS, RimMode, RimPoint, with_rims
 from catena.simulation.contact_rows import ContactMode, TouchingPoint
 from catena.simulation.contact_slots import PatchPoint, RoundedMode, RoundedPoint, SlotMode
 from catena.simulation.system import System
@@ -75,6 +76,8 @@ def test_meshes_that_cannot_touch_say_why(tmp_path: Path) -> None:
 def points_of(m: Mechanism) -> list[tuple[TouchingPoint, NamedTuple]]:
     """Contact points with modes; of two boxes a corner on a face, a corner below a face and edges that cross; of what is round all it has there."""
     found: list = [(TouchingPoint(p, m.contacts[0]), TouchingPoint.mode) for p in contact_points(m)]
+    rims = [p for p in with_rims(m) if isinstance(p, RimPoint)]  # rolling, and standing on a point of either end
+    found += [(p, mode) for p in rims for mode in (RimMode(), RimMode(key=STANDS, rim_x=0.6, rim_y=-0.8), RimMode(key=STANDS, end=-1.0))]
     for patch in contact_patches(m, by_features=True):
         A, B = (polyhedron(s, {}) for s in (patch.shape, patch.against))
         if patch.kind == "rounded":
@@ -121,14 +124,6 @@ def test_a_cylinder_rolls_down_an_incline_on_its_rims() -> None:
     run = simulate(m, [0, 0, R, *(np.sqrt(0.5) * np.array([1, 1, 0, 0]))], None, 1.0, output=1.0)
     assert run.q.values[-1, :3] == pytest.approx([G * np.sin(beta) / 3, 0.0, R], abs=1e-9)
     assert run.contacts.normal_force.values[-1].sum() == pytest.approx(mass * G * np.cos(beta)) and run.ledger.contact.penetration < 1e-12
-
-
-def test_an_end_that_lies_flat_is_refused_by_name() -> None:
-    m = in_plane("can", 1.0, 0.02, shapes=(shape("cylinder"),), contacts=(Contact(("can", GROUND), 0.4, 0.0),))
-    with pytest.raises(SimulationError, match=r"an end of the cylinder of 'can' lies flat on 'ground' \(contact 'can rim 2-ground'\)"):
-        simulate(m, [0, 0.25, 0], None, 0.1)
-    with pytest.raises(SimulationError, match="lies flat"):  # it rocks from one side to the other
-        simulate(m, [0, 0.25 * np.cos(0.1) + 0.2 * np.sin(0.1), 0.1], None, 1.0)
 
 
 def test_a_capsule_falls_along_another_and_onto_its_end() -> None:

@@ -56,7 +56,7 @@ def turned(count: int, ends: Sequence[Sequence[int]], angles: Array) -> Array:
     W = np.eye(count)
     for own, angle in zip(ends, angles):
         W[np.ix_(own, own)] = (1.0 + 2.0 * np.cos(angle + POINTS[:, None] - POINTS)) / 3.0 if angle else np.eye(3)
-    return np.kron(W, np.eye(3))
+    return np.asarray(np.kron(W, np.eye(3)), np.float64)
 
 
 class Turn(NamedTuple):

@@ -132,8 +132,8 @@ def patch_points(m: Mechanism, patch: ContactPatch) -> list[ContactPoint]:
 def rims(m: Mechanism) -> list[tuple[ContactPoint, ContactPoint, ContactPoint, ContactPoint]]:
     """Of each cylinder that may stand on a plane: the points of both rims, and two more for the end that stands flat, on three points."""
     found = [p for p in contact_points(m) if p.shape is not None and (p.shape.kind, p.surface) == ("cylinder", "plane")]
-    return [(one, other, *(replace(one, name=f"{one.body} flat {n}{one.name[len(one.body) + 6 :]}") for n in (1, 2)))
-            for one, other in zip(found[::2], found[1::2])]  # fmt: skip
+    flat = lambda one, n: replace(one, name=f"{one.body} flat {n}{one.name[len(one.body) + 6 :]}")  # noqa: E731
+    return [(one, other, flat(one, 1), flat(one, 2)) for one, other in zip(found[::2], found[1::2])]
 
 
 def _pairs(m: Mechanism) -> Iterator[tuple[int, str, Touching, Surface]]:

@@ -33,10 +33,13 @@ FLAT = 1e-9  # rad, at least: by less a tilt has no direction, and does not leav
 NOISE = 1e-14  # rad: what is rounding of a tilt
 ABSENT, ROLLS, STANDS = 0.0, 1.0, 2.0
 
-_Rim = namedtuple("_Rim", (*ContactMode._fields, "key", "end", "rim_x", "rim_y", "flat"), defaults=(*ContactMode(), ROLLS, 1.0, 1.0, 0.0, -1.0))  # type: ignore[misc]
+
+def _record() -> Any:
+    """A named tuple that begins as a ContactMode does."""
+    return namedtuple("_record", (*ContactMode._fields, "key", "end", "rim_x", "rim_y", "flat"), defaults=(*ContactMode(), ROLLS, 1.0, 1.0, 0.0, -1.0))  # type: ignore[misc]
 
 
-class RimMode(_Rim):
+class RimMode(_record()):  # type: ignore[misc]
     """The mode of a point of a rim: that of a contact point; key: ABSENT, ROLLS or STANDS; end: 1 the first of the cylinder, -1 the second;
     rim_x, rim_y: its direction from the middle of the end, in the axes of the shape; flat: see FLAT, no less than the tolerance of the run, and
     below zero of what does not touch."""
@@ -131,7 +134,7 @@ class FlatPoint(RimPoint):
 
 def with_rims(m: Mechanism) -> list[TouchingPoint]:
     """The contact points of a run: those of rims on planes roll and stand; after all, two more for each such cylinder."""
-    found, owned = rims(m), {}
+    found, owned = rims(m), dict[str, tuple[Any, ...]]()
     for one, other, *_ in found:
         owned |= {p.name: (p.shape,) for p in (one, other)}
     contacts = m.contacts

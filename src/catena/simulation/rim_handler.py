@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -22,7 +22,7 @@ PLAIN = 1e-10  # beside the fastest: speeds round a rim that are all alike
 class End(NamedTuple):
     """An end of a cylinder: its contact points, that of the rim and two more; which end, 1 or -1."""
 
-    points: tuple[int, int, int]
+    points: tuple[int, ...]
     side: float
 
 
@@ -31,6 +31,7 @@ class RimHandler:
 
     def __init__(self, terms: ContactTerms):
         self.terms, self.handler = terms, terms.handler
+        self.rims: list[Any] = [p for p in terms.points if type(p) is RimPoint]
         rims = [i for i, p in enumerate(terms.points) if type(p) is RimPoint]
         flat = [i for i, p in enumerate(terms.points) if isinstance(p, FlatPoint)]
         self.flat = max(FLAT, terms.handler.engine.rtol / SHARE)
@@ -39,7 +40,7 @@ class RimHandler:
     @cached_property
     def _leans(self) -> ca.Function:
         s = self.handler.system.tracer()
-        return ca.Function("leans", [s.t, s.q, s.v, s.p], [ca.horzcat(*(self.terms.points[x.points[0]].lean(s) for x in self.ends))])
+        return ca.Function("leans", [s.t, s.q, s.v, s.p], [ca.horzcat(*(p.lean(s) for p in self.rims))])
 
     def _lean(self, t: float) -> Array:
         """(ends, 2)."""
@@ -108,6 +109,16 @@ class RimHandler:
         self.terms.touching -= {now[n] for n in found.alone}
         self.release(t)
         return bool(found.alone) or bool(found.angles.any())
+
+    def remark(self, t: float, now: list[int], u: Array) -> None:
+        """Let the ledger say so where an end slides and turns at once, with slips u (3 k,): its friction depends on where the load is."""
+        for end in self.ends:
+            if self.stands(end) and set(end.points) <= set(now) and not self.terms.kept.remark:
+                slip = u.reshape(-1, 3)[[now.index(i) for i in end.points], 1:]
+                slides, turns = np.linalg.norm(slip.mean(axis=0)), np.linalg.norm(slip - slip.mean(axis=0))
+                if min(slides, turns) > PLAIN * max(slides, turns) and self.terms.kinetic[end.points[0]] > 0.0:
+                    self.terms.remark(f"from t = {t:.9g} s the motion depends on how the rim of {self.terms.points[end.points[0]].name} carries its load, which rigid bodies do not "
+                                      "determine; three points were taken")  # fmt: skip
 
     def settle(self) -> None:
         """Rims that do not touch any more have the direction of their tilt alone."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..errors import StudyError
 from ..simulation import drivers
 from ..simulation.contact_impacts import Hit
+from ..simulation.contact_rims import ROLLS, RimPoint
 from ..simulation.contact_rows import ContactMode
 from ..simulation.guards import Guard
 from ..simulation.plan import RunPlan
@@ -86,9 +87,17 @@ def legs(plan: RunPlan) -> tuple[Array, list[Leg]]:
         names = ", ".join(repr(x.patch.name) for x in patches)
         raise StudyError(f"{names}: these shapes touch by features that are chosen on the way, which are not differentiated; let frames or spheres touch instead")
     x, held, turns, until = _events(plan)
+    _refuse_flat_ends(plan, [held, *(turn.then for turn in turns)])
     held, turns = _curved(plan, held), [replace(turn, held=_curved(plan, turn.held), then=_curved(plan, turn.then)) for turn in turns]
     marks = sorted({*_marks(plan, until), *(turn.t for turn in turns), until} - {plan.start})
     return x, list(_cut(plan, held, marks, turns))
+
+
+def _refuse_flat_ends(plan: RunPlan, held: list[Array]) -> None:
+    h = plan.system.holding
+    for k, c in enumerate(h.contacts):
+        if isinstance(c, RimPoint) and any(h.mode(h.first_contact + k, x[plan.system.nv :]).key > ROLLS for x in held):
+            raise StudyError(f"{c.name!r}: the end of a cylinder stands flat, on three points that are chosen on the way, which are not differentiated; let frames on its rim touch instead")
 
 
 def _curved(plan: RunPlan, held: Array) -> Array:

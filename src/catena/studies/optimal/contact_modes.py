@@ -53,8 +53,9 @@ class ContactRows:
         words = _words(plan, given)
         for k, c in enumerate(h.contacts):
             if words[k] != OPEN:
-                modes[h.slots[h.first_contact + k]] = ContactMode(1.0, float(words[k] == STICK), static=c.contact.static, kinetic=c.contact.kinetic, straight=0.0)
-        closed, apart = ([k for k, word in enumerate(words) if (word != OPEN) is on] for on in (True, False))
+                mode = ContactMode(1.0, float(words[k] == STICK), static=c.contact.static, kinetic=c.contact.kinetic, straight=0.0)
+                modes[h.slots[h.first_contact + k]] = (*mode, *c.mode[len(mode) :])
+        closed, apart = ([k for k, word in enumerate(words) if (word != OPEN) is on and h.contacts[k].mode.present] for on in (True, False))
         state = (plan.start, x[: s.nq], x[s.nq : s.nq + s.nv], p, modes)
         gap = np.array(s.touching(*state)[0]).ravel()
         length = float(np.sqrt(max(s.row_scales[1][-1:] or [1.0])))
