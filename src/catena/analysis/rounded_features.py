@@ -9,9 +9,10 @@ A, the core of a sphere or capsule, is one corner, or two and their edge; B is a
     edge, corner    the edge of A beside a corner of B
 
 The distance of a corner of A from B is that of its nearest feature, whose region (of Voronoi) is bounded by planes: each end has a point,
-which is exact as long as it stays within them. Where an end is nearest but the edge of A leads down from it, the edge is nearer: the end
-sleeps until that changes. Between the ends are the two nearest of the last two kinds. Of all others there is a length by which the ends must
-move before they can be the nearest; see `Reach`.
+which is exact as long as it stays within them. Where the edge of A leads down from an end, the edge is nearer: the end sleeps until that
+changes. Between the ends are the two nearest of the last two kinds. Of all others there is a length by which the ends must move before they can
+be the nearest (`rounded_reach`). The normal turns continuously from one feature to the next where the change is exactly at the end of a region;
+there is slack only at an end where the pair lies still.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class RoundedFeature(NamedTuple):
     def of(x: Sequence[Any]) -> RoundedFeature:
         """From all in a row, numbers or symbols."""
         a, b, d, g = (tuple(x[k : k + 3]) for k in range(4, 16, 3))
-        return RoundedFeature(*x[:4], a, b, d, g, tuple(x[16:22]), tuple(tuple(x[k : k + 4]) for k in range(22, 22 + 4 * PLANES, 4)))
+        return RoundedFeature(x[0], x[1], x[2], x[3], a, b, d, g, tuple(x[16:22]), tuple(tuple(x[k : k + 4]) for k in range(22, 22 + 4 * PLANES, 4)))
 
     def on_second(self, R: Array, p: Array, radius: float) -> RoundedMeet:
         """Where it is at X_BA = (R, p), in the axes of B."""

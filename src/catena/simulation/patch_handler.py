@@ -100,7 +100,8 @@ class PatchHandler:
 
     def _seats(self, pair: PatchPair, modes: dict[int, SlotMode], found: PatchFeatures | RoundedFeatures, R: Array, p: Array) -> dict[int, int | None]:
         """{point: which of the features found it has}: the same as before where they stay, else those that are nearest."""
-        keys = {x.key: n for n, x in enumerate(found.points)}
+        points: list[Any] = [*found.points]
+        keys = {x.key: n for n, x in enumerate(points)}
         seats: dict[int, int | None] = {i: keys.pop(mode.key, None) for i, mode in modes.items()}
         left = set(keys.values())
         places = {i: pair.at(mode.feature, R, p)[1] for i, mode in modes.items() if seats[i] is None and mode.present}
