@@ -9,9 +9,10 @@ A, the core of a sphere or capsule, is one corner, or two and their edge; B is a
     edge, corner    the edge of A beside a corner of B
 
 The distance of a corner of A from B is that of its nearest feature, whose region (of Voronoi) is bounded by planes: each end has a point,
-which is exact as long as it stays within them. Where an end is nearest but the edge of A leads down from it, the edge is nearer: the end
-sleeps until that changes. Between the ends are the two nearest of the last two kinds. Of all others there is a length by which the ends must
-move before they can be the nearest; see `Reach`.
+which is exact as long as it stays within them. Where the edge of A leads down from an end, the edge is nearer: the end sleeps until that
+changes. Between the ends are the two nearest of the last two kinds. Of all others there is a length by which the ends must move before they can
+be the nearest (`rounded_reach`). The normal turns continuously from one feature to the next where the change is exactly at the end of a region;
+there is slack only at an end where the pair lies still.
 """
 
 from __future__ import annotations
