@@ -21,7 +21,7 @@ from catena import Body, Contact, Joint, Mechanism, Shape
 from catena.simulation.stepped_patches import PairLayout, SteppedPair
 from touching import SLOPE
 
-BATCH, STEPS = size(16, 2), size(1500, 20)
+BATCH, STEPS = size(8, 2), size(1000, 20)
 GROUND, BLOCK, FRICTION = "ground", (0.2, 0.15, 0.1), 0.5
 INERTIA = tuple(s / 12 for s in (BLOCK[1] ** 2 + BLOCK[2] ** 2, BLOCK[0] ** 2 + BLOCK[2] ** 2, BLOCK[0] ** 2 + BLOCK[1] ** 2))
 

@@ -104,7 +104,7 @@ def test_a_tower_that_is_pushed_slides_apart_and_keeps_the_laws(five) -> None:
     T, c = run.kinetic.values, run.ledger.contact
     E = T + run.potential.values
     assert np.diff(E).max() < 1e-6 * E.max() and T[-1] < 1e-9 * T[0] and run.q.values[-1, 7] > 0.03  # what penetrates is lifted
-    assert c.cone < 1e-12 and c.penetration < 1e-4 and c.residual < 1e-3 and c.unconverged < 50  # of 500 steps: see docs/contact.md
+    assert c.cone < 1e-12 and c.penetration < 1e-5 and c.residual < 1e-4 and c.unconverged < 10  # of 500 steps: see docs/contact.md
 
 
 def test_towers_that_are_pushed_know_nothing_of_each_other(five) -> None:
@@ -115,6 +115,32 @@ def test_towers_that_are_pushed_know_nothing_of_each_other(five) -> None:
     for k in (0, 5):
         alike = stepped(five, q[[k] * 8], v[[k] * 8], until=0.02, output=0.01)
         assert np.array_equal(alike.state.values[0], together.state.values[k])
+
+
+def test_boxes_that_land_on_each_other_on_a_slope_come_to_rest() -> None:
+    """Impacts tilt them by a hundred-thousandth: one point where edges cross would then carry all, and they would rock for ever."""
+    slope, rng = (g * np.sin(0.1), 0.0, -g * np.cos(0.1)), np.random.default_rng(0)
+    bodies = [box(f"b{i}", (0.2, 0.15, 0.1)) for i in range(3)]
+    m = boxes(bodies, [Contact((f"b{i}", f"b{i - 1}" if i else GROUND), 0.5, 0.0) for i in range(3)], gravity=slope)
+    q = np.concatenate([np.column_stack([rng.uniform(-0.01, 0.01, (16, 2)), np.full(16, 0.051 + 0.101 * i), np.tile([1, 0, 0, 0], (16, 1))]) for i in range(3)], axis=1)
+    run = stepped(m, q, until=0.2, output=0.1)
+    assert np.abs(run.v.values[:, -1]).max() < 1e-8 and run.ledger.contact.unconverged < 3 and run.ledger.contact.residual < 1e-6 and run.ledger.contact.penetration < 1e-3
+    assert np.abs(run.q.values[:, -1] - run.q.values[:, 1]).max() < 1e-9
+
+
+def test_a_pile_comes_to_rest() -> None:
+    """Five boxes that may all touch each other and the ground, dropped tilted one above another."""
+    rng, count = np.random.default_rng(0), 5
+    bodies = [box(f"b{i}", (0.2, 0.15, 0.1)) for i in range(count)]
+    m = boxes(bodies, [Contact((f"b{i}", GROUND), 0.5, 0.0) for i in range(count)] + [Contact((f"b{i}", f"b{j}"), 0.5, 0.0) for i in range(count) for j in range(i)])
+    q = np.concatenate([[*rng.uniform(-0.05, 0.05, 2), 0.25 + 0.3 * i, *unit_of(rng.standard_normal(4))] for i in range(count)])
+    run = stepped(m, q, until=1.6, output=0.4)
+    assert np.abs(run.v.values[-1]).max() < 1e-8 and run.kinetic.values.max() > 1.0 and run.ledger.contact.unconverged < 16 and run.ledger.contact.residual < 1e-4
+    assert run.contacts.force.values[-1, :count, 2].sum() == pytest.approx(count * g, rel=1e-6) and np.nanmin(run.contacts.gap.values[-1]) > -1e-7
+
+
+def unit_of(x: np.ndarray) -> np.ndarray:
+    return x / np.linalg.norm(x)
 
 
 def test_crossed_planks_bear_where_they_cross() -> None:

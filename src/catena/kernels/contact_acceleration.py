@@ -18,6 +18,7 @@ from .contact_response import speeds
 BEGIN = 4  # sweeps before the first that is followed
 WORSE = 4.0  # times the squared change of the best sweep
 LOOSE = 1e-13  # of the trace: what is added to the diagonal of dF' dF
+FARTHEST = 100.0  # times the squared impulses: a step that is taken
 NEVER = 1e300
 
 
@@ -37,7 +38,7 @@ def follow(p, a, s, rough, smooth, width, busy, sweep):
     """After a sweep: impulses from where it would have changed least. s.P: those before the sweep."""
     m, slot, zero = 3 * rough + smooth, sweep & (DEPTH - 1), 0.0 * busy
     size = _changes(a, s, rough, smooth, zero)
-    back = select(size > WORSE * s.best[0], busy, zero)
+    back = select(size <= WORSE * s.best[0], zero, busy)  # also what is not a number
     better = select(size < s.best[0], busy, zero)
     s.best[0] = select(better > 0.5, size, s.best[0])
     known = s.known[0] > 0.5
@@ -48,12 +49,7 @@ def follow(p, a, s, rough, smooth, width, busy, sweep):
         s.last[r], s.lastf[r] = a.P[r], s.f[r]
     s.known[0] = 1.0 + zero
     _least(s, slot, m, zero)
-    for r in range(m):
-        step = zero
-        for i in range(DEPTH):
-            step = step + s.dG[i, r] * s.g[i]
-        s.t[r] = select(busy > 0.5, a.P[r] - step, a.P[r])
-    _within(a, s, rough, smooth, busy)
+    _within(a, s, rough, smooth, _ahead(a, s, rough, smooth, busy))
     if any_lane(back > 0.5):
         _return(a, s, m, back, zero)
     speeds(p, a.P, s, rough, smooth, width)  # in all lanes, for what is computed afresh has other last digits
@@ -99,6 +95,21 @@ def _least(s, slot, m, zero):
         s.g[i] = s.g[i] / s.R[i, i]
         for k in range(i):
             s.g[k] = s.g[k] - s.R[i, k] * s.g[i]
+
+
+@kernel
+def _ahead(a, s, rough, smooth, busy):
+    """s.t: the impulses from where the sweep would have changed least; the busy lanes where they are no farther away than is sensible."""
+    way, size = 0.0 * busy, 0.0 * busy
+    for i in range(rough + smooth):
+        n, own = normal(i, rough), s.own[i, 0]
+        for r in range(3 if i < rough else 1):
+            step = 0.0 * busy
+            for k in range(DEPTH):
+                step = step + s.dG[k, n + r] * s.g[k]
+            s.t[n + r] = a.P[n + r] - step
+            way, size = way + own * step * step, size + own * a.P[n + r] * a.P[n + r]
+    return select(way <= FARTHEST * size, busy, 0.0 * busy)
 
 
 @kernel
