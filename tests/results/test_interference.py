@@ -118,3 +118,10 @@ def test_what_rests_on_the_ground_touches_it_and_does_not_overlap():
         assert catena.clearance(m, heights[:, None]).overlaps[:, 0].tolist() == [False, False, True]
         assert not len(catena.interference(m, [0.0, 1.0, 2.0], heights[[0, 1, 0], None], np.zeros((3, 1))))
         assert len(catena.interference(m, [0.0, 1.0, 2.0], heights[[0, 2, 1], None], np.zeros((3, 1)))) == 1
+
+
+def test_a_result_of_another_mechanism_with_the_same_coordinates_is_told_of(run, falling, tmp_path):
+    catena.save(falling.with_(name="other"), tmp_path / "m.toml")
+    run.save(tmp_path / "run.nc")
+    said = CliRunner().invoke(app, ["clearance", str(tmp_path / "m.toml"), "--result", str(tmp_path / "run.nc")]).output
+    assert "is of mechanism 'falling', which has the same coordinates; distances are those of 'other'" in " ".join(said.split())

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import catena
-from catena import Body, Contact, Joint, Mechanism, simulate
+from catena import Body, Contact, Frame, Joint, Mechanism, Pose, simulate
 
 GROUND, ORIGIN, G = "ground", (0.0, 0.0, 0.0), 9.81
 
@@ -57,3 +57,17 @@ def test_their_derivatives() -> None:
     found = catena.sensitivities(m, with_respect_to=["q.x"], q=[1.0, -0.2], until=until, limits="stop")
     ends = [simulate(m, [1.0 + d, -0.2], until=until, limits="stop", tolerance=1e-12).q.values[-1] for d in (1e-6, -1e-6)]
     assert [found["q.x", "q.x"], found["q.z", "q.x"]] == pytest.approx((ends[0] - ends[1]) / 2e-6, abs=1e-6)
+
+
+def test_an_arm_between_its_stop_and_the_ground_comes_to_rest() -> None:
+    """The last of the stop's impacts lifts the tip by nothing, and the tip's lift the arm from its stop by nothing: events end."""
+    bodies = (Body("a", 0, ORIGIN, ORIGIN), Body("b", 0, ORIGIN, ORIGIN), Body("rod", 2.0, (0.25, 0, 0), (1 / 24,) * 3), Body("arm", 1.0, (0.25, 0, 0), (1 / 48,) * 3))
+    joints = (Joint("x", "prismatic", GROUND, "a", axis=(1, 0, 0)), Joint("z", "prismatic", "a", "b", axis=(0, 0, 1)), Joint("turn", "revolute", "b", "rod", axis=(0, 1, 0)),
+              Joint("elbow", "revolute", "rod", "arm", Pose(position=(0.5, 0, 0)), axis=(0, 1, 0), lower=-1.0, upper=1.0))  # fmt: skip
+    walls = tuple(Frame(name, GROUND, Pose.rpy(0, turn, 0, position=(x, 0, 0))) for name, turn, x in (("left", np.pi / 2, -1.0), ("right", -np.pi / 2, 1.0)))
+    ends = (Frame("A", "rod"), Frame("B", "arm", Pose(position=(0.5, 0, 0))))
+    contacts = tuple(Contact((("A", "B"), surface), 0.0, 0.7, impacts="sequential") for surface in (GROUND, "left", "right"))
+    m = Mechanism("folding rod", bodies, joints, (*ends, *walls), contacts=contacts)
+    start = [-0.0835092577810263, 1.2107564816181484, -2.036087947349239, 0.8458657437890386]
+    run = simulate(m, start, [-0.24516867042940035, 4.2356775101020965, -2.2240415253845627, -0.7552100142539961], until=2.0, output=0.1, limits="stop")
+    assert len(run.event) < 500 and not run.ledger.verdict

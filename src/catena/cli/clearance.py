@@ -33,7 +33,7 @@ def clearance(
     cells = [[" - ".join(x["pair"]), number(x["distance"]), number(x.get("time")), vector(x["first"]), vector(x["second"]),
               "overlap" if x["overlap"] else ""] for x in found["pairs"]]  # fmt: skip
     screen.print(table(["pair", "distance, m", "at time, s", "point of the first", "point of the second", ""], cells))
-    for sentence in found.get("meetings", ()):
+    for sentence in (*found.get("meetings", ()), *found.get("notes", ())):
         screen.print(sentence, markup=False, soft_wrap=True)
 
 
@@ -53,10 +53,12 @@ def _along(mechanism: Any, path: str, pairs: Any) -> dict[str, Any]:
     if list(run.data["coordinate"].values) != list(mechanism.coordinate_names):
         raise CatenaError(f"{path} is of another mechanism: its coordinates are {', '.join(map(str, run.data['coordinate'].values))}")
     found = interference(replace(run, model=mechanism), pairs=pairs)
+    whose = run.data.attrs.get("mechanism", mechanism.name)
     several, met = "run" in run.data.dims, {(x.pair, x.run) for x in found}
     rows = [{"pair": [*x.pair, *([f"run {x.run}"] if several else [])], "distance": x.distance, "time": x.time, "first": x.first.tolist(),
              "second": x.second.tolist(), "overlap": (x.pair, x.run) in met} for x in found.closest]  # fmt: skip
-    return {"pairs": rows, "meetings": [f"{f'run {x.run}: ' if several else ''}{x}" for x in found]}
+    notes = [f"{path} is of mechanism {whose!r}, which has the same coordinates; distances are those of {mechanism.name!r}"] if whose != mechanism.name else []
+    return {"pairs": rows, "meetings": [f"{f'run {x.run}: ' if several else ''}{x}" for x in found], "notes": notes}
 
 
 def _at_zero(mechanism: Any, pairs: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@
     events          records of events; event_kinds: how each kind is read, checked and handled
     event_plan      the events of a run: switched_constraints (stops, friction, locks) with their guards
     event_handler   handles an event; mode_choice: what is held afterwards; accumulation: infinitely many impacts (Zeno)
+    contact_handler contacts at events: contact_impacts with touching_stops, contact_terms; contact_rows, contact_slots: their rows and guards
     control         controllers; trajectories: coordinates as functions of time
     scenario/       the [scenario] of a file
 """

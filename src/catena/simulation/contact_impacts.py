@@ -69,10 +69,11 @@ class ContactImpacts:
         held = np.diagonal(G)[::3] <= HELD * np.diagonal(free)[::3]
         return np.where(held, self.terms.small(free, slice(None, None, 3), SLOW), self.terms.small(G, slice(None, None, 3), RESTS))
 
-    def _ended(self, now: list[int], u: Array, size: Array) -> Array:
+    def _ended(self, now: list[int], stops: TouchingStops, u: Array, size: Array) -> Array:
         """Speeds that are none where a series of impacts has come to its limit: that of its last, also where another point lifts
         because of it, as a block that rocks from one edge to the other without rebound."""
-        over = [n for n, i in enumerate(now) if u[n] < 0.0 and i in self.series and self.series[i].limit is not None]
+        series = [*(self.series.get(i) for i in now), *(self.handler.impacts.get(key) for key in stops.keys)]
+        over = [n for n, one in enumerate(series) if u[n] < 0.0 and one is not None and one.limit is not None]
         return SLOWER * size * max((-u[n] / size[n] for n in over), default=0.0)
 
     def _jump(self, t: float, now: list[int], stops: TouchingStops, W: Array, J: Array, u: Array, small: Array) -> tuple[list[int], Array, Array]:
@@ -101,7 +102,7 @@ class ContactImpacts:
         self._count(u, e, mu, one, work)
         self._log_hits(t, now, u, one)
         stops.log(t, u[::3][len(now) :], one.after[::3][len(now) :], small[len(now) :])
-        return now, np.maximum(small, self._ended(now, u[::3], np.sqrt(np.diagonal(G)[::3]))), one.after
+        return now, np.maximum(small, self._ended(now, stops, u[::3], np.sqrt(np.diagonal(G)[::3]))), one.after
 
     def _restitution(self, now: list[int], back: Array) -> Array:
         """(k,): none where a series has come to its limit; then that of stops."""
