@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 from catena import Body, CollisionFilter, Contact, Frame, Joint, Mechanism, Pose, Shape, simulate
 from catena.analysis.contact_features import patch_features
 from catena.analysis.patch_pair import patch_pair
-from catena.errors import MechanismError, SimulationError
+from catena.errors import MechanismError
 from catena.model.contact_points import MEET, contact_patches, contact_points, patch_points
 from catena.model.polyhedra import polyhedron
 from catena.simulation.contact_rims import STANDS, RimMode, RimPoint, with_rims

@@ -22,7 +22,7 @@ from ..analysis.contact_gaps import Meet, meet
 from ..compiler.trace import Tracer, elements, entries, vector
 from ..kernels.constrained_dynamics import factor_rows
 from ..kernels.dynamics import solve
-from ..kernels.rank import usual_length
+from ..kernels.rank import independent, usual_length
 from ..kernels.switched_rows import ROUNDS
 from ..model.contact_points import ContactPoint
 from ..model.contacts import Contact
@@ -210,3 +210,23 @@ def weighted_forces(B: ca.SX, Y: ca.SX, r: ca.SX, keep: ca.SX, weight: ca.SX) ->
         solve(L, y)
         f = f + D @ (Y.T @ (own.T @ vector(y)))
     return f
+
+
+def kept_rows(B: ca.SX, z: ca.SX, others: ca.SX, size: Sequence[float], column: np.ndarray) -> ca.SX:
+    """(m,) 1 for the rows B that are on and say more than other rows do, else 0."""
+    both = ca.vertcat(ca.diag(z) @ B, others)
+    G, keep = ca.densify(both @ ca.diag(ca.SX(column)) @ both.T), np.full(both.shape[0], 0.0, dtype=object)
+    independent(entries(G), [x if x != 0.0 else G[k, k] for k, x in enumerate(size)], keep)
+    return vector(keep[: B.shape[0]])
+
+
+def answered(S: ca.SX, r: ca.SX, keep: ca.SX) -> ca.SX:
+    """mu with S mu = r in the rows that are kept, and zero in the others."""
+    L, y = entries(S), np.full(keep.numel(), 0.0, dtype=object)
+    factor_rows(L, elements(keep), y)
+    mu = ca.SX.zeros(keep.numel())
+    for _ in range(2):
+        y[:] = elements(ca.densify(r - S @ mu))
+        solve(L, y)
+        mu = mu + vector(y)
+    return mu

@@ -24,15 +24,12 @@ import casadi as ca
 import numpy as np
 
 from ..compiler import looped
-from ..compiler.trace import Tracer, elements, entries, vector
-from ..kernels.constrained_dynamics import factor_rows
+from ..compiler.trace import Tracer, elements, vector
 from ..kernels.constraint_rows import Constraints, constraints
-from ..kernels.dynamics import solve
-from ..kernels.rank import independent
 from ..kernels.tree import layout
 from ..model.mechanism import Joint
 from ..spatial import rotate
-from .contact_rows import Rest, SwitchedRows, TouchingPoint, no_rows, weighted_forces
+from .contact_rows import Rest, SwitchedRows, TouchingPoint, answered, kept_rows, no_rows, weighted_forces
 from .contact_slots import TouchingPatch
 from .guards import LOWER, UPPER, Bound, Guard, Meaning
 
@@ -267,7 +264,7 @@ class SwitchedConstraints:
         _, rate, gamma, B, z = self.rows(s)
         others, size = self._others(s, system.driven.speeds if system.driven is not None else ())
         F, weight = self._acting(rate, B, z)
-        kept = z if self.many else _kept(B, z, others, size, s.con.column)
+        kept = z if self.many else kept_rows(B, z, others, size, s.con.column)
         f = ca.Function("held_rows", [s.t, s.q, s.v, s.p, self.symbols], [ca.densify(x) for x in (gamma, B, kept, F, weight, others)])
         gamma, B, kept, F, weight, others = f(system.t, system.q, system.v, system.p, self.symbols)
         push = ca.SX.sym("push", system.nv)
@@ -282,7 +279,7 @@ class SwitchedConstraints:
             mu = weighted_forces(B, ca.mtimes(ca.jacobian(a, push), F.T), r, kept, weight)
         else:
             response = ca.mtimes(B, ca.jtimes(a, push, B.T))  # B W B', with a = free + W push
-            mu = _answered(0.5 * (response + response.T), r, kept)
+            mu = answered(0.5 * (response + response.T), r, kept)
         return mu, ca.mtimes(F.T, mu)
 
     @property
@@ -366,26 +363,6 @@ class SwitchedConstraints:
         for k, patch in enumerate(self.patches):
             part = self.first_contact - len(self.patches) + k
             yield Guard(Meaning.MOVES_AWAY, part, ca.Function("moved", given, [patch.moved(s, self._symbolic(part))])(*here))
-
-
-def _kept(B: ca.SX, z: ca.SX, others: ca.SX, size: Sequence[float], column: np.ndarray) -> ca.SX:
-    """(m,) 1 for the rows B that are on and say more than other rows do, else 0."""
-    both = ca.vertcat(ca.diag(z) @ B, others)
-    G, keep = ca.densify(both @ ca.diag(ca.SX(column)) @ both.T), np.full(both.shape[0], 0.0, dtype=object)
-    independent(entries(G), [x if x != 0.0 else G[k, k] for k, x in enumerate(size)], keep)
-    return vector(keep[: B.shape[0]])
-
-
-def _answered(S: ca.SX, r: ca.SX, keep: ca.SX) -> ca.SX:
-    """mu with S mu = r in the rows that are kept, and zero in the others."""
-    L, y = entries(S), np.full(keep.numel(), 0.0, dtype=object)
-    factor_rows(L, elements(keep), y)
-    mu = ca.SX.zeros(keep.numel())
-    for _ in range(2):
-        y[:] = elements(ca.densify(r - S @ mu))
-        solve(L, y)
-        mu = mu + vector(y)
-    return mu
 
 
 def _while(mode: ca.SX, value: Any, otherwise: Any = 1.0) -> ca.SX:
