@@ -24,7 +24,7 @@ from .support_features import SupportFeature, SupportShape
 
 Array = np.ndarray
 FAR = 0.5  # of the size: pairs that are farther apart have no points
-REACHES = (1e-6, 0.03, 0.4, 3.0)  # about the sine: how far from a normal features are looked for, in turn
+REACHES = (1e-6, 0.03, 0.4)  # about the sine: how far from a normal features are looked for, in turn
 ALONG = 0.999  # the cosine between a line and a normal that is near none across it
 AHEAD = 0.25  # of SLACK: how far ahead features are chosen
 LEVEL = 1e-5  # the sine of an angle at which a flat end lies on a face
