@@ -94,6 +94,7 @@ class ContactHandler:
         if now:
             self._stop_slow(t, now)
             self._hold(t, now, again)
+        self.patches.refuse_shallow(t)
         for k, old in enumerate(before):
             self._tell(t, k, old)
 
