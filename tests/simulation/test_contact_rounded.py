@@ -185,6 +185,15 @@ def test_a_capsule_falls_along_another_and_slides_off(long: float) -> None:
     kept(run)
 
 
+def test_capsules_that_turn_away_from_each_other_are_refused_by_name() -> None:
+    """The point where they cross at a small angle runs along them as the turn over its square."""
+    fixed = Shape("capsule", (0.1, 0.9), Pose.rpy(np.pi / 2, 0, 0), collides=True)
+    for q, w in ((turned(LYING_Y), 0.1), (Rotation.from_rotvec([0, 0, 0.02]) * Rotation.from_rotvec(LYING_Y), -0.5)):
+        turn = q if isinstance(q, list) else q.as_quat(scalar_first=True).tolist()
+        with pytest.raises(SimulationError, match=r"'rod' and 'ground' press where edges of them cross at \S+ rad \(contact 'rod-ground'\): below 0.001 rad"):
+            simulate(free_on(rod(), fixed), [0, 0, 0.1 + RADIUS, *turn], [0, 0, 0, 0, w, 0], until=0.3)
+
+
 # ---------------------------------------------------------------------------------------------------- thrown at random
 SIZE = (0.3, 0.4, 0.5)
 

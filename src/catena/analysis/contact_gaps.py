@@ -68,6 +68,13 @@ def margins_of_rounded(s: Tracer, patch: ContactPatch, x: RoundedFeature) -> lis
     return x.margins(found, rotate(R_A, x.d), [rotate(R_B, h[:3]) for h in x.planes])
 
 
+def slant_of_rounded(s: Tracer, patch: ContactPatch, x: RoundedFeature) -> Any:
+    """The squared sine between the directions of both."""
+    R_A, R_B = (moving(s, body)[0] for body, _ in patch.pair)
+    c = cross(rotate(R_A, x.d), rotate(R_B, x.g))
+    return dot(c, c)
+
+
 def _rounded(s: Tracer, patch: ContactPatch, x: RoundedFeature) -> RoundedMeet:
     ((one, shape), (other, against)) = patch.pair
     (R_A, o_A, _, _), (R_B, o_B, _, _) = moving(s, one), moving(s, other)

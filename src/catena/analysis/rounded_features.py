@@ -30,6 +30,7 @@ from .rounded_reach import PARALLEL, Pairs, pairs_of_edges, reach_of_corners, re
 Array = np.ndarray
 PLANES = 4  # of a region that a point watches; others are a matter of how far it moves
 NOISE = 1e-14  # of the size, in lengths: so far beyond its region a feature is still taken, so that one of two neighbours always is
+SHALLOW = 1e-3  # the sine between edges that cross while they press: below, the crossing runs along them by 1e6 times what they turn
 SLOW = 1e-4  # of the slack: a margin that falls by less on the way ahead stays
 BETWEEN = 2  # points between the ends
 

@@ -111,6 +111,7 @@ class ContactHandler:
             self._stop_slow(t, now)
             self._hold(t, now, again)
         self.impacts.rims.settle()
+        self.patches.refuse_shallow(t)
         for k, old in enumerate(before):
             self._tell(t, k, old)
 

@@ -18,8 +18,16 @@ import casadi as ca
 import numpy as np
 
 from ..analysis.contact_features import NUMBERS, SIDES, Feature
-from ..analysis.contact_gaps import Meet, margins_of_rounded, meet_features, meet_rounded, moving, place_of_features
-from ..analysis.rounded_features import PLANES, ROUNDED_NUMBERS, RoundedFeature
+from ..analysis.contact_gaps import (
+    Meet,
+    margins_of_rounded,
+    meet_features,
+    meet_rounded,
+    moving,
+    place_of_features,
+    slant_of_rounded,
+)
+from ..analysis.rounded_features import PLANES, ROUNDED_NUMBERS, SHALLOW, RoundedFeature
 from ..compiler.trace import Tracer
 from ..model.contact_points import ContactPatch
 from .contact_rows import ContactMode, SwitchedRows, TouchingPoint, no_rows
@@ -134,8 +142,11 @@ class RoundedPoint(PatchPoint):
         return meet_rounded(s, self.patch, mode.feature, self.rough)
 
     def watched(self, s: Tracer, mode: Any) -> Iterator[tuple[Meaning, Any, Any]]:
-        """Whether other features are as near."""
-        yield Meaning.LEAVES_FACE, ca.mmin(ca.vertcat(*margins_of_rounded(s, self.patch, mode.feature))), 1.0
+        """Whether other features are as near, or edges that cross and press are nearly parallel."""
+        x = mode.feature
+        presses = mode.closed * x.along_a * x.along_b > 0.5
+        slant = ca.if_else(presses, slant_of_rounded(s, self.patch, x) / SHALLOW**2 - 1.0, 1.0)
+        yield Meaning.LEAVES_FACE, ca.mmin(ca.vertcat(*margins_of_rounded(s, self.patch, x), slant)), 1.0
 
 
 @dataclass(frozen=True)

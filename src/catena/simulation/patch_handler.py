@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from ..analysis.contact_gaps import moving
 from ..analysis.patch_pair import Found, PatchPair, patch_pair
+from ..analysis.rounded_features import SHALLOW
 from ..errors import SimulationError, StateError
 from ..machine.lookup import where
-from .contact_slots import PatchMode, PatchPoint
+from .contact_slots import PatchMode, PatchPoint, RoundedMode
 from .contact_terms import DEEP, NEAR, ContactTerms
 
 Array = NDArray[np.float64]
@@ -84,6 +85,19 @@ class PatchHandler:
         near = {x.key for x in found.points if self.pairs[k].at(x, R, p)[0] <= NEAR * self.terms.length}
         now = {i for i in self.own[k] if self._mode(i).key in touched | near and self._mode(i).present}
         self.terms.touching = {i for i in self.terms.touching if i not in self.own[k]} | now
+
+    def refuse_shallow(self, t: float) -> None:
+        """A SimulationError where edges that cross press and are nearly parallel: where they cross follows from angles below all tolerances."""
+        for k, own in enumerate(self.own):
+            for i in sorted(self.terms.touching.intersection(own)):
+                mode = self._mode(i)
+                if not isinstance(mode, RoundedMode) or not (mode.closed and mode.along_a and mode.along_b):
+                    continue
+                sine = float(np.linalg.norm(np.cross(self._place(t, k)[0] @ mode.feature.d, mode.feature.g)))
+                if sine < SHALLOW * (1.0 + 1e-6):
+                    x = self.patches[k].patch
+                    raise SimulationError(f"at t = {t:.9g} s {x.body!r} and {x.other!r} press where edges of them cross at {sine:.3g} rad (contact {x.name!r}): below {SHALLOW:g} rad the point runs "
+                                          "along them faster than steps can follow; keep them parallel by a joint, or let spheres at the ends touch instead")  # fmt: skip
 
     # ------------------------------------------------------------------------------------------------ features
     def _mode(self, point: int) -> Any:
