@@ -133,8 +133,9 @@ def test_a_pile_comes_to_rest() -> None:
     rng, count = np.random.default_rng(0), 5
     bodies = [box(f"b{i}", (0.2, 0.15, 0.1)) for i in range(count)]
     m = boxes(bodies, [Contact((f"b{i}", GROUND), 0.5, 0.0) for i in range(count)] + [Contact((f"b{i}", f"b{j}"), 0.5, 0.0) for i in range(count) for j in range(i)])
-    q = np.concatenate([[*rng.uniform(-0.05, 0.05, 2), 0.25 + 0.3 * i, *unit_of(rng.standard_normal(4))] for i in range(count)])
-    run = stepped(m, q, until=1.6, output=0.4)
+    turns = [(unit_of(rng.standard_normal(4)), rng.uniform(-0.05, 0.05, 2)) for _ in range(count)]
+    q = np.concatenate([[*place, 0.25 + 0.3 * i, *turn] for i, (turn, place) in enumerate(turns)])
+    run = stepped(m, q, until=1.4, output=0.35)
     assert np.abs(run.v.values[-1]).max() < 1e-8 and run.kinetic.values.max() > 1.0 and run.ledger.contact.unconverged < 16 and run.ledger.contact.residual < 1e-4
     assert run.contacts.force.values[-1, :count, 2].sum() == pytest.approx(count * g, rel=1e-6) and np.nanmin(run.contacts.gap.values[-1]) > -1e-7
 
