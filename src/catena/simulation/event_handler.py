@@ -149,7 +149,7 @@ class EventHandler:
         elif guard.meaning in (Meaning.LEAVES_FACE, Meaning.MOVES_AWAY) and self.contacts is not None:
             self.contacts.other_features(t, guard.subject)
         elif guard.meaning is Meaning.LIES_FLAT and self.contacts is not None:
-            self.contacts.impacts.strike(t)
+            self.contacts.impacts.strike(t, guard.subject - self.contacts.first)
         elif guard.meaning is Meaning.LIES_ALONG and self.contacts is not None:
             self.contacts.impacts.lies_along(t, guard.subject - self.contacts.first)
 
