@@ -158,7 +158,7 @@ class ContactHandler:
         terms, W, J, acting, (G, b, u, static, kinetic, still) = problem
         found = solutions(G, b, Friction(static, kinetic, slip_directions(u, still), np.zeros(len(now))), proved)
         shared = bool(found) and found[0].loose.shape[1] > 0
-        rims.remark(t, now, u)
+        rims.remark(t, now, u, still)
         if shared and len(found) > 1 and not self.terms.kept.remark:
             self.terms.remark(f"from t = {t:.9g} s the motion depends on how {self.terms.named(now)} share the load, which rigid bodies do not "
                          "determine; the most even shares were taken")  # fmt: skip

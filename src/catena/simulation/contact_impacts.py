@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.contact_impact import Blow, blow
-from ..analysis.flat_ends import RimImpact
+from ..analysis.flat_ends import ENOUGH, RimImpact
 from ..errors import QuestionError, SimulationError, SingularError
 from ..model.impact_laws import IMPACT_LAWS
 from .accumulation import Impacts
@@ -43,9 +43,9 @@ class ContactImpacts:
         self.series: dict[int, Impacts] = {}
         self.hits: list[Hit] = []
 
-    def strike(self, t: float) -> None:
-        """Let the speeds jump where contacts that touch approach; those that separate touch no more."""
-        self.rims.stand(t)
+    def strike(self, t: float, landed: int = -1) -> None:
+        """Let the speeds jump where contacts that touch approach; those that separate touch no more. landed: a rim that has come down flat."""
+        self.rims.stand(t, landed)
         now = sorted(self.terms.touching)
         if not now:
             return
@@ -86,9 +86,9 @@ class ContactImpacts:
         if not self._over(now) and self.rims.turn(t, now, RimImpact(W, J, u, e, mu, c.law, c.impacts)):
             now = sorted(self.terms.touching)
             (W, J, u, small), e, mu = self._problem(t, now, stops), self._restitution(now, back), self._friction(now, stops)
-        G = J @ W @ J.T
+        G, law = J @ W @ J.T, "newton" if self._over(now) and proved == ENOUGH else c.law  # without rebound the laws of several points are one
         try:
-            one = blow(G, u, e, mu, c.law, c.impacts, proved)
+            one = blow(G, u, e, mu, law, c.impacts, proved)
         except QuestionError as why:
             raise SimulationError(f"at t = {t:.9g} s the impact at {self.terms.named(now)} has no answer by {c.law}: {why}") from None
         except SingularError as why:

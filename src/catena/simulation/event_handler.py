@@ -149,7 +149,7 @@ class EventHandler:
         elif guard.meaning in (Meaning.LEAVES_FACE, Meaning.MOVES_AWAY) and self.contacts is not None:
             self.contacts.other_features(t, guard.subject)
         elif guard.meaning is Meaning.LIES_FLAT and self.contacts is not None:
-            self.contacts.impacts.strike(t)
+            self.contacts.impacts.strike(t, guard.subject - self.contacts.first)
 
     def _bounded(self, t: float, instant: float) -> None:
         """Raise a SimulationError where events repeat without progress in time."""

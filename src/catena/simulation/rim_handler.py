@@ -16,6 +16,7 @@ from .contact_terms import ContactTerms
 from .engine import SHARE
 
 Array = NDArray[np.float64]
+SHARP = 1e-2  # of what is flat: an end that touches with less tilt does so all round
 PLAIN = 1e-10  # beside the fastest: speeds round a rim that are all alike
 
 
@@ -69,25 +70,26 @@ class RimHandler:
         return bool(self._mode(end.points[0]).key > 1.5)
 
     # ------------------------------------------------------------------------------------------------ entry points
-    def undecided(self, t: float) -> bool:
-        """Give rims that roll their directions as they are now; whether one of them is flat and touches, so that it may as well stand."""
-        found = False
+    def undecided(self, t: float, landed: int = -1) -> list[End]:
+        """Give rims that roll their directions as they are now; those that are flat and touch, so that they may as well stand. landed: a point
+        whose tilt has come to zero."""
+        found = []
         for end, lean in zip(self.ends, self._lean(t) if self.ends else ()):
-            size = float(np.hypot(*lean))
-            if size > 2.0 * self.flat and not self.stands(end):
-                self._set(end.points[0], ROLLS, end, lean / size)
-            found |= size <= 2.0 * self.flat and not self.stands(end) and end.points[0] in self.terms.touching
+            size, first = float(np.hypot(*lean)), end.points[0]
+            if self.stands(end):
+                continue
+            if first == landed or (size <= SHARP * self.flat and first in self.terms.touching):
+                found.append(end)
+            elif size > (2.0 if self._mode(first).flat > 0.0 else SHARP) * self.flat:  # what tips has the direction in which it does
+                self._set(first, ROLLS, end, lean / size)
         return found
 
-    def stand(self, t: float) -> None:
+    def stand(self, t: float, landed: int = -1) -> None:
         """Ends that touch and are flat stand on three points, the first where the end comes down fastest; `release` takes back what rises."""
-        if not self.undecided(t):
-            return
-        for end, lean in zip(self.ends, self._lean(t)):
-            if np.hypot(*lean) <= 2.0 * self.flat and not self.stands(end) and end.points[0] in self.terms.touching:
-                self._stand(end, self._angle(end))
-                self._stand(end, self._angle(end) + self._first_down(t, end))
-                self.terms.touching |= set(end.points)
+        for end in self.undecided(t, landed):
+            self.terms.touching |= set(end.points)
+            self._stand(end, self._angle(end))
+            self._stand(end, self._angle(end) + self._first_down(t, end))
 
     def _first_down(self, t: float, end: End) -> float:
         """Where an end comes down fastest, rad from its first point."""
@@ -110,13 +112,14 @@ class RimHandler:
         self.release(t)
         return bool(found.alone) or bool(found.angles.any())
 
-    def remark(self, t: float, now: list[int], u: Array) -> None:
-        """Let the ledger say so where an end slides and turns at once, with slips u (3 k,): its friction depends on where the load is."""
+    def remark(self, t: float, now: list[int], u: Array, still: Array) -> None:
+        """Let the ledger say so where an end slides and turns at once, with slips u (3 k,), none below `still` (k,): its friction depends on where the load is."""
         for end in self.ends:
             if self.stands(end) and set(end.points) <= set(now) and not self.terms.kept.remark:
-                slip = u.reshape(-1, 3)[[now.index(i) for i in end.points], 1:]
+                own = [now.index(i) for i in end.points]
+                slip = u.reshape(-1, 3)[own, 1:]
                 slides, turns = np.linalg.norm(slip.mean(axis=0)), np.linalg.norm(slip - slip.mean(axis=0))
-                if min(slides, turns) > PLAIN * max(slides, turns) and self.terms.kinetic[end.points[0]] > 0.0:
+                if min(slides, turns) > max(still[own].max(), PLAIN * max(slides, turns)) and self.terms.kinetic[end.points[0]] > 0.0:
                     self.terms.remark(f"from t = {t:.9g} s the motion depends on how the rim of {self.terms.points[end.points[0]].name} carries its load, which rigid bodies do not "
                                       "determine; three points were taken")  # fmt: skip
 
