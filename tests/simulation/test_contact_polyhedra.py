@@ -71,6 +71,24 @@ def test_a_box_on_a_table_moves_as_on_a_half_space(tmp_path: Path) -> None:
     assert list(others[0].contacts["contact"].values) == [f"box-ground point {n}" for n in range(1, 9)]
 
 
+@pytest.mark.parametrize(("count", "width", "unit"), [(2, 0.2, 1.0), (2, 0.4, 1e-4), (3, 0.4, 1.0)])
+def test_a_stack_whose_lowest_block_is_pushed_stays_a_stack(count: int, width: float, unit: float) -> None:
+    """With one coefficient everywhere friction above the lowest block is at its limit while it holds. That block comes to rest against the others after
+    v / (2 n mu g), and all of them after twice that."""
+    size, v, mu = (width * unit, width * unit, 0.2 * unit), 0.3 * unit, 0.5
+    bodies = tuple(Body(f"b{k}", 1.0, ORIGIN, inertia(1.0, size), shapes=(block(size),)) for k in range(count))
+    contacts = (Contact(("b0", GROUND), mu, 0.0), *(Contact((f"b{k}", f"b{k - 1}"), mu, 0.0) for k in range(1, count)))
+    m = Mechanism("stack", bodies, tuple(Joint(f"f{k}", "free", GROUND, f"b{k}") for k in range(count)), gravity=(0.0, 0.0, -G * unit), contacts=contacts)
+    q = [x for k in range(count) for x in (0, 0, (0.1 + 0.2 * k) * unit, 1, 0, 0, 0)]
+    run = simulate(m, q, [v, *[0.0] * (6 * count - 1)], until=0.05, output=0.05)
+    kept(run)
+    first = v / (2 * count * mu * G * unit)
+    assert sorted({*run.event_time.values} - {0.0}) == pytest.approx([first, 2 * first], rel=1e-9)
+    way = mu * G * unit * first**2
+    slid = [v * first - (count - 1) * way, *[way] * (count - 1)]
+    assert run.q.values[-1, ::7] == pytest.approx(slid, rel=1e-9) and run.q.values[-1, 2::7] == pytest.approx(q[2::7], rel=1e-12)
+
+
 # ---------------------------------------------------------------------------------------------------- closed forms
 @pytest.mark.parametrize("friction", [0.0, 0.2])
 def test_a_box_that_slides_off_a_table_tips_where_its_pressure_passes_the_edge(friction: float) -> None:

@@ -343,12 +343,28 @@ def _drags(one: Solution, turning: Sequence[int], size: Array, scale: float) -> 
 
 
 def _shared(one: Solution) -> Solution | None:
-    """With friction in proportion to normal forces, as nearly as can be, where these are determined: what holds up to the limit of all."""
-    N, Z = np.repeat(one.force[::3], 3), one.loose
-    if (N < 0.0).any() or not N.any() or np.abs(Z[::3]).max() > 1e-9 * np.abs(Z).max():
+    """With friction in proportion to normal forces, as nearly as can be: what holds up to the limit of all. Normal forces that are not determined are as even as those
+    of least norm, or, where these would pull, as can be."""
+    f, Z = one.force, one.loose
+    closed = np.array([mode in (STICK, SLIP) for mode in one.modes])
+    if (f[::3][closed] < 0.0).any():
+        f = f + Z @ _most_even(f[::3][closed], Z[::3][closed])
+    N = np.repeat(f[::3], 3)
+    if (N < 0.0).any() or not N.any():
         return None
+    _, size, V = np.linalg.svd(Z[::3])
+    Z = Z @ V[int((size > 1e-9 * np.abs(Z).max()).sum()) :].T  # what leaves normal forces as they are
     by = 1.0 / np.sqrt(np.maximum(N, 1e-9 * N.max()))[:, None]  # least sum f^2/N: f = N (c + w x r)
-    return one._replace(force=one.force - Z @ np.linalg.lstsq(by * Z, by[:, 0] * one.force * (np.arange(len(N)) % 3 > 0), rcond=None)[0])
+    return one._replace(force=f - Z @ np.linalg.lstsq(by * Z, by[:, 0] * f * (np.arange(len(N)) % 3 > 0), rcond=None)[0])
+
+
+def _most_even(N: Array, Z: Array) -> Array:
+    """y (n,) for which the least of N + Z y is largest: a linear programme."""
+    from scipy.optimize import linprog
+
+    n, size = Z.shape[1], max(float(np.abs(N).max()), 1e-300)
+    answer = linprog([*([0.0] * n), -1.0], np.column_stack([-Z, np.ones(len(N))]), N / size, bounds=[(None, None)] * n + [(None, 1.0)])
+    return np.asarray(size * answer.x[:n]) if answer.status == 0 else np.zeros(n)
 
 
 def _member(one: Solution, friction: Friction) -> Solution | None:

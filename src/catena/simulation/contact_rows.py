@@ -31,6 +31,7 @@ from .guards import Guard, Meaning
 STILL = 1e-10  # of the speed that all energy would give: a slip that is none
 NOISE = 1e-3  # of `still`: a slip this slow against its direction is rounding
 STRAIGHT = 1e-12  # rad: a slip this near the direction of its mode has it, so that a slow straight slip is not stiff across it
+ASIDE = 1e8  # times STRAIGHT and `still`, m/s: so slow across that direction it is rounding, which would turn the friction of a slip that comes to rest
 TURN = 0.5  # the cosine between a slip and the direction of its mode, at which that is renewed
 
 
@@ -149,7 +150,7 @@ class TouchingPoint:
         """Of the slip u (2,), or that of the mode."""
         speed = ca.sqrt(u[0] ** 2 + u[1] ** 2)
         along, across = u[0] * mode.x + u[1] * mode.y, u[0] * mode.y - u[1] * mode.x
-        moving = ca.logic_and(ca.logic_and(along > 0.0, speed > mode.still), ca.fabs(across) >= mode.straight * speed)
+        moving = ca.logic_and(ca.logic_and(along > 0.0, speed > mode.still), ca.fabs(across) >= mode.straight * (speed + ASIDE * mode.still))
         safe = ca.if_else(moving, speed, 1.0)
         return ca.if_else(moving, u[0] / safe, mode.x), ca.if_else(moving, u[1] / safe, mode.y)
 
