@@ -12,8 +12,7 @@ from catena.compiler import looped, tape
 from catena.compiler.lanes import compile_lanes
 from catena.compiler.trace import entries, factored, matrix, smallest_change
 from catena.kernels.rank import RANK
-from catena.simulation.contact_rows import weighted_forces
-from catena.simulation.switched_constraints import _kept
+from catena.simulation.contact_rows import kept_rows, weighted_forces
 
 M, N, K = 15, 6, 1  # rows, speeds, rows that always hold
 
@@ -57,7 +56,7 @@ def case(seed: int, on: int, unit: float = 1.0, mass: float = 1.0) -> Case:
 
 def written_out(c: Case) -> np.ndarray:
     B, z = ca.SX(c.B), ca.SX(c.z)
-    keep = _kept(B, z, ca.SX(c.others), c.size.tolist(), c.column)
+    keep = kept_rows(B, z, ca.SX(c.others), c.size.tolist(), c.column)
     return np.array(ca.evalf(weighted_forces(B, ca.SX(c.W @ c.F.T), ca.SX(c.gamma - c.B @ c.a), keep, ca.SX(c.weight)))).ravel()
 
 

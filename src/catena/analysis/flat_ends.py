@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from ..errors import QuestionError, SingularError
 from ..model.impact_laws import IMPACT_LAWS
@@ -114,6 +113,8 @@ def _on_one_point(now: Turn, here: Array, own: list[int], one: Callable[[float],
     def beside(angle: float) -> float:
         answer = one(angle)
         return np.nan if answer.found is None else min(lowest(x[own]) for x in answer.above)[1]
+
+    from scipy.optimize import brentq
 
     grid = np.linspace(0.0, 2.0 * np.pi, GRID + 1)
     seen = np.array([beside(x) for x in grid])
