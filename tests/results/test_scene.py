@@ -255,3 +255,12 @@ def test_every_machine_element_has_a_glyph():
         Fluid("water", "b", (0.5, 0.2, 0.1), 1000.0), Drag("air", "a", 0.3)], constraints=[Screw("thread", "a", "s", "ground", 0.02), Coupling("tie", ("b", "s"), (1, 2))])  # fmt: skip
     made = describe(m)
     assert {x.name for x in (*m.loads, *m.constraints)} <= {x.name for x in (*made.parts, *made.spans)}
+
+
+@pytest.mark.parametrize(("shape", "balls"), [(Shape("cylinder", (0.1, 0.3), collides=True), 0), (Shape("capsule", (0.1, 0.3), collides=True), 0),
+                                             (Shape("box", (0.1, 0.2, 0.3), collides=True), 8)])  # fmt: skip
+def test_what_touches_is_seen_once(shape, balls):
+    """Corners that touch are marked; rims, and the ends of capsules, are seen with the body."""
+    body = Body("it", 1.0, (0, 0, 0), (1, 1, 1), shapes=(shape,))
+    m = Mechanism("it", (body,), (Joint("free", "free", "ground", "it"),), contacts=(catena.Contact(("it", "ground"), 0.5, 0.0),))
+    assert sum(p.layer == "contacts" and p.body == "it" for p in describe(m).parts) == balls

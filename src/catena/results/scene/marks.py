@@ -32,11 +32,12 @@ def draw_marks(d: Drawing) -> None:
 
 
 def _contact(d: Drawing, p: ContactPoint) -> None:
-    """The sphere that touches, unless the body is seen as that sphere; and a plane of the ground that it touches, unless that is seen."""
+    """The sphere that touches, unless the body is seen as that sphere, or as a capsule that ends in it; and a plane of the ground that it touches, unless that is seen."""
     X, radius, m = np.eye(4), d.number(p.radius), d.mechanism
     X[:3, 3] = [d.number(x) for x in p.centre]
     own = [s for s in m.body(p.body).shapes if s.drawn] if p.body in m._bodies else []
-    if not any(s.kind == "sphere" and np.isclose(d.number(s.size[0]), radius) for s in own):
+    sphere = p.shape is None or p.shape.kind == "sphere"
+    if sphere and not any(s.kind in ("sphere", "capsule") and np.isclose(d.number(s.size[0]), radius) for s in own):
         size = radius or 0.55 * d.unit
         d.put(p.body, f"contact {size:.6g}", partial(ball, size), X, glass((0.85, 0.33, 0.10), 0.6), "contacts", p.name)
     Y = d.matrix(p.pose)
