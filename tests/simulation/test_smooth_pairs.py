@@ -260,7 +260,7 @@ def test_what_they_cannot_do_is_said_by_name() -> None:
     with pytest.raises(SimulationError, match=r"the cylinder of 'one' and the box of 'ground' touch \(contact 'one-ground'\) where they have no single point and no two ends"):
         simulate(free_on(can, table()), [0, 0, 0.15, 1, 0, 0, 0], None, 0.5)
     m = free_on(solid("ellipsoid", 0.1, 0.2, 0.05), table())
-    with pytest.raises(SimulationError, match="is of a ellipsoid of 'one' and a box of 'ground', which a step does not know"):
+    with pytest.raises(SimulationError, match="is between the ellipsoid of 'one' and the box of 'ground', which a step does not know"):
         simulate(m, [0, 0, 0.15, 1, 0, 0, 0], None, 0.1, contact="time_stepping", step=1e-3)
     with pytest.raises(StudyError, match="'one-ground': these shapes touch by features that are chosen on the way"):
         catena.sensitivities(m, with_respect_to=["m"], q=[0, 0, 0.2, 1, 0, 0, 0], until=0.1)

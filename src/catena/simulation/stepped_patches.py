@@ -99,7 +99,7 @@ def patch_faults(m: Mechanism) -> Iterator[str]:
     """Pairs that equal steps do not know, and meshes that have too much of something."""
     for patch in contact_patches(m):
         if patch.kind == "smooth":
-            yield (f"contact {m.contacts[patch.contact].name!r} is of a {patch.shape.kind} of {patch.body!r} and a {patch.against.kind} of {patch.other!r}, which a step does not know: put boxes, capsules or "
+            yield (f"contact {m.contacts[patch.contact].name!r} is between the {patch.shape.kind} of {patch.body!r} and the {patch.against.kind} of {patch.other!r}, which a step does not know: put boxes, capsules or "
                    "spheres in their place, or take contact = 'events'")  # fmt: skip
     for pair in stepped_pairs(m):
         for body, shape in pair.solids:
