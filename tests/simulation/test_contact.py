@@ -264,3 +264,15 @@ def test_files_say_contacts() -> None:
     from catena.results.labels import read_text
 
     assert read_text(toml.text(m)).contacts == m.contacts
+
+
+def test_a_run_may_end_where_a_contact_opens() -> None:
+    """A ball leaves a larger one at the instant at which the run ends, or a little before or after: what is left of the gap is rounding."""
+    ball, fixed = Shape("sphere", (0.05,), collides=True), Shape("sphere", (0.3,), collides=True)
+    m = Mechanism("balls", (Body("ball", 1.0, (0, 0, 0), (0.001,) * 3, shapes=(ball,)),), (Joint("free", "free", "ground", "ball"),), ground=(fixed,),
+                  contacts=(Contact(("ball", "ground"), 0.0, 0.0),))  # fmt: skip
+    machine, q = catena.compile(m), [0.35 * np.sin(0.5), 0, 0.35 * np.cos(0.5), 1, 0, 0, 0]
+    leaves = simulate(machine, q, until=0.3).event_time.values[-1]
+    for more in (-1e-12, -1e-14, 0.0, 1e-14, 1e-13, 1e-12):
+        run = simulate(machine, q, until=leaves + more)
+        assert run.ledger.contact.penetration < 1e-13 and len(run.event_time) <= 2

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 CANCELS = 1e-13  # of its parts: an acceleration that is their rounding
 WEAK = 2e-11  # of the forces that act: by so much a force may miss its cone before an event
+ROUNDED = 1e-14  # of the mechanism's length: a gap that is rounding
 LEAST = 1e-3  # the smallest share of what rigid bodies do not determine, beside the largest
 
 
@@ -110,6 +111,7 @@ class ContactHandler:
         if now:
             self._stop_slow(t, now)
             self._hold(t, now, again)
+            self._lift(now)
         self.impacts.rims.settle()
         self.patches.refuse_shallow(t)
         for k, old in enumerate(before):
@@ -119,6 +121,12 @@ class ContactHandler:
         for k in range(len(self.points)):
             self.handler.set_mode(self.first + k, self.handler.mode(self.first + k).opened)
         self.handler.set_mode(self.first + len(self.points), RestMode())
+
+    def _lift(self, now: list[int]) -> None:
+        """What touched and opens without speed has a gap that is rounding for a while, which is no touch."""
+        for k in (self.first + i for i in now):
+            if not (mode := self.handler.mode(k)).closed:
+                self.handler.set_mode(k, mode._replace(slack=ROUNDED * self.terms.length))
 
     def _stop_slow(self, t: float, now: list[int]) -> None:
         """Slips that are none become zero, and normal speeds too: by an impulse without rebound."""

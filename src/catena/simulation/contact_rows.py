@@ -39,7 +39,7 @@ class ContactMode(NamedTuple):
     """The mode of a contact point, of numbers or of symbols.
 
     closed, stick: 1 or 0. x, y: the direction of its slip along the tangents, where it is slower than `still`, m/s. slack: N by
-    which its force may miss its cone. weight: its share of what rigid bodies do not determine, 0 to 1. static, kinetic:
+    which its force may miss its cone; of what is open, m by which its gap may be below zero. weight: its share of what rigid bodies do not determine, 0 to 1. static, kinetic:
     coefficients of friction, which are no part of the tape. straight: see STRAIGHT; derivatives take zero. play: N by which friction may miss
     its cone besides, where the share that the tape has of it does and others would not.
     """
@@ -157,7 +157,7 @@ class TouchingPoint:
     def guards(self, part: int, mode: ContactMode, gap: Any, u: Any, rate: Any, force: Any) -> Iterator[Guard]:
         """Of its gap u, rate: speeds and accelerations, force, each along the normal and the tangents."""
         closed, slack = mode.closed > 0.5, mode.slack
-        yield Guard(Meaning.TOUCHES, part, _while(ca.logic_not(closed), gap), _while(ca.logic_not(closed), u[0]))
+        yield Guard(Meaning.TOUCHES, part, _while(ca.logic_not(closed), gap + slack), _while(ca.logic_not(closed), u[0]))
         yield Guard(Meaning.LOSES_CONTACT, part, _while(closed, force[0] + slack), ca.SX(-1))
         if self.rough:
             sticks = ca.logic_and(closed, mode.stick > 0.5)
