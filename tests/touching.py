@@ -93,3 +93,16 @@ def starts(name: str, machine: catena.Machine, runs: int, seed: int = 0) -> tupl
 
 
 MECHANISMS = {"box": box, "hopper": hopper, "solo12": solo12}
+
+
+def thrown(count: int, seed: int, apart: float, fast: float, aside: float) -> tuple[np.ndarray, np.ndarray]:
+    """Starts of two free, turning bodies that are thrown at each other from a distance `apart` (m), `fast` times it in a second, and `aside` (m/s)."""
+    rng = np.random.default_rng(seed)
+    q, v, away = np.zeros((count, 14)), np.zeros((count, 12)), rng.standard_normal((count, 3))
+    for k in (3, 10):
+        q[:, k : k + 4] = rng.standard_normal((count, 4))
+        q[:, k : k + 4] /= np.linalg.norm(q[:, k : k + 4], axis=1)[:, None]
+    q[:, 7:10] = apart * away / np.linalg.norm(away, axis=1)[:, None]
+    v[:, 6:9] = -fast * q[:, 7:10] + aside * rng.standard_normal((count, 3))
+    v[:, 3:6], v[:, 9:] = rng.uniform(-3, 3, (2, count, 3))
+    return q, v

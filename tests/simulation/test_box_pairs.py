@@ -10,6 +10,7 @@ import catena
 from catena import Body, Contact, Joint, Mechanism, Pose, Shape, simulate
 from catena.errors import StateError
 from touching import box as box_on_ground
+from touching import thrown
 
 GROUND, ORIGIN, g = "ground", (0.0, 0.0, 0.0), 9.81
 TABLE = Shape("box", (1.0, 0.8, 0.2), Pose(position=(0.0, 0.0, -0.1)), collides=True)  # its top is z = 0
@@ -155,19 +156,6 @@ def test_crossed_planks_bear_where_they_cross() -> None:
 
 
 # ---------------------------------------------------------------------------------------------------- theorems
-def thrown(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of turning boxes thrown at each other."""
-    rng = np.random.default_rng(seed)
-    q, v, away = np.zeros((count, 14)), np.zeros((count, 12)), rng.standard_normal((count, 3))
-    for k in (3, 10):
-        q[:, k : k + 4] = rng.standard_normal((count, 4))
-        q[:, k : k + 4] /= np.linalg.norm(q[:, k : k + 4], axis=1)[:, None]
-    q[:, 7:10] = 0.45 * away / np.linalg.norm(away, axis=1)[:, None]
-    v[:, 6:9] = -2.0 * q[:, 7:10] + 0.2 * rng.standard_normal((count, 3))
-    v[:, 3:6], v[:, 9:] = rng.uniform(-3, 3, (2, count, 3))
-    return q, v
-
-
 def colliding(friction: float, restitution: float, unit: float = 1.0) -> Mechanism:
     bodies = [box("a", (0.2 * unit, 0.3 * unit, 0.1 * unit)), box("b", (0.25 * unit, 0.15 * unit, 0.2 * unit), 2.0)]
     return boxes(bodies, [Contact(("b", "a"), friction, restitution)], gravity=ORIGIN)
@@ -175,7 +163,7 @@ def colliding(friction: float, restitution: float, unit: float = 1.0) -> Mechani
 
 @pytest.mark.parametrize(("friction", "restitution"), [(0.0, 0.0), (0.5, 0.5)])
 def test_thrown_boxes_keep_their_momentum_and_lose_energy(friction: float, restitution: float) -> None:
-    q, v = thrown(64, 0)
+    q, v = thrown(64, 0, 0.45, 2.0, 0.2)
     run = stepped(colliding(friction, restitution), q, v, until=0.6, output=0.02)
     p = run.v.values[..., :3] + 2.0 * run.v.values[..., 6:9]
     assert np.abs(p - p[:, :1]).max() < 1e-13
@@ -198,7 +186,7 @@ def spin(run, k: int, j: int, inertia) -> np.ndarray:
 
 
 def test_a_run_knows_nothing_of_its_neighbours() -> None:
-    q, v = thrown(24, 1)
+    q, v = thrown(24, 1, 0.45, 2.0, 0.2)
     m = colliding(0.4, 0.3)
     mixed = np.random.default_rng(3).permutation(24)  # other neighbours
     one = stepped(m, q, v, until=0.3, threads=1, output=0.1)
@@ -210,7 +198,7 @@ def test_a_run_knows_nothing_of_its_neighbours() -> None:
 
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
 def test_lengths_in_other_units(unit: float) -> None:
-    q, v = thrown(8, 2)
+    q, v = thrown(8, 2, 0.45, 2.0, 0.2)
     places, speeds = np.ones(14), np.ones(12)
     places[[0, 1, 2, 7, 8, 9]], speeds[[0, 1, 2, 6, 7, 8]] = unit, unit
     plain = stepped(colliding(0.4, 0.3), q, v, until=0.3, output=0.1).q.values

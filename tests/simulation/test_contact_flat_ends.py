@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from functools import cache
 
 import numpy as np
@@ -15,9 +13,8 @@ from scipy.spatial.transform import Rotation
 from catena import Body, Contact, Force, Frame, Joint, Mechanism, Pose, Result, Shape, sensitivities, simulate
 from catena.analysis.flat_ends import POINTS, RimImpact, lowest, turn, turned
 from catena.errors import StudyError
-from catena.simulation.engine import Tally
-from catena.simulation.runner import Checkpoint, Runner
 from catena.studies.sensitivity import planned
+from resuming import goes_on_bit_for_bit
 
 GROUND, ORIGIN, G = "ground", (0.0, 0.0, 0.0), 9.81
 R, H, MASS, HAND = 0.1, 0.3, 2.0, 0.25  # m, m, kg, m: the height at which it is pushed
@@ -186,15 +183,7 @@ def test_a_turned_world_is_the_same_world() -> None:
 def test_a_run_continues_from_a_checkpoint_on_the_same_points() -> None:
     """Bit for bit: directions of points are in the modes."""
     plan = planned(can(2.0), tilted(0.1, 0.7), None, 0.28, {})
-    whole, ends = Runner(plan), []
-    for _ in whole.slices():
-        ends.append(json.dumps(asdict(whole.checkpoint())))
-    half = json.loads(ends[len(ends) // 2])
-    rest = Runner(plan)
-    rest.restore(Checkpoint(**{**half, "tally": Tally(**half["tally"])}))
-    for _ in rest.slices():
-        pass
-    assert len(ends) > 3 and np.array_equal(rest.engine.x, whole.engine.x) and np.array_equal(rest.engine.held, whole.engine.held) and rest.log == whole.log
+    goes_on_bit_for_bit(plan, 3)
 
 
 # ---------------------------------------------------------------------------------------------------- three points for a rim

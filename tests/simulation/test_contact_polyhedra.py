@@ -14,6 +14,7 @@ from catena import Body, Contact, Joint, Mechanism, Pose, Shape, simulate
 from catena.errors import MechanismError, MechanismWarning, StateError, StudyError
 from catena.model.polyhedra import polyhedron
 from catena.simulation.scenario import read
+from resuming import goes_on_bit_for_bit
 
 GROUND, ORIGIN, G = "ground", (0.0, 0.0, 0.0), 9.81
 SIZE = (0.2, 0.3, 0.1)
@@ -249,24 +250,12 @@ def test_what_patches_cannot_do_is_said_by_name(tmp_path: Path) -> None:
 
 def test_a_run_continues_from_a_checkpoint_with_the_same_features() -> None:
     """Bit for bit: the features are in the modes."""
-    import json
-    from dataclasses import asdict
 
-    from catena.simulation.engine import Tally
-    from catena.simulation.runner import Checkpoint, Runner
     from catena.studies.sensitivity import planned
 
     case = read("block_off_table")
     plan = planned(case.mechanism, case.arguments["q"], case.arguments["v"], 0.45, {})
-    whole, ends = Runner(plan), []
-    for _ in whole.slices():
-        ends.append(json.dumps(asdict(whole.checkpoint())))
-    half = json.loads(ends[len(ends) // 2])
-    rest = Runner(plan)
-    rest.restore(Checkpoint(**{**half, "tally": Tally(**half["tally"])}))
-    for _ in rest.slices():
-        pass
-    assert len(ends) > 5 and np.array_equal(rest.engine.x, whole.engine.x) and np.array_equal(rest.engine.held, whole.engine.held) and rest.log == whole.log
+    goes_on_bit_for_bit(plan, 5)
 
 
 @pytest.mark.parametrize("turn", [(0.0, 0.0, 0.0), (0.4, -0.7, 1.1)])

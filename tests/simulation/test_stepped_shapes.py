@@ -10,6 +10,7 @@ import pytest
 import catena
 from catena import Body, Contact, Joint, Mechanism, Pose, Shape, simulate
 from catena.errors import SimulationError
+from touching import thrown
 
 GROUND, ORIGIN, g = "ground", (0.0, 0.0, 0.0), 9.81
 TABLE = (1.0, 0.8, 0.2)
@@ -123,23 +124,10 @@ def colliding(one: Shape, other: Shape) -> Mechanism:
     return free([body("a", one), body("b", other, mass=2.0)], [Contact(("b", "a"), 0.4, 0.3)], gravity=ORIGIN)
 
 
-def thrown(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of turning bodies thrown at each other."""
-    rng = np.random.default_rng(seed)
-    q, v, away = np.zeros((count, 14)), np.zeros((count, 12)), rng.standard_normal((count, 3))
-    for k in (3, 10):
-        q[:, k : k + 4] = rng.standard_normal((count, 4))
-        q[:, k : k + 4] /= np.linalg.norm(q[:, k : k + 4], axis=1)[:, None]
-    q[:, 7:10] = 0.35 * away / np.linalg.norm(away, axis=1)[:, None]
-    v[:, 6:9] = -3.0 * q[:, 7:10] + 0.1 * rng.standard_normal((count, 3))
-    v[:, 3:6], v[:, 9:] = rng.uniform(-3, 3, (2, count, 3))
-    return q, v
-
-
 @pytest.mark.parametrize(("one", "other"), [("stone", "box"), ("stone", "stone"), ("stone", "capsule"), ("box", "capsule"), ("stone", "sphere"), ("capsule", "stone")])
 def test_what_is_thrown_keeps_its_momentum_and_loses_energy_whatever_its_neighbours(files, one: str, other: str) -> None:
     own = {"stone": mesh(files["stone"]), "box": BLOCK, "capsule": ROD, "sphere": BALL}
-    m, (q, v) = catena.compile(colliding(own[one], own[other])), thrown(24, 1)
+    m, (q, v) = catena.compile(colliding(own[one], own[other])), thrown(24, 1, 0.35, 3.0, 0.1)
     run = stepped(m, q, v, until=0.3, output=0.02, threads=1)
     p = run.v.values[..., :3] + 2.0 * run.v.values[..., 6:9]
     T, c = run.kinetic.values, run.ledger.contact
@@ -152,7 +140,7 @@ def test_what_is_thrown_keeps_its_momentum_and_loses_energy_whatever_its_neighbo
 
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
 def test_lengths_in_other_units(files, unit: float) -> None:
-    q, v = thrown(8, 2)
+    q, v = thrown(8, 2, 0.35, 3.0, 0.1)
     places, speeds = np.ones(14), np.ones(12)
     places[[0, 1, 2, 7, 8, 9]], speeds[[0, 1, 2, 6, 7, 8]] = unit, unit
     stone, rod, inertia = Shape("mesh", (unit,) * 3, file=files["stone"], collides=True), Shape("capsule", (0.03 * unit, 0.2 * unit), collides=True), np.array((0.004, 0.004, 0.007))

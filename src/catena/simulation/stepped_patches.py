@@ -31,40 +31,30 @@ from .contact_rows import TouchingPoint
 from .stepped_hulls import FACES, SIDES, hull_of, hulls, radius_of, sides_of, size_of
 
 Array = NDArray[np.float64]
-KINDS = ("boxes", "polyhedra", "capsule", "sphere")  # of pairs, in the order of the solver
+CODES = ("boxes", "polyhedra", "capsule", "sphere")  # for pairs, in the order of the solver
 
 
 @dataclass(frozen=True)
-class SteppedPair:
-    """Two shapes that touch at points of the moment. kind: of its code, one of `KINDS`. turned: whether the first shape in that code's order, which is a polyhedron, is what
-    touches, and not the surface."""
+class SteppedPair(ContactPatch):
+    """Two shapes that touch at points of the moment. code: which piece of code finds them, one of `CODES`."""
 
-    contact: int
-    name: str
-    body: str
-    shape: Shape
-    other: str
-    against: Shape
-    kind: str
-    turned: bool = False
+    code: str
 
     @property
     def solids(self) -> tuple[tuple[str, Shape], tuple[str, Shape]]:
-        """Bodies and shapes in the order of the code."""
-        touching, surface = (self.body, self.shape), (self.other, self.against)
-        return (touching, surface) if self.turned else (surface, touching)
+        """Bodies and shapes in the order of the code: the surface first, or what has no radius."""
+        return self.pair[1], self.pair[0]
 
 
 def stepped_pairs(m: Mechanism) -> tuple[SteppedPair, ...]:
-    """All pairs of a mechanism that a step knows, those of one kind one after another."""
+    """All pairs of a mechanism that a step knows, those of one code one after another."""
     found = [_stepped(x) for x in contact_patches(m) if x.kind != "smooth"]
-    return tuple(sorted(found, key=lambda pair: KINDS.index(pair.kind)))
+    return tuple(sorted(found, key=lambda pair: CODES.index(pair.code)))
 
 
 def _stepped(x: ContactPatch) -> SteppedPair:
-    one, other = x.shape.kind, x.against.kind
-    kind = ("boxes" if one == other == "box" else "polyhedra") if x.kind == "polyhedra" else other if x.swapped else one
-    return SteppedPair(x.contact, x.name, x.body, x.shape, x.other, x.against, kind, x.swapped)
+    boxes = x.shape.kind == x.against.kind == "box"
+    return SteppedPair(**vars(x), code="boxes" if boxes else "polyhedra" if x.kind == "polyhedra" else x.pair[0][1].kind)
 
 
 @dataclass(frozen=True)
@@ -81,7 +71,7 @@ class ManifoldPoint:
     @property
     def name(self) -> str:
         """In results."""
-        return f"{self.point.name} point {self.number + 1}" if self.point.kind != "sphere" else self.point.name
+        return f"{self.point.name} point {self.number + 1}" if self.point.code != "sphere" else self.point.name
 
 
 SteppedPoint = TouchingPoint | ManifoldPoint
@@ -91,7 +81,7 @@ def manifold_points(m: Mechanism) -> Iterator[ManifoldPoint]:
     """The points of all pairs."""
     pairs = PairLayout(stepped_pairs(m))
     for pair in pairs.pairs:
-        for number in range(pairs.points_of(pair.kind)):
+        for number in range(pairs.points_of(pair.code)):
             yield ManifoldPoint(pair, m.contacts[pair.contact], number)
 
 
@@ -111,40 +101,40 @@ def patch_faults(m: Mechanism) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class PairLayout:
-    """Pairs as the code has them: groups of one kind, and the constants of their polyhedra."""
+    """Pairs as the code has them: groups of one code, and the constants of their polyhedra."""
 
     pairs: tuple[SteppedPair, ...]
 
     @cached_property
     def sides(self) -> int:
         """Corners of a face, at most."""
-        return max((sides_of(x) for pair in self.pairs if pair.kind != "boxes" for _, x in pair.solids if x.kind in POLYHEDRA), default=1)
+        return max((sides_of(x) for pair in self.pairs if pair.code != "boxes" for _, x in pair.solids if x.kind in POLYHEDRA), default=1)
 
-    def points_of(self, kind: str) -> int:
-        """Of each pair of a kind."""
-        return {"boxes": POINTS, "polyhedra": 2 * self.sides, "capsule": 3, "sphere": 1}[kind]
+    def points_of(self, code: str) -> int:
+        """Of each pair of a code."""
+        return {"boxes": POINTS, "polyhedra": 2 * self.sides, "capsule": 3, "sphere": 1}[code]
 
     @cached_property
     def groups(self) -> tuple[tuple[str, int, int, int, int], ...]:
         """See `kernels.contact_patches`."""
         found, first, start = [], 0, 0
-        for kind in dict.fromkeys(pair.kind for pair in self.pairs):
-            count, each = sum(pair.kind == kind for pair in self.pairs), self.points_of(kind)
-            found.append((kind, first, first + count, each, start))
+        for code in dict.fromkeys(pair.code for pair in self.pairs):
+            count, each = sum(pair.code == code for pair in self.pairs), self.points_of(code)
+            found.append((code, first, first + count, each, start))
             first, start = first + count, start + count * each
         return tuple(found)
 
     @property
     def points(self) -> int:
         """Of all pairs."""
-        return sum(self.points_of(pair.kind) for pair in self.pairs)
+        return sum(self.points_of(pair.code) for pair in self.pairs)
 
     @cached_property
     def hulls(self) -> Hulls:
         """The constants of the code."""
-        owner = [k for k, pair in enumerate(self.pairs) for _ in range(self.points_of(pair.kind))]
-        used = [[x if pair.kind != "boxes" and x.kind in POLYHEDRA else None for _, x in pair.solids] for pair in self.pairs]
-        return hulls(used, self.sides, [-1.0 if pair.turned else 1.0 for pair in self.pairs], owner)
+        owner = [k for k, pair in enumerate(self.pairs) for _ in range(self.points_of(pair.code))]
+        used = [[x if pair.code != "boxes" and x.kind in POLYHEDRA else None for _, x in pair.solids] for pair in self.pairs]
+        return hulls(used, self.sides, [-1.0 if pair.swapped else 1.0 for pair in self.pairs], owner)
 
     @property
     def scratch(self) -> tuple[int, int, int, int]:
