@@ -236,6 +236,8 @@ def test_a_run_continues_from_a_checkpoint_with_the_same_features() -> None:
 
 # ---------------------------------------------------------------------------------------------------- what is refused, and what is asked before a run
 def test_starts_in_penetration_are_named_and_taken_apart() -> None:
+    with pytest.raises(StateError, match="at the start 'one' is 0.05 m deep in 'ground'"):  # with its end flat below the face, too
+        simulate(free_on(solid("cylinder", 0.1, 0.3), table()), [0, 0, 0.1, 1, 0, 0, 0], None, 0.1)
     m = free_on(solid("ellipsoid", 0.1, 0.2, 0.05), table())
     with pytest.raises(StateError, match="at the start 'one' is 0.01 m deep in 'ground'"):
         simulate(m, [0, 0, 0.04, 1, 0, 0, 0], None, 0.1)

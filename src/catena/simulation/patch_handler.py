@@ -60,10 +60,12 @@ class PatchHandler:
     def begin(self, t: float) -> None:
         """Choose the features of all patches; a StateError where one is deep in penetration."""
         for k, x in enumerate(self.patches):
-            depth = -self._choose(t, k).separation
+            found = self._choose(t, k)
+            depth = -found.separation
             if depth > DEEP * self.terms.length:
                 raise StateError(f"simulate: {where(self.handler.machine)}: at the start {x.patch.body!r} is {depth:.3g} m deep in {x.patch.other!r} (contact "
                                  f"{x.patch.name!r}); start apart, or let assemble(..., contact=True) separate them")  # fmt: skip
+            self._refuse_flat(t, k, found)
 
     def renew(self, t: float, part: int) -> set[int]:
         """Choose features again, where a part (a patch, or a point of one) has left those it has; the points whose speed may be that of rounding alone."""
@@ -82,6 +84,7 @@ class PatchHandler:
         """What touches is what did, or is as near."""
         touched = {self._mode(i).key for i in self.terms.touching if i in self.own[k]}
         found, (R, p, _, _) = self._choose(t, k), self._place(t, k)
+        self._refuse_flat(t, k, found)
         near = {x.key for x in found.points if self.pairs[k].at(x, R, p)[0] <= NEAR * self.terms.length}
         now = {i for i in self.own[k] if self._mode(i).key in touched | near and self._mode(i).present}
         self.terms.touching = {i for i in self.terms.touching if i not in self.own[k]} | now
@@ -99,6 +102,13 @@ class PatchHandler:
                     raise SimulationError(f"at t = {t:.9g} s {x.body!r} and {x.other!r} press where edges of them cross at {sine:.3g} rad (contact {x.name!r}): below {SHALLOW:g} rad the point runs "
                                           "along them faster than steps can follow; keep them parallel by a joint, or let spheres at the ends touch instead")  # fmt: skip
 
+    def _refuse_flat(self, t: float, k: int, found: Found) -> None:
+        """A SimulationError where they touch and no features are the nearest."""
+        if found.flat:
+            x = self.patches[k].patch
+            raise SimulationError(f"at t = {t:.9g} s the {x.shape.kind} of {x.body!r} and the {x.against.kind} of {x.other!r} touch (contact {x.name!r}) where they have no single point and no two ends: the "
+                                  "flat end of a cylinder lies on a face or along a line; let it stand on a half-space (a frame with its z upwards), or let spheres, or frames on the rim, touch instead")  # fmt: skip
+
     # ------------------------------------------------------------------------------------------------ features
     def _mode(self, point: int) -> Any:
         return self.handler.mode(self.handler.constraints.first_contact + point)
@@ -107,17 +117,10 @@ class PatchHandler:
         pair, (R, p, w, v) = self.pairs[k], self._place(t, k)
         modes, first = {i: self._mode(i) for i in self.own[k]}, self.handler.constraints.first_contact
         found = pair.features(R, p, w, v, next((mode.feature for mode in modes.values() if mode.present), None))
-        if found.flat:
-            raise SimulationError(self._flat(t, k))
         self.handler.set_mode(self.first + k, PatchMode.of(pair.A, pair.B, found.reach, found.turn, found.yaw, R, p))
         for i, n in self._seats(pair, modes, found, R, p).items():
             self.handler.set_mode(first + i, modes[i].of_features(None if n is None else found.points[n].numbers))
         return found
-
-    def _flat(self, t: float, k: int) -> str:
-        x = self.patches[k].patch
-        return (f"at t = {t:.9g} s the {x.shape.kind} of {x.body!r} and the {x.against.kind} of {x.other!r} touch (contact {x.name!r}) where they have no single point and no two ends: the "
-                "flat end of a cylinder lies on a face or along a line; let spheres, or frames on the rim, touch instead")  # fmt: skip
 
     def _seats(self, pair: PatchPair, modes: dict[int, Any], found: Found, R: Array, p: Array) -> dict[int, int | None]:
         """{point: which of the features found it has}: the same as before where they stay, else those that are nearest."""
